@@ -1,0 +1,61 @@
+# How everything of ours is compiled. Third-party headers are system headers, so that none of this
+# reaches them.
+
+option(REVENANT_WARNINGS_AS_ERRORS "Treat warnings as errors" ON)
+set(REVENANT_SANITIZE "" CACHE STRING "Value of -fsanitize for every target")
+option(REVENANT_COVERAGE "Count executed lines for gcov" OFF)
+option(REVENANT_FUZZ "Build the fuzz targets; needs clang" OFF)
+option(REVENANT_LTO "Optimize across rooms at link time" OFF)
+
+find_program(REVENANT_CCACHE ccache)
+mark_as_advanced(REVENANT_CCACHE)
+if(REVENANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${REVENANT_CCACHE})
+endif()
+
+add_library(revenant_compiler INTERFACE)
+
+target_compile_options(revenant_compiler INTERFACE
+    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wcast-qual
+    -Wextra-semi -Wformat=2 -Wimplicit-fallthrough -Wvla
+    # A codec that cuts a number silently loses messages. Signedness alone is not reported.
+    -Wconversion -Wno-sign-conversion
+    # An aggregate with designated initializers leaves fields at their defaults on purpose.
+    -Wno-missing-field-initializers)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(revenant_compiler INTERFACE
+        -Wduplicated-cond -Wlogical-op
+        # g++ 12 reports these inside std::string, std::variant and std::optional where nothing is
+        # wrong (GCC bugs 105329, 105562, 105593, 80635).
+        -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow
+        -Wno-stringop-overread)
+endif()
+
+if(REVENANT_WARNINGS_AS_ERRORS)
+    target_compile_options(revenant_compiler INTERFACE -Werror)
+endif()
+
+if(REVENANT_SANITIZE)
+    set(sanitize -fsanitize=${REVENANT_SANITIZE} -fno-omit-frame-pointer)
+    if(REVENANT_SANITIZE MATCHES "undefined")
+        list(APPEND sanitize -fno-sanitize-recover=all)
+    endif()
+    target_compile_options(revenant_compiler INTERFACE ${sanitize})
+    # A fuzz target brings its own main; the others must not get libFuzzer's.
+    string(REPLACE "fuzzer-no-link" "" sanitize_link "${sanitize}")
+    string(REGEX REPLACE ",+" "," sanitize_link "${sanitize_link}")
+    string(REGEX REPLACE "=," "=" sanitize_link "${sanitize_link}")
+    target_link_options(revenant_compiler INTERFACE ${sanitize_link})
+endif()
+
+if(REVENANT_COVERAGE)
+    target_compile_options(revenant_compiler INTERFACE --coverage -fprofile-update=atomic)
+    target_link_options(revenant_compiler INTERFACE --coverage)
+endif()
+
+if(REVENANT_LTO)
+    include(CheckIPOSupported)
+    check_ipo_supported()
+    set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+endif()

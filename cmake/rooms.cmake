@@ -1,0 +1,36 @@
+# A room is one folder of src and one library. A folder that does not exist yet, or that has headers
+# only, is an interface library, so that the list of rooms can be complete before the house is.
+
+# revenant_room(<name> [LINKS <room>...] [LIBRARIES <target>...])
+function(revenant_room name)
+    cmake_parse_arguments(room "" "" "LINKS;LIBRARIES" ${ARGN})
+    set(folder ${PROJECT_SOURCE_DIR}/src/${name})
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
+    list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+    list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+    list(TRANSFORM room_LINKS PREPEND revenant_)
+
+    set(target revenant_${name})
+    if(sources)
+        add_library(${target} STATIC ${sources})
+        set(scope PUBLIC)
+    else()
+        add_library(${target} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${target} ${scope} revenant_compiler ${room_LINKS} ${room_LIBRARIES})
+    set_property(GLOBAL APPEND PROPERTY REVENANT_ROOMS ${name})
+endfunction()
+
+# revenant_program(<name> ROOM <room>): the program whose main is src/<room>/main.cc, placed directly
+# in the build directory.
+function(revenant_program name)
+    cmake_parse_arguments(program "" "ROOM" "" ${ARGN})
+    file(GLOB main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${program_ROOM}/main.cc)
+    if(main)
+        add_executable(${name} ${main})
+        target_link_libraries(${name} PRIVATE revenant_${program_ROOM})
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+    endif()
+endfunction()
