@@ -1,0 +1,78 @@
+// Catalog: users, vhosts and permissions of the node; a second, smaller engine. Single-threaded and
+// pure: commands in, facts out. Others see it through immutable snapshots. START READING HERE.
+#pragma once
+
+#include "auth/access.h"
+#include "base/result.h"
+#include "catalog/catalog_command.h"
+#include "catalog/catalog_event.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant {
+
+struct CatalogRefusal {
+    enum class Kind : std::uint8_t {
+        no_such_user,
+        no_such_vhost,
+        user_already_exists,
+        invalid_name,
+        invalid_pattern,
+        invalid_password_hash,
+        invalid_queue_type,
+        vhost_is_protected,
+        vhost_limit_exceeded,
+    };
+    Kind kind;
+    std::string text;  // For people: the reason HTTP and the command line show.
+    friend bool operator==(const CatalogRefusal&, const CatalogRefusal&) = default;
+};
+
+class Catalog {
+  public:
+    // Longest name of a user or vhost: what a short string of AMQP can carry.
+    static constexpr std::size_t name_bytes_max = 255;
+
+    // Applies the facts and returns them as one record; empty when the wish was fulfilled already.
+    Result<CatalogRecord, CatalogRefusal> handle(const CatalogCommand& command);
+    // Facts from the journal, in their order.
+    void replay(const CatalogRecord& record);
+
+    // The configuration key vhost_max; no limit unless set.
+    void limit_vhosts(std::size_t vhosts_max) { vhosts_max_ = vhosts_max; }
+
+    const AccessRules& rules() const { return rules_; }
+    // Grows with every fact.
+    std::uint64_t version() const { return version_; }
+    // The table of the present rules; made anew only after a change.
+    std::shared_ptr<const AccessTable> snapshot();
+
+  private:
+    friend class CatalogTurn;
+    void apply(const CatalogEvent& event);
+
+    AccessRules rules_;
+    std::uint64_t version_ = 0;
+    std::size_t vhosts_max_ = SIZE_MAX;
+    std::shared_ptr<const AccessTable> snapshot_;
+};
+
+// What a node without a catalog begins with. amqp091 appendix B
+struct DefaultContent {
+    std::string vhost = "/";
+    std::string user = "guest";
+    std::string password = "guest";
+    std::vector<std::string> tags = {"administrator"};
+    Permissions permissions = {".*", ".*", ".*"};
+};
+std::vector<CatalogCommand> default_content(const DefaultContent& content, Salt salt);
+
+// "management, custom" to its two tags; empty parts are dropped. management 4.9
+std::vector<std::string> split_tags(std::string_view comma_separated);
+
+}  // namespace revenant
