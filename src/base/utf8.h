@@ -1,0 +1,29 @@
+// Whether bytes are well-formed UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing beyond
+// U+10FFFF.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace revenant {
+
+// The whole check, for text that is not plain ASCII.
+bool is_utf8_beyond_ascii(std::string_view text);
+
+// Names are nearly always short and ASCII, so that case is decided here, eight bytes at a time.
+inline bool is_utf8(std::string_view text) {
+    constexpr std::uint64_t high_bits = 0x8080808080808080U;
+    const char* at = text.data();
+    std::size_t left = text.size();
+    std::uint64_t seen = 0;
+    for (; left >= sizeof seen; left -= sizeof seen, at += sizeof seen) {
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, at, sizeof eight);
+        seen |= eight;
+    }
+    for (; left > 0; --left, ++at) seen |= static_cast<unsigned char>(*at);
+    return (seen & high_bits) == 0 || is_utf8_beyond_ascii(text);
+}
+
+}  // namespace revenant
