@@ -6,9 +6,9 @@
 // tickets are skipped when read and zero when written.
 //
 // decode() expects the arguments of a method frame, behind its class and method id, and takes
-// exactly these: as in RabbitMQ, bytes behind the last argument are a failure. Short strings must be
-// valid UTF-8 (amqp091 1.12), except in methods with content, which RabbitMQ leaves unchecked for
-// speed, so that routing keys of arbitrary bytes are in use.
+// exactly these: as in RabbitMQ, bytes behind the last argument are a failure. Short strings must
+// be valid UTF-8 (amqp091 1.12), except in methods with content, which RabbitMQ leaves unchecked
+// for speed, so that routing keys of arbitrary bytes are in use.
 #pragma once
 
 #include "base/byte_reader.h"

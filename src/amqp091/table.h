@@ -37,7 +37,7 @@ struct TableError {
     friend bool operator==(const TableError&, const TableError&) = default;
 };
 
-// "unknown type letter 'Z' (0x5a) at offset 17", for logs and reply texts; ASCII only.
+// "unknown type letter 0x5a 'Z' at offset 17", for logs and reply texts; ASCII only.
 std::string describe(const TableError& error);
 
 Result<Table, TableError> decode_table(std::string_view body);
