@@ -1,0 +1,456 @@
+#!/usr/bin/python3
+"""Our taste as a test: what no compiler checks and no reviewer should have to.
+
+Prints every finding as path:line: check: message, then one line per check, and ends with
+"N passed, M failed". A line that must break a rule says so, on itself or in the comment above it:
+"tidy-allow: <check>: <reason>".
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, Iterator, NamedTuple
+
+FUNCTION_LINES_MAX = 80
+
+# Rooms that only decide: no clock, no thread, no input or output, no exception.
+PURE_ROOMS = ("base", "message", "pattern", "engine", "amqp091", "amqp10", "auth", "catalog")
+
+# Rooms that see another room through some of its headers only.
+NARROW_DOORS = {
+    ("amqp091", "engine"): ("command.h", "effect.h"),
+    ("amqp10", "engine"): ("command.h", "effect.h"),
+    ("http", "engine"): ("query.h",),
+}
+
+FORBIDDEN_NAME_PARTS = (
+    "common", "handler", "helper", "helpers", "impl", "manager", "misc", "service", "util", "utils",
+)
+
+MACROS = re.compile(r"(CHECK|UNREACHABLE|PROBE|REVENANT_\w+|PCRE2_CODE_UNIT_WIDTH|XXH_INLINE_ALL|"
+                    r"BOOST_\w+)$")
+
+
+class Ban(NamedTuple):
+    pattern: str
+    rooms: tuple[str, ...] | None  # None: every room.
+    except_files: tuple[str, ...]  # Paths or folders below src that may.
+    reason: str
+
+
+BANS = (
+    Ban(r"_clock::now\b|\bclock_gettime\b|\bgettimeofday\b|\bstd::time\s*\(", None,
+        ("runtime/system_clock.h", "runtime/system_clock.cc"),
+        "time comes in as an argument; runtime/system_clock is the only now()"),
+    Ban(r"\brandom_device\b|\bstd::rand\b|\bsrand\b", ("base", "message", "engine", "amqp091", "amqp10"), (),
+        "the same input must give the same run"),
+    Ban(r"\bthrow\b|\bcatch\s*\(", PURE_ROOMS, (), "errors are values here (base/result.h)"),
+    Ban(r"<boost/(asio|beast)", None, ("http/",), "Asio and Beast live in http"),
+    Ban(r"#include <iostream>|\bstd::(cout|cerr)\b", None, ("cli/",),
+        "diagnostics go through the log, and iostream runs static constructors everywhere"),
+    Ban(r"\bassert\s*\(|#include <cassert>", None, (), "the release has no assert; use CHECK"),
+    Ban(r"\bspdlog\b", PURE_ROOMS, (), "pure rooms do not log"),
+    Ban(r"#include <(mutex|shared_mutex|thread|condition_variable|future|semaphore|latch|barrier)>",
+        PURE_ROOMS, (), "pure rooms have one thread and no lock"),
+    Ban(r"\bstd::atomic\b", ("pattern", "engine", "amqp091", "amqp10", "auth", "catalog"), (),
+        "only bytes and messages are shared between threads"),
+    Ban(r"#include <(fstream|filesystem|unistd\.h|fcntl\.h|netdb\.h|(sys|arpa|net|netinet)/.*)>",
+        PURE_ROOMS, (), "pure rooms do no input or output"),
+    Ban(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|\bsleep\s*\(", None, (),
+        "wait for the event, not for the time"),
+)
+
+
+class File:
+    """One file of the repository, read once."""
+
+    def __init__(self, root: Path, path: str):
+        self.path = path
+        self.name = os.path.basename(path)
+        self.stem = self.name.split(".")[0]
+        data = (root / path).read_bytes()
+        self.is_text = b"\0" not in data[:8192]
+        self.text = data.decode("utf-8", "replace") if self.is_text else ""
+        self.lines = self.text.split("\n")
+        self.is_cpp = path.endswith((".cc", ".h"))
+        self.is_generated = ".gen." in self.name
+        self.is_test = path.startswith("tests/") or path.endswith("_test.cc")
+        parts = path.split("/")
+        self.room = parts[1] if parts[0] == "src" and len(parts) > 2 else None
+        self.code = without_comments(self.text) if self.is_cpp else self.text
+        self.code_lines = self.code.split("\n")
+
+    def line_of(self, offset: int) -> int:
+        return self.code.count("\n", 0, offset) + 1
+
+    def allows(self, line: int, check: str) -> bool:
+        """Whether the line or the block of comments above it carries the permission."""
+        mark = f"tidy-allow: {check}: "
+        index = line - 1
+        if index < len(self.lines) and mark in self.lines[index]:
+            return True
+        while index > 0 and self.lines[index - 1].lstrip().startswith(("//", "#", "*")):
+            index -= 1
+            if mark in self.lines[index]:
+                return True
+        return False
+
+
+def without_comments(text: str) -> str:
+    """The code with comments and the contents of string literals blanked; lines stay where they are.
+    Include directives keep their quoted path."""
+    token = re.compile(
+        r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\ ]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'
+        r"(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'|^[ \t]*#[ \t]*include[^\n]*", re.S | re.M)
+
+    def blank(match: re.Match) -> str:
+        found = match.group(0)
+        if found.lstrip().startswith("#"):
+            return re.sub(r"//.*", "", found)
+        keep = found[0] if found[0] in "\"'" else ""
+        inner = re.sub(r"[^\n]", " ", found[len(keep):len(found) - len(keep)])
+        return keep + inner + keep
+
+    return token.sub(blank, text)
+
+
+class Repository:
+    def __init__(self, root: Path):
+        self.root = root
+        self.files = [File(root, path) for path in self.list_paths(root)]
+        self.by_path = {file.path: file for file in self.files}
+        self.links = self.read_links(root / "CMakeLists.txt")
+
+    @staticmethod
+    def list_paths(root: Path) -> list[str]:
+        """What git tracks or would track; without git, everything that is not build output."""
+        listing = subprocess.run(
+            ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            capture_output=True, check=False)
+        if listing.returncode == 0:
+            paths = listing.stdout.decode().split("\0")
+        else:
+            skipped = {".git", "build", "data", "node_modules", "__pycache__"}
+            paths = []
+            for folder, folders, names in os.walk(root):
+                folders[:] = [name for name in folders if name not in skipped]
+                paths += [os.path.relpath(os.path.join(folder, name), root) for name in names]
+        return sorted({path for path in paths if path and (root / path).is_file()})
+
+    @staticmethod
+    def read_links(cmake: Path) -> dict[str, set[str]]:
+        """Every room with all rooms it may include, itself among them: links are transitive."""
+        direct: dict[str, list[str]] = {}
+        text = re.sub(r"#.*", "", cmake.read_text())
+        for body in re.findall(r"revenant_room\(([^)]*)\)", text):
+            words = body.split()
+            links = words[words.index("LINKS") + 1:] if "LINKS" in words else []
+            if "LIBRARIES" in links:
+                links = links[:links.index("LIBRARIES")]
+            direct[words[0]] = links
+
+        def closure(room: str) -> set[str]:
+            return {room}.union(*(closure(link) for link in direct.get(room, [])))
+
+        return {room: closure(room) for room in direct}
+
+    def cpp(self) -> Iterator[File]:
+        return (file for file in self.files if file.is_cpp)
+
+
+class Finding(NamedTuple):
+    path: str
+    line: int
+    message: str
+
+
+Check = Callable[[Repository], Iterator[Finding]]
+CHECKS: dict[str, Check] = {}
+
+
+def check(name: str) -> Callable[[Check], Check]:
+    def register(function: Check) -> Check:
+        CHECKS[name] = function
+        return function
+    return register
+
+
+@check("include-direction")
+def include_direction(repository: Repository) -> Iterator[Finding]:
+    for file in repository.cpp():
+        if file.room is None:
+            continue
+        allowed = repository.links.get(file.room)
+        if allowed is None:
+            yield Finding(file.path, 1, f"src/{file.room} is not a room of CMakeLists.txt")
+            continue
+        for number, line in enumerate(file.code_lines, 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if not match:
+                continue
+            included = match.group(1)
+            room, _, rest = included.partition("/")
+            if room == "tests" and file.is_test:
+                continue
+            if f"src/{included}" not in repository.by_path:
+                yield Finding(file.path, number, f"{included} is not a file below src")
+            elif room not in allowed:
+                yield Finding(file.path, number, f"{file.room} may not include {room}")
+            elif (not file.is_test and (file.room, room) in NARROW_DOORS
+                  and rest not in NARROW_DOORS[file.room, room]):
+                doors = ", ".join(f"{room}/{door}" for door in NARROW_DOORS[file.room, room])
+                yield Finding(file.path, number, f"{file.room} may include only {doors}")
+
+
+@check("banned-word")
+def banned_words(repository: Repository) -> Iterator[Finding]:
+    for file in repository.cpp():
+        if file.room is None:
+            continue
+        below_src = file.path.removeprefix("src/")
+        for ban in BANS:
+            if ban.rooms is not None and file.room not in ban.rooms:
+                continue
+            # A test may try what the room itself must not do, but it may not sleep.
+            if file.is_test and "sleep" not in ban.pattern:
+                continue
+            if below_src.startswith(ban.except_files):
+                continue
+            for match in re.finditer(ban.pattern, file.code):
+                yield Finding(file.path, file.line_of(match.start()),
+                              f"{match.group(0).strip()}: {ban.reason}")
+
+
+@check("sleeping-test")
+def sleeping_tests(repository: Repository) -> Iterator[Finding]:
+    for file in repository.cpp():
+        if file.path.startswith(("tests/engine/", "tests/protocol/", "tests/support/", "tests/sim/")):
+            for match in re.finditer(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b", file.code):
+                yield Finding(file.path, file.line_of(match.start()), "advance the time instead")
+
+
+@check("macro")
+def macros(repository: Repository) -> Iterator[Finding]:
+    for file in repository.cpp():
+        if not file.path.startswith("src/"):
+            continue
+        for match in re.finditer(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", file.code, re.M):
+            if not MACROS.match(match.group(1)):
+                yield Finding(file.path, file.line_of(match.start()),
+                              f"{match.group(1)}: a function, a constant or a template instead")
+
+
+@check("header")
+def headers(repository: Repository) -> Iterator[Finding]:
+    """That a header compiles alone is checked by the target revenant_headers."""
+    for file in repository.cpp():
+        if file.path.endswith(".h") and not re.search(r"^#pragma once$", file.text, re.M):
+            yield Finding(file.path, 1, "#pragma once is missing")
+
+
+@check("file-name")
+def file_names(repository: Repository) -> Iterator[Finding]:
+    for file in repository.files:
+        if not file.path.startswith(("src/", "tests/", "tools/")):
+            continue
+        for part in re.split(r"[_\-.]", file.name.lower())[:-1]:
+            if part in FORBIDDEN_NAME_PARTS:
+                yield Finding(file.path, 1, f"a file is named after a thing, not '{part}'")
+        if file.path.endswith((".cc", ".h", ".py")) and not re.fullmatch(r"[a-z0-9_]+(\.gen)?\.\w+",
+                                                                       file.name):
+            yield Finding(file.path, 1, "file names are snake_case")
+
+
+@check("unbuilt-source")
+def unbuilt_sources(repository: Repository) -> Iterator[Finding]:
+    """The same rules as cmake/rooms.cmake and tests/CMakeLists.txt."""
+    programs = set(re.findall(r"revenant_program\(\w+ ROOM (\w+)\)",
+                              repository.by_path["CMakeLists.txt"].text))
+    for file in repository.files:
+        if not file.path.endswith(".cc"):
+            continue
+        folder = os.path.dirname(file.path)
+        if file.path.startswith("src/"):
+            built = file.name.endswith("_test.cc") or (
+                folder == f"src/{file.room}" and file.room in repository.links
+                and (file.name != "main.cc" or file.room in programs))
+        elif file.path.startswith("tests/"):
+            built = (file.path.startswith(("tests/support/", "tests/engine/", "tests/protocol/"))
+                     or (folder == "tests/fuzz" and file.name.endswith("_fuzz.cc"))
+                     or named_by_folder(repository, file))
+        else:
+            built = False
+        if not built:
+            yield Finding(file.path, 1, "no target builds this file")
+
+
+def named_by_folder(repository: Repository, file: File) -> bool:
+    """Whether a CMakeLists.txt of a folder of tests names the file, or all files of its own folder."""
+    for cmake in repository.files:
+        folder = os.path.dirname(cmake.path)
+        if cmake.name != "CMakeLists.txt" or folder in ("", "tests"):
+            continue
+        if os.path.relpath(file.path, folder) in re.split(r"[\s()]+", cmake.text):
+            return True
+        if os.path.dirname(file.path) == folder and "*.cc" in cmake.text:
+            return True
+    return False
+
+
+@check("function-length")
+def function_lengths(repository: Repository) -> Iterator[Finding]:
+    for file in repository.files:
+        if file.is_generated:
+            continue
+        if file.is_cpp:
+            functions = cpp_functions(file)
+        elif file.path.endswith(".py"):
+            functions = python_functions(file)
+        else:
+            continue
+        for first, last, name in functions:
+            if last - first + 1 > FUNCTION_LINES_MAX:
+                yield Finding(file.path, first, f"{name} has {last - first + 1} lines; "
+                                                f"{FUNCTION_LINES_MAX} fit on a screen")
+
+
+def cpp_functions(file: File) -> Iterator[tuple[int, int, str]]:
+    """First line, last line and name of every function. Braces are counted; a brace opens a function
+    when what stands before it has parentheses and everything around it is a namespace or a type."""
+    code = re.sub(r"^[ \t]*#[^\n]*(\\\n[^\n]*)*", lambda m: re.sub(r"[^\n]", " ", m.group(0)),
+                  file.code, flags=re.M)
+    stack: list[tuple[str, int, str]] = []  # kind, offset of the first character, name
+    start = 0  # where the current statement begins
+    for match in re.finditer(r"[{};]", code):
+        symbol, offset = match.group(0), match.start()
+        if symbol == "{":
+            head = code[start:offset]
+            first = start + len(head) - len(head.lstrip())
+            outside = all(kind == "scope" for kind, _, _ in stack)
+            words = re.sub(r"<[^<>]*>|\([^()]*\)|\[\[.*?\]\]|\balignas\b", " ", head)
+            if outside and (re.search(r"\b(namespace|class|struct|union|enum)\b", words)
+                            or re.search(r'\bextern\b[^()]*$', words)):
+                stack.append(("scope", first, ""))
+            elif outside and "(" in head and not re.search(r"[^=!<>]=\s*$|=\s*\[", head):
+                called = re.search(r"([\w:~]+|operator\S+)\s*\(", head)
+                stack.append(("function", first, called.group(1) if called else "function"))
+            else:
+                stack.append(("block", first, ""))
+        elif symbol == "}" and stack:
+            kind, first, name = stack.pop()
+            if kind == "function":
+                yield file.line_of(first), file.line_of(offset), name
+        if symbol != ";" or not stack or stack[-1][0] == "scope":
+            start = offset + 1
+
+
+def python_functions(file: File) -> Iterator[tuple[int, int, str]]:
+    try:
+        tree = ast.parse(file.text)
+    except SyntaxError as error:
+        yield error.lineno or 1, (error.lineno or 1) + FUNCTION_LINES_MAX, "a syntax error"
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno, node.end_lineno or node.lineno, node.name
+
+
+@check("document-title")
+def document_titles(repository: Repository) -> Iterator[Finding]:
+    for file in repository.files:
+        if not file.path.endswith(".md"):
+            continue
+        titles = [number for number, line in prose_lines(file) if re.match(r"# \S", line)]
+        if len(titles) != 1:
+            yield Finding(file.path, titles[1] if titles else 1,
+                          f"{len(titles)} titles; a document has exactly one")
+
+
+@check("document-link")
+def document_links(repository: Repository) -> Iterator[Finding]:
+    folders = {str(parent) for path in repository.by_path for parent in Path(path).parents}
+    for file in repository.files:
+        if not file.path.endswith(".md"):
+            continue
+        for number, line in prose_lines(file):
+            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+                path = target.split("#")[0]
+                if not path or re.match(r"[a-z]+:", path):
+                    continue
+                full = os.path.normpath(os.path.join(os.path.dirname(file.path), path))
+                if full not in repository.by_path and full not in folders:
+                    yield Finding(file.path, number, f"{target} leads nowhere")
+
+
+def prose_lines(file: File) -> Iterator[tuple[int, str]]:
+    fenced = False
+    for number, line in enumerate(file.lines, 1):
+        if re.match(r"\s*(```|~~~)", line):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+@check("machine-path")
+def machine_paths(repository: Repository) -> Iterator[Finding]:
+    """A path or a host that exists on the writer's machine only."""
+    folders = "|".join(("work", "root", "home", "Users"))
+    pattern = re.compile(rf"(?<![\w.~*}}$)/-])/({folders})/[\w.]|{re.escape(str(repository.root))}/")
+    for file in repository.files:
+        if not file.is_text:
+            continue
+        for number, line in enumerate(file.lines, 1):
+            if pattern.search(line):
+                yield Finding(file.path, number, "a path of one machine")
+            if file.name == "package-lock.json":
+                resolved = re.search(r'"resolved": "https?://([^/"]+)', line)
+                if resolved and resolved.group(1) != "registry.npmjs.org":
+                    yield Finding(file.path, number, "a registry of one machine")
+
+
+@check("comment")
+def comments(repository: Repository) -> Iterator[Finding]:
+    for file in repository.cpp():
+        for number, line in enumerate(file.lines, 1):
+            if re.search(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", line):
+                yield Finding(file.path, number, "name the issue: TODO(#12)")
+            if "NOLINT" in line and not re.search(r"NOLINT\w*\([\w.,\- ]+\).*\w", line):
+                yield Finding(file.path, number, "a NOLINT names its check and the reason")
+
+
+@check("whitespace")
+def whitespace(repository: Repository) -> Iterator[Finding]:
+    for file in repository.files:
+        if not file.is_text or not file.text or file.path.startswith(("tests/fuzz/corpus/",
+                                                                      "tests/fuzz/crash/")):
+            continue
+        if not file.text.endswith("\n"):
+            yield Finding(file.path, len(file.lines), "the last line has no end")
+        for number, line in enumerate(file.lines, 1):
+            if line != line.rstrip():
+                yield Finding(file.path, number, "white space at the end of the line")
+            if file.is_cpp and "\t" in line:
+                yield Finding(file.path, number, "a tab")
+
+
+def main() -> int:
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    repository = Repository(root)
+    failed = 0
+    for name, function in CHECKS.items():
+        findings = sorted({finding for finding in function(repository)
+                           if not repository.by_path[finding.path].allows(finding.line, name)})
+        for finding in findings:
+            print(f"{finding.path}:{finding.line}: {name}: {finding.message}")
+        print(f"{'FAILED' if findings else 'ok':7} {name}"
+              + (f", {len(findings)} findings" if findings else ""))
+        failed += bool(findings)
+    print(f"{len(CHECKS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
