@@ -259,7 +259,7 @@ def file_names(repository: Repository) -> Iterator[Finding]:
         for part in re.split(r"[_\-.]", file.name.lower())[:-1]:
             if part in FORBIDDEN_NAME_PARTS:
                 yield Finding(file.path, 1, f"a file is named after a thing, not '{part}'")
-        if file.path.endswith((".cc", ".h", ".py")) and not re.fullmatch(r"[a-z0-9_]+(\.gen)?\.\w+",
+        if file.path.endswith((".cc", ".h", ".py")) and not re.fullmatch(r"[a-z0-9_]+(\.gen(_test)?)?\.\w+",
                                                                        file.name):
             yield Finding(file.path, 1, "file names are snake_case")
 
