@@ -141,7 +141,7 @@ class AccessTable {
     };
     using RightsByVhost = std::map<std::string, Rights, std::less<>>;
 
-    SharedPattern intern(const std::string& source, const AccessTable* previous);
+    SharedPattern intern(std::string_view source, const AccessTable* previous);
     const Rights* find_rights(std::string_view user, std::string_view vhost) const;
 
     AccessRules rules_;
