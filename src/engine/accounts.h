@@ -1,0 +1,62 @@
+// Accounts: every entry that came into a queue has left by a stated ending or is still there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace revenant::engine {
+
+// How a message's stay in one queue ended. Every drop has a cause of its own.
+enum class Ending : std::uint8_t {
+    acknowledged,
+    auto_acknowledged,  // delivered to a consumer or getter that settles nothing
+    dead_lettered,      // into at least one other queue
+    no_dlx,             // died, and the queue names no dead-letter exchange
+    dlx_missing,        // died, and the exchange named does not exist
+    unroutable,         // died, and the exchange led to no queue
+    cycle,              // died, and every target would have closed a circle
+    target_refused,     // died, and every target was full and refused it
+    purged,
+    queue_deleted,
+};
+constexpr std::size_t ending_count = 10;
+std::string_view to_string(Ending ending);
+
+struct Accounts {
+    std::uint64_t entered = 0;  // entries, so a message routed to three queues counts three times
+    std::array<std::uint64_t, ending_count> ended{};
+
+    std::uint64_t ended_total() const {
+        std::uint64_t total = 0;
+        for (const std::uint64_t count : ended) total += count;
+        return total;
+    }
+    std::uint64_t& of(Ending ending) { return ended[static_cast<std::size_t>(ending)]; }
+    std::uint64_t of(Ending ending) const { return ended[static_cast<std::size_t>(ending)]; }
+    friend bool operator==(const Accounts&, const Accounts&) = default;
+};
+
+// What passes through a vhost, for metrics. Plain integers owned by the engine's thread.
+struct Traffic {
+    std::uint64_t received = 0;  // publishes
+    std::uint64_t received_confirm = 0;
+    std::uint64_t routed = 0;
+    std::uint64_t unroutable_dropped = 0;
+    std::uint64_t unroutable_returned = 0;
+    std::uint64_t confirmed = 0;
+    std::uint64_t delivered_auto_ack = 0;
+    std::uint64_t delivered_manual_ack = 0;
+    std::uint64_t got_auto_ack = 0;
+    std::uint64_t got_manual_ack = 0;
+    std::uint64_t get_empty = 0;
+    std::uint64_t redelivered = 0;
+    std::uint64_t acknowledged = 0;
+    std::uint64_t refused_by_queue = 0;  // reject-publish
+    std::uint64_t queues_declared = 0;
+    std::uint64_t queues_created = 0;
+    std::uint64_t queues_deleted = 0;
+};
+
+}  // namespace revenant::engine

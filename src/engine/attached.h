@@ -1,0 +1,166 @@
+// Attached: passing state — connections, channels, consumers, credit, unsettled deliveries.
+// Never journaled: after a restart nobody is attached and everything unsettled is ready again.
+#pragma once
+
+#include "base/ids.h"
+#include "engine/command.h"
+#include "message/value.h"
+
+#include <boost/intrusive/list.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace revenant::engine {
+
+class Queue;
+struct Channel;
+struct Connection;
+
+using ActiveHook =
+    boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+// In the queue's active list while it may be able to take a message. One found unable leaves the
+// list and comes back when credit returns, so a busy queue never walks over the blocked.
+struct Consumer : ActiveHook {
+    Channel* channel = nullptr;
+    Queue* queue = nullptr;
+    std::uint32_t number = 0;
+    std::string tag;
+    bool no_ack = false;
+    bool exclusive = false;
+    bool cancelled = false;  // kept until its last delivery is settled
+    std::int64_t priority = 0;
+    std::uint32_t prefetch = 0;  // 0: unlimited
+    std::uint32_t unsettled = 0;
+    Table arguments;
+};
+
+using ActiveList = boost::intrusive::list<Consumer, boost::intrusive::constant_time_size<false>>;
+
+// The consumers of one priority, served in turn.
+struct ConsumerGroup {
+    std::int64_t priority = 0;
+    ActiveList active;
+};
+
+struct QueueConsumers {
+    std::vector<Consumer*> all;                          // in order of registration
+    std::vector<std::unique_ptr<ConsumerGroup>> groups;  // highest priority first
+    bool empty() const { return all.empty(); }
+    ConsumerGroup& group(std::int64_t priority);
+};
+
+// One delivery that waits for its settlement.
+struct Unsettled {
+    enum class State : std::uint8_t { none, waiting, held_in_transaction };
+    Queue* queue = nullptr;
+    Consumer* consumer = nullptr;  // nullptr for basic.get
+    std::uint64_t position = 0;
+    State state = State::none;
+};
+
+// The unsettled deliveries of a channel by delivery number: a ring, so that single and multiple
+// settlement cost O(1) per delivery.
+class UnsettledRing {
+  public:
+    // The next number; without an entry for deliveries that need no settlement.
+    DeliveryId skip();
+    DeliveryId add(Unsettled unsettled);
+    Unsettled* find(DeliveryId delivery);
+    void remove(DeliveryId delivery);
+    // Appends every unsettled delivery up to and including `last`, oldest first.
+    void collect_up_to(DeliveryId last, std::vector<DeliveryId>& deliveries);
+    std::uint64_t count() const { return count_ + stragglers_.size(); }
+    DeliveryId newest() const { return {next_ - 1}; }
+
+  private:
+    Unsettled& slot(std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
+    void make_room();
+
+    std::vector<Unsettled> slots_;
+    // Old deliveries that a client keeps unsettled while it settles thousands after them. Left in
+    // the ring they would stretch it without bound.
+    std::map<std::uint64_t, Unsettled> stragglers_;
+    std::uint64_t first_ = 1;  // no delivery in the ring before it is unsettled
+    std::uint64_t next_ = 1;
+    std::uint64_t count_ = 0;  // of unsettled ones in the ring
+};
+
+// What a transaction holds back until tx.commit.
+struct Transaction {
+    std::vector<Publish> publishes;
+    struct HeldSettlement {
+        DeliveryId delivery;
+        Outcome outcome;
+    };
+    std::vector<HeldSettlement> settlements;
+};
+
+// Where the last publishes of a channel went, valid for one version of the topology.
+struct RouteCache {
+    struct Line {
+        std::string exchange;
+        std::string routing_key;
+        std::uint64_t topology_version = 0;
+        std::vector<Queue*> queues;
+    };
+    static constexpr std::size_t line_count = 8;
+    std::vector<Line> lines;  // empty until the first publish
+};
+
+struct Channel {
+    ChannelId id;
+    Connection* connection = nullptr;
+    boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Consumer>> consumers;
+    std::vector<std::unique_ptr<Consumer>> cancelled_consumers;
+    UnsettledRing unsettled;
+    std::uint32_t prefetch = 0;         // for consumers started from now on
+    std::uint32_t global_prefetch = 0;  // for the channel as a whole
+    std::uint64_t consumer_unsettled = 0;
+    std::unique_ptr<Transaction> transaction;
+    RouteCache routes;
+    std::string reply_name;  // of its direct reply-to consumer
+    std::uint32_t reply_consumer = 0;
+};
+
+struct Connection {
+    ConnectionId id;
+    std::string user;
+    bool paused = false;  // its socket can take no more deliveries
+    std::vector<ChannelId> channels;
+    std::vector<QueueId> exclusive_queues;
+};
+
+class Attached {
+  public:
+    Connection& open_connection(ConnectionId id, std::string user);
+    Connection* find_connection(ConnectionId id);
+    void close_connection(ConnectionId id);
+    Channel& open_channel(ConnectionId connection, ChannelId id);
+    Channel* find_channel(ChannelId id);
+    void close_channel(ChannelId id);
+    void set_reply_name(Channel& channel, std::string name, std::uint32_t consumer);
+    void clear_reply_name(Channel& channel);
+    Channel* find_reply_channel(std::string_view name);
+    std::size_t connection_count() const { return connections_.size(); }
+    std::size_t channel_count() const { return channels_.size(); }
+
+    template <typename Visit>
+    void for_each_channel(Visit visit) {
+        for (auto& [id, channel] : channels_) visit(*channel);
+    }
+
+  private:
+    boost::unordered_flat_map<ConnectionId, std::unique_ptr<Connection>> connections_;
+    boost::unordered_flat_map<ChannelId, std::unique_ptr<Channel>> channels_;
+    boost::unordered_flat_map<std::string, ChannelId> reply_names_;
+    Channel* last_channel_ = nullptr;  // commands of one channel come in bursts
+};
+
+}  // namespace revenant::engine

@@ -1,0 +1,173 @@
+// Every wish of a client or operator. A command may be refused; nothing else changes the engine.
+//
+// Commands of one channel are handled in the order they were sent, and each that expects an answer
+// is answered by exactly one Done or Refuse, in the same order. After a Refuse the channel is gone.
+#pragma once
+
+#include "base/ids.h"
+#include "engine/refusal.h"
+#include "message/message.h"
+#include "message/value.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace revenant::engine {
+
+struct OpenConnection {
+    ConnectionId connection;
+    std::string user;
+};
+// Closes its channels and deletes its exclusive queues; answered by ConnectionClosed.
+struct CloseConnection {
+    ConnectionId connection;
+};
+// The connection can take deliveries again after the sink had said that it could not.
+struct ResumeConnection {
+    ConnectionId connection;
+};
+struct OpenChannel {
+    ConnectionId connection;
+    ChannelId channel;
+};
+// Requeues what is unsettled and removes the consumers.
+struct CloseChannel {
+    ChannelId channel;
+};
+
+struct DeclareExchange {
+    ChannelId channel;
+    std::string name;
+    std::string type;
+    bool passive = false;
+    bool durable = false;
+    bool auto_delete = false;
+    bool internal = false;
+    Table arguments;
+    // What the channel's permission check said, in case the exchange does not exist yet.
+    std::optional<Refusal> refusal_if_new;
+};
+struct DeleteExchange {
+    ChannelId channel;
+    std::string name;
+    bool if_unused = false;
+};
+
+struct DeclareQueue {
+    ChannelId channel;
+    std::string name;  // never empty: the channel invents names for server-named queues
+    bool server_named = false;
+    bool passive = false;
+    bool durable = false;
+    bool exclusive = false;
+    bool auto_delete = false;
+    Table arguments;
+    std::optional<Refusal> refusal_if_new;
+};
+struct DeleteQueue {
+    ChannelId channel;
+    std::string name;
+    bool if_unused = false;
+    bool if_empty = false;
+};
+struct PurgeQueue {
+    ChannelId channel;
+    std::string name;
+};
+
+enum class DestinationKind : std::uint8_t { queue, exchange };
+struct Bind {
+    ChannelId channel;
+    std::string source;
+    DestinationKind destination_kind = DestinationKind::queue;
+    std::string destination;
+    std::string routing_key;
+    Table arguments;
+    // The refusal in case the source turns out to be a topic exchange.
+    std::optional<Refusal> refusal_if_topic;
+};
+struct Unbind {
+    ChannelId channel;
+    std::string source;
+    DestinationKind destination_kind = DestinationKind::queue;
+    std::string destination;
+    std::string routing_key;
+    Table arguments;
+    std::optional<Refusal> refusal_if_topic;
+};
+
+struct Publish {
+    ChannelId channel;
+    MessageRef message;
+    bool mandatory = false;
+    std::uint64_t confirm_sequence = 0;  // 0: the publisher wants no confirm
+    std::optional<Refusal> refusal_if_topic;
+};
+
+struct SetQos {
+    ChannelId channel;
+    std::uint16_t prefetch_count = 0;
+    bool global = false;
+};
+struct Consume {
+    ChannelId channel;
+    std::uint32_t consumer = 0;  // chosen by the channel, never used twice on it
+    std::string queue;
+    std::string tag;  // for listings only
+    bool no_ack = false;
+    bool exclusive = false;
+    Table arguments;
+    // Set for the pseudo-queue amq.rabbitmq.reply-to: the name replies are sent to.
+    std::string reply_name;
+};
+struct Cancel {
+    ChannelId channel;
+    std::uint32_t consumer = 0;
+};
+struct Get {
+    ChannelId channel;
+    std::string queue;
+    bool no_ack = false;
+};
+
+// AMQP 1.0's outcomes. `delivery_failed` counts against the message: basic.reject sets it,
+// basic.nack does not (DL-150).
+enum class OutcomeKind : std::uint8_t { accepted, rejected, released };
+struct Outcome {
+    OutcomeKind kind = OutcomeKind::accepted;
+    bool delivery_failed = false;
+    friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+struct Settle {
+    ChannelId channel;
+    DeliveryId delivery;
+    bool multiple = false;  // also everything unsettled before; delivery 0 then means all
+    Outcome outcome;
+};
+// Requeues everything unsettled on the channel.
+struct Recover {
+    ChannelId channel;
+};
+
+struct SelectTransaction {
+    ChannelId channel;
+};
+struct Commit {
+    ChannelId channel;
+};
+struct Rollback {
+    ChannelId channel;
+};
+
+// Time has passed: expire what is due.
+struct Tick {};
+
+using Command =
+    std::variant<OpenConnection, CloseConnection, ResumeConnection, OpenChannel, CloseChannel,
+                 DeclareExchange, DeleteExchange, DeclareQueue, DeleteQueue, PurgeQueue, Bind,
+                 Unbind, Publish, SetQos, Consume, Cancel, Get, Settle, Recover, SelectTransaction,
+                 Commit, Rollback, Tick>;
+
+}  // namespace revenant::engine

@@ -1,0 +1,182 @@
+#include "engine/consumers.h"
+
+#include "base/check.h"
+#include "base/probe.h"
+#include "engine/topology.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace revenant::engine {
+namespace {
+
+constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
+
+std::optional<Refusal> check_consumer_arguments(const Turn& turn, const Consume& command) {
+    const Value* const priority = find(command.arguments, "x-priority");
+    if (priority == nullptr || priority->as_integer() != nullptr) return std::nullopt;
+    return Refusal{RefusalKind::precondition_failed,
+                   "invalid arg 'x-priority' for " + turn.queue_phrase(command.queue) +
+                       ": \"expected integer, got " + std::string(type_name(priority->type)) +
+                       "\""};
+}
+
+Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consume& command) {
+    if (!command.no_ack) {
+        return Unexpected{
+            Refusal{RefusalKind::precondition_failed, "reply consumer cannot acknowledge"}};
+    }
+    if (!channel.reply_name.empty()) {
+        return Unexpected{Refusal{RefusalKind::precondition_failed, "reply consumer already set"}};
+    }
+    turn.attached().set_reply_name(channel, command.reply_name, command.consumer);
+    return {};
+}
+
+// Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
+void leave_queue(Turn& turn, Consumer& consumer) {
+    Queue& queue = *consumer.queue;
+    if (consumer.is_linked()) consumer.unlink();
+    std::erase(queue.consumers.all, &consumer);
+    if (queue.deleted) return;
+    if (queue.settings.single_active_consumer && !queue.consumers.empty()) {
+        reactivate(turn, *queue.consumers.all.front());
+    }
+    if (queue.consumers.empty()) note_use(turn, queue);
+}
+
+void forget(Channel& channel, std::uint32_t number) {
+    const auto found = channel.consumers.find(number);
+    CHECK(found != channel.consumers.end());
+    if (found->second->unsettled > 0) {
+        found->second->cancelled = true;
+        channel.cancelled_consumers.push_back(std::move(found->second));
+    }
+    channel.consumers.erase(found);
+}
+
+void remove_if_auto_delete(Turn& turn, Queue& queue) {
+    if (queue.deleted || !queue.declaration.auto_delete) return;
+    if (queue.consumers.empty() && queue.had_consumer) {
+        PROBE("consumers.auto_delete_queue");
+        remove_queue(turn, queue);
+    }
+}
+
+}  // namespace
+
+bool can_take(const Consumer& consumer) {
+    const Channel& channel = *consumer.channel;
+    if (channel.connection->paused) return false;
+    if (consumer.no_ack) return true;
+    if (consumer.prefetch != 0 && consumer.unsettled >= consumer.prefetch) return false;
+    return channel.global_prefetch == 0 || channel.consumer_unsettled < channel.global_prefetch;
+}
+
+void reactivate(Turn& turn, Consumer& consumer) {
+    if (consumer.cancelled || consumer.is_linked() || consumer.queue->deleted) return;
+    Queue& queue = *consumer.queue;
+    if (queue.settings.single_active_consumer && queue.consumers.all.front() != &consumer) return;
+    queue.consumers.group(consumer.priority).active.push_back(consumer);
+    if (queue.ready_count() > 0) turn.touch(queue);
+}
+
+void reactivate_all(Turn& turn, Channel& channel) {
+    std::vector<std::uint32_t> numbers;
+    for (const auto& [number, consumer] : channel.consumers) numbers.push_back(number);
+    std::sort(numbers.begin(), numbers.end());
+    for (const std::uint32_t number : numbers) reactivate(turn, *channel.consumers.at(number));
+}
+
+void release_if_done(Consumer& consumer) {
+    if (!consumer.cancelled || consumer.unsettled > 0) return;
+    std::erase_if(consumer.channel->cancelled_consumers,
+                  [&](const auto& owned) { return owned.get() == &consumer; });
+}
+
+Result<void, Refusal> consume(Turn& turn, const Consume& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    if (command.queue == reply_queue) return consume_replies(turn, channel, command);
+    REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.queue));
+    if (auto refusal = check_consumer_arguments(turn, command))
+        return Unexpected{std::move(*refusal)};
+    const auto& others = queue->consumers.all;
+    const bool taken = !others.empty() && (command.exclusive || others.front()->exclusive);
+    // With a single active consumer, exclusive would say the same thing twice (amqp091 11.4).
+    if (taken || (command.exclusive && queue->settings.single_active_consumer)) {
+        return Unexpected{Refusal{RefusalKind::access_refused,
+                                  turn.queue_phrase(command.queue) + " in exclusive use"}};
+    }
+    auto consumer = std::make_unique<Consumer>();
+    consumer->channel = &channel;
+    consumer->queue = queue;
+    consumer->number = command.consumer;
+    consumer->tag = command.tag;
+    consumer->no_ack = command.no_ack;
+    consumer->exclusive = command.exclusive;
+    consumer->prefetch = command.no_ack ? 0 : channel.prefetch;
+    consumer->arguments = command.arguments;
+    if (const Value* priority = find(command.arguments, "x-priority")) {
+        consumer->priority = *priority->as_integer();
+    }
+    queue->consumers.all.push_back(consumer.get());
+    queue->had_consumer = true;
+    Consumer& added = *consumer;
+    channel.consumers.emplace(command.consumer, std::move(consumer));
+    reactivate(turn, added);
+    return {};
+}
+
+void cancel(Turn& turn, const Cancel& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    if (!channel.reply_name.empty() && channel.reply_consumer == command.consumer) {
+        turn.attached().clear_reply_name(channel);
+        return;
+    }
+    const auto found = channel.consumers.find(command.consumer);
+    if (found == channel.consumers.end()) return;  // its queue went meanwhile
+    Queue& queue = *found->second->queue;
+    leave_queue(turn, *found->second);
+    forget(channel, command.consumer);
+    remove_if_auto_delete(turn, queue);
+}
+
+void cancel_all(Turn& turn, Queue& queue) {
+    while (!queue.consumers.empty()) {
+        Consumer& consumer = *queue.consumers.all.front();
+        Channel& channel = *consumer.channel;
+        const std::uint32_t number = consumer.number;
+        if (consumer.is_linked()) consumer.unlink();
+        queue.consumers.all.erase(queue.consumers.all.begin());
+        forget(channel, number);
+        turn.effects().request(CancelConsumer{channel.id, number});
+    }
+}
+
+void cancel_all(Turn& turn, Channel& channel) {
+    std::vector<std::uint32_t> numbers;
+    for (const auto& [number, consumer] : channel.consumers) numbers.push_back(number);
+    std::sort(numbers.begin(), numbers.end());
+    std::vector<QueueId> left;
+    for (const std::uint32_t number : numbers) {
+        Consumer& consumer = *channel.consumers.at(number);
+        left.push_back(consumer.queue->id());
+        leave_queue(turn, consumer);
+        forget(channel, number);
+    }
+    for (const QueueId id : left) {
+        if (Queue* const queue = turn.state().find_queue(id)) remove_if_auto_delete(turn, *queue);
+    }
+}
+
+void set_qos(Turn& turn, const SetQos& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    if (!command.global) {
+        channel.prefetch = command.prefetch_count;
+        return;
+    }
+    channel.global_prefetch = command.prefetch_count;
+    reactivate_all(turn, channel);
+}
+
+}  // namespace revenant::engine

@@ -1,0 +1,25 @@
+// Consumers: they come, they go, and their credit comes back.
+#pragma once
+
+#include "base/result.h"
+#include "engine/turn.h"
+
+namespace revenant::engine {
+
+Result<void, Refusal> consume(Turn& turn, const Consume& command);
+void cancel(Turn& turn, const Cancel& command);
+void set_qos(Turn& turn, const SetQos& command);
+// The queue goes: its consumers end and their channels are told.
+void cancel_all(Turn& turn, Queue& queue);
+// The channel goes: its consumers end silently. Auto-delete queues may go with them.
+void cancel_all(Turn& turn, Channel& channel);
+
+// May this consumer be handed a message now?
+bool can_take(const Consumer& consumer);
+// Credit came back or the connection can take more again: the consumer stands in line anew.
+void reactivate(Turn& turn, Consumer& consumer);
+void reactivate_all(Turn& turn, Channel& channel);
+// A cancelled consumer whose last delivery was settled is forgotten.
+void release_if_done(Consumer& consumer);
+
+}  // namespace revenant::engine

@@ -1,0 +1,16 @@
+// Dispatch: ready messages × consumers with credit → Deliver. And the work that waits on queues.
+#pragma once
+
+#include "base/result.h"
+#include "engine/turn.h"
+
+namespace revenant::engine {
+
+// Hands out what can be handed out, keeps limits and expires what is due, until no queue touched in
+// this turn has anything left to do. A death may touch further queues; they are worked off in the
+// same loop, never by recursion.
+void settle_down(Turn& turn);
+
+Result<GetAnswer, Refusal> get(Turn& turn, const Get& command);
+
+}  // namespace revenant::engine

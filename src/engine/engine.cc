@@ -1,0 +1,198 @@
+#include "engine/engine.h"
+
+#include "base/check.h"
+#include "engine/consumers.h"
+#include "engine/dispatch.h"
+#include "engine/expiry.h"
+#include "engine/publish.h"
+#include "engine/settle.h"
+#include "engine/topology.h"
+#include "engine/transaction.h"
+
+#include <type_traits>
+#include <utility>
+
+namespace revenant::engine {
+namespace {
+
+// One function per command: what it does and whether it is answered.
+enum class Answered : std::uint8_t { yes, no };
+
+template <Answered answered, typename Outcome>
+Result<void, Refusal> answer(Turn& turn, ChannelId channel, Outcome outcome) {
+    if (!outcome) return Unexpected{std::move(outcome).error()};
+    if constexpr (answered == Answered::yes) {
+        if constexpr (std::is_same_v<Outcome, Result<void, Refusal>>) {
+            turn.done(channel, Answer{});
+        } else {
+            turn.done(channel, std::move(outcome).value());
+        }
+    }
+    return {};
+}
+
+constexpr auto yes = Answered::yes;
+constexpr auto no = Answered::no;
+
+Result<void, Refusal> work(Turn& turn, const DeclareExchange& c) {
+    return answer<yes>(turn, c.channel, declare_exchange(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const DeleteExchange& c) {
+    return answer<yes>(turn, c.channel, delete_exchange(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const DeclareQueue& c) {
+    return answer<yes>(turn, c.channel, declare_queue(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const DeleteQueue& c) {
+    return answer<yes>(turn, c.channel, delete_queue(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const PurgeQueue& c) {
+    return answer<yes>(turn, c.channel, purge_queue(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const Bind& c) {
+    return answer<yes>(turn, c.channel, bind(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const Unbind& c) {
+    return answer<yes>(turn, c.channel, unbind(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, Publish&& c) {
+    const ChannelId channel = c.channel;
+    return answer<no>(turn, channel, publish(turn, std::move(c)));
+}
+Result<void, Refusal> work(Turn& turn, const SetQos& c) {
+    set_qos(turn, c);
+    return answer<yes>(turn, c.channel, Result<void, Refusal>{});
+}
+Result<void, Refusal> work(Turn& turn, const Consume& c) {
+    return answer<yes>(turn, c.channel, consume(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const Cancel& c) {
+    cancel(turn, c);
+    return answer<yes>(turn, c.channel, Result<void, Refusal>{});
+}
+Result<void, Refusal> work(Turn& turn, const Get& c) {
+    return answer<yes>(turn, c.channel, get(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const Settle& c) {
+    return answer<no>(turn, c.channel, settle(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const Recover& c) {
+    return_all(turn, *turn.attached().find_channel(c.channel), /*delivery_failed=*/false);
+    return answer<yes>(turn, c.channel, Result<void, Refusal>{});
+}
+Result<void, Refusal> work(Turn& turn, const SelectTransaction& c) {
+    select_transaction(turn, c);
+    return answer<yes>(turn, c.channel, Result<void, Refusal>{});
+}
+Result<void, Refusal> work(Turn& turn, const Commit& c) {
+    return answer<yes>(turn, c.channel, commit(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const Rollback& c) {
+    return answer<yes>(turn, c.channel, rollback(turn, c));
+}
+
+}  // namespace
+
+Engine::Engine(EngineSettings settings, EffectSink& effects, Recorder* recorder)
+    : settings_(std::move(settings)), effects_(effects), recorder_(recorder) {}
+
+Turn Engine::begin(Timestamp now) {
+    Turn turn(settings_, state_, attached_, effects_, recorder_, dirty_queues_, now);
+    // Whatever is due has expired before the command sees it: an expired message is never handed
+    // out.
+    expire_due(turn);
+    return turn;
+}
+
+void Engine::finish(Turn& turn) {
+    if (!dirty_queues_.empty()) settle_down(turn);
+}
+
+void Engine::refuse(Turn& turn, ChannelId channel, Refusal refusal) {
+    // First the channel ends, so that whoever reads the refusal finds its messages back in place.
+    close_channel(turn, channel);
+    turn.effects().request(Refuse{channel, std::move(refusal)});
+}
+
+void Engine::close_channel(Turn& turn, ChannelId id) {
+    Channel* const channel = attached_.find_channel(id);
+    if (channel == nullptr) return;
+    channel->transaction.reset();
+    // The deliveries go back first: nobody else could take them while a consumer of this channel is
+    // still in line, and an auto-delete queue must not go before they are back.
+    std::vector<DeliveryId> deliveries;
+    channel->unsettled.collect_up_to(channel->unsettled.newest(), deliveries);
+    for (const DeliveryId delivery : deliveries) {
+        channel->unsettled.find(delivery)->state = Unsettled::State::waiting;
+    }
+    const bool was_paused = channel->connection->paused;
+    channel->connection->paused = true;  // its own consumers take nothing while it closes
+    return_all(turn, *channel, /*delivery_failed=*/true);
+    cancel_all(turn, *channel);
+    channel->connection->paused = was_paused;
+    attached_.close_channel(id);
+}
+
+template <typename ChannelCommand>
+void Engine::run(Turn& turn, ChannelCommand&& command) {
+    const ChannelId channel = command.channel;
+    // Commands already under way when their channel was refused are ignored.
+    if (attached_.find_channel(channel) == nullptr) return;
+    auto outcome = work(turn, std::forward<ChannelCommand>(command));
+    if (!outcome) refuse(turn, channel, std::move(outcome).error());
+}
+
+void Engine::run(Turn&, OpenConnection&& command) {
+    attached_.open_connection(command.connection, std::move(command.user));
+}
+
+void Engine::run(Turn& turn, CloseConnection&& command) {
+    if (Connection* const connection = attached_.find_connection(command.connection)) {
+        while (!connection->channels.empty()) close_channel(turn, connection->channels.back());
+        while (!connection->exclusive_queues.empty()) {
+            remove_queue(turn, *state_.find_queue(connection->exclusive_queues.back()));
+        }
+        attached_.close_connection(command.connection);
+    }
+    turn.effects().request(ConnectionClosed{command.connection});
+}
+
+void Engine::run(Turn& turn, ResumeConnection&& command) {
+    Connection* const connection = attached_.find_connection(command.connection);
+    if (connection == nullptr) return;
+    connection->paused = false;
+    for (const ChannelId id : connection->channels)
+        reactivate_all(turn, *attached_.find_channel(id));
+}
+
+void Engine::run(Turn&, OpenChannel&& command) {
+    if (attached_.find_connection(command.connection) == nullptr) return;
+    attached_.open_channel(command.connection, command.channel);
+}
+
+void Engine::run(Turn& turn, CloseChannel&& command) {
+    close_channel(turn, command.channel);
+    turn.done(command.channel, Answer{});
+}
+
+void Engine::run(Turn&, Tick&&) {}  // begin() has expired what was due
+
+void Engine::handle(Command&& command, Timestamp now) {
+    Turn turn = begin(now);
+    std::visit([&](auto&& one) { run(turn, std::move(one)); }, std::move(command));
+    finish(turn);
+}
+
+void Engine::publish(Publish&& command, Timestamp now) {
+    Turn turn = begin(now);
+    run(turn, std::move(command));
+    finish(turn);
+}
+
+void Engine::settle(const Settle& command, Timestamp now) {
+    Turn turn = begin(now);
+    run(turn, command);
+    finish(turn);
+}
+
+}  // namespace revenant::engine

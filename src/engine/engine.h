@@ -1,0 +1,64 @@
+// Engine: the door to one virtual host. START READING HERE.
+//
+// A pure, single-threaded state machine: no I/O, no clock, no thread, no randomness, no logging.
+// handle(command, now) works on one command as one turn: it decides, applies and records facts
+// (event.h) and asks effects (effect.h) of the sink. Everything a command causes — a death, the
+// overflow it brings about, the deliveries that follow — happens inside the same turn.
+#pragma once
+
+#include "base/time.h"
+#include "engine/attached.h"
+#include "engine/command.h"
+#include "engine/effect.h"
+#include "engine/event.h"
+#include "engine/state.h"
+#include "engine/turn.h"
+
+#include <vector>
+
+namespace revenant::engine {
+
+class Engine {
+  public:
+    // The recorder may be nullptr: then nothing is written down.
+    Engine(EngineSettings settings, EffectSink& effects, Recorder* recorder);
+
+    void handle(Command&& command, Timestamp now);
+    // The same for the two commands that pass by the million.
+    void publish(Publish&& command, Timestamp now);
+    void settle(const Settle& command, Timestamp now);
+
+    // Applies facts recorded earlier, before anybody is attached.
+    void replay(const Event& event) { state_.apply(event); }
+
+    // When the next Tick is due; `never` if nothing waits.
+    Timestamp next_deadline() const { return state_.deadlines_next(); }
+
+    State& state() { return state_; }
+    Attached& attached() { return attached_; }
+    const EngineSettings& settings() const { return settings_; }
+
+  private:
+    Turn begin(Timestamp now);
+    void finish(Turn& turn);
+    void refuse(Turn& turn, ChannelId channel, Refusal refusal);
+    void close_channel(Turn& turn, ChannelId channel);
+
+    void run(Turn& turn, OpenConnection&& command);
+    void run(Turn& turn, CloseConnection&& command);
+    void run(Turn& turn, ResumeConnection&& command);
+    void run(Turn& turn, OpenChannel&& command);
+    void run(Turn& turn, CloseChannel&& command);
+    void run(Turn& turn, Tick&& command);
+    template <typename ChannelCommand>
+    void run(Turn& turn, ChannelCommand&& command);
+
+    EngineSettings settings_;
+    EffectSink& effects_;
+    Recorder* recorder_;
+    State state_;
+    Attached attached_;
+    std::vector<Queue*> dirty_queues_;
+};
+
+}  // namespace revenant::engine

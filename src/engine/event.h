@@ -1,0 +1,105 @@
+// Every fact the journal can hold. An event is never refused; State::apply replays it for ever.
+//
+// All events of one command form one record, durable as a whole or not at all: so a dead letter
+// (out of the source, into every target), the overflow it causes and a commit are atomic.
+#pragma once
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "engine/accounts.h"
+#include "engine/command.h"
+#include "engine/exchange.h"
+#include "engine/queue.h"
+#include "message/death.h"
+#include "message/message.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace revenant::engine {
+
+struct ExchangeDeclared {
+    ExchangeDeclaration exchange;
+};
+struct ExchangeDeleted {
+    std::string name;
+};
+struct QueueDeclared {
+    QueueDeclaration queue;
+    ConnectionId owner;  // of an exclusive queue; not durable
+};
+// With everything that was in it.
+struct QueueDeleted {
+    QueueId queue;
+};
+// Everything ready is gone; what is unsettled stays.
+struct Purged {
+    QueueId queue;
+};
+struct Bound {
+    std::string source;
+    DestinationKind destination_kind = DestinationKind::queue;
+    std::string destination;
+    std::string routing_key;
+    Table arguments;
+};
+struct Unbound {
+    std::string source;
+    DestinationKind destination_kind = DestinationKind::queue;
+    std::string destination;
+    std::string routing_key;
+    Table arguments;
+};
+
+// A place in a queue that a message takes.
+struct Placement {
+    QueueId queue;
+    Position position;
+    Timestamp deadline = never;
+};
+
+struct Enqueued {
+    MessageRef message;
+    Placement placement;
+};
+// A message ended its stay in a queue without going anywhere else.
+struct Removed {
+    QueueId queue;
+    Position position;
+    Ending ending = Ending::acknowledged;
+};
+// A delivery came back: the message is ready again in its old place.
+struct Returned {
+    QueueId queue;
+    Position position;
+    std::uint32_t delivery_count = 0;
+};
+// A message died and left its queue for all its targets at once. Nothing but a reference moves.
+struct DeadLettered {
+    QueueId source;
+    Position position;
+    EnvelopeRef envelope;
+    std::vector<Placement>
+        targets;  // never empty: a death without target is Removed with its cause
+};
+// A message was refused by a full queue and dead-lettered without ever standing in it.
+struct RefusedToDeath {
+    MessageRef message;
+    EnvelopeRef envelope;
+    std::vector<Placement> targets;
+};
+
+using Event =
+    std::variant<ExchangeDeclared, ExchangeDeleted, QueueDeclared, QueueDeleted, Purged, Bound,
+                 Unbound, Enqueued, Removed, Returned, DeadLettered, RefusedToDeath>;
+
+// Where the facts of a turn are written down, in order. Not called when nobody keeps a record.
+class Recorder {
+  public:
+    virtual ~Recorder() = default;
+    virtual void record(const Event& event) = 0;
+};
+
+}  // namespace revenant::engine

@@ -1,0 +1,215 @@
+#include "engine/exchange.h"
+
+#include "base/check.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace revenant::engine {
+namespace {
+
+constexpr std::int64_t consistent_hash_weight_max = 10000;
+
+std::optional<std::int64_t> parse_weight(std::string_view routing_key) {
+    std::int64_t weight = 0;
+    const auto [end, error] =
+        std::from_chars(routing_key.data(), routing_key.data() + routing_key.size(), weight);
+    if (error != std::errc{} || end != routing_key.data() + routing_key.size()) return std::nullopt;
+    return weight;
+}
+
+template <typename... Branches>
+struct Overloaded : Branches... {
+    using Branches::operator()...;
+};
+template <typename... Branches>
+Overloaded(Branches...) -> Overloaded<Branches...>;
+
+void erase_one(std::vector<Destination>& destinations, const Destination& destination) {
+    const auto place = std::find(destinations.begin(), destinations.end(), destination);
+    CHECK(place != destinations.end());
+    destinations.erase(place);
+}
+
+}  // namespace
+
+std::optional<ExchangeType> parse_exchange_type(std::string_view name) {
+    if (name == "direct") return ExchangeType::direct;
+    if (name == "fanout") return ExchangeType::fanout;
+    if (name == "topic") return ExchangeType::topic;
+    if (name == "headers") return ExchangeType::headers;
+    if (name == "x-consistent-hash") return ExchangeType::consistent_hash;
+    return std::nullopt;
+}
+
+std::string_view to_string(ExchangeType type) {
+    switch (type) {
+        case ExchangeType::direct:
+            return "direct";
+        case ExchangeType::fanout:
+            return "fanout";
+        case ExchangeType::topic:
+            return "topic";
+        case ExchangeType::headers:
+            return "headers";
+        case ExchangeType::consistent_hash:
+            return "x-consistent-hash";
+    }
+    UNREACHABLE();
+}
+
+Exchange::Exchange(ExchangeDeclaration declared) : declaration(std::move(declared)) {
+    if (const Value* argument = find(declaration.arguments, "alternate-exchange")) {
+        if (const std::string* other = argument->as_string()) alternate = *other;
+    }
+    switch (declaration.type) {
+        case ExchangeType::direct:
+            routes.emplace<DirectRoutes>();
+            break;
+        case ExchangeType::fanout:
+            routes.emplace<FanoutRoutes>();
+            break;
+        case ExchangeType::topic:
+            routes.emplace<TopicRoutes>();
+            break;
+        case ExchangeType::headers:
+            routes.emplace<HeadersRoutes>();
+            break;
+        case ExchangeType::consistent_hash:
+            routes.emplace<ConsistentHashRoutes>();
+            break;
+    }
+}
+
+void Exchange::add_route(const Binding& binding) {
+    std::visit(
+        Overloaded{
+            [&](DirectRoutes& direct) {
+                direct.by_key[binding.routing_key].push_back(binding.destination);
+            },
+            [&](FanoutRoutes& fanout) {
+                for (auto& target : fanout.targets) {
+                    if (target.destination != binding.destination) continue;
+                    target.bindings += 1;
+                    return;
+                }
+                fanout.targets.push_back({binding.destination, 1});
+            },
+            [&](TopicRoutes& topic) { topic.trie.add(binding.routing_key, binding.destination); },
+            [&](HeadersRoutes& headers) { headers.bindings.push_back(&binding); },
+            [&](ConsistentHashRoutes& hash) {
+                const auto weight =
+                    static_cast<std::size_t>(parse_weight(binding.routing_key).value());
+                hash.buckets.insert(hash.buckets.end(), weight, binding.destination);
+            },
+        },
+        routes);
+}
+
+void Exchange::remove_route(const Binding& binding) {
+    std::visit(Overloaded{
+                   [&](DirectRoutes& direct) {
+                       const auto found = direct.by_key.find(binding.routing_key);
+                       CHECK(found != direct.by_key.end());
+                       erase_one(found->second, binding.destination);
+                       if (found->second.empty()) direct.by_key.erase(found);
+                   },
+                   [&](FanoutRoutes& fanout) {
+                       const auto target = std::find_if(
+                           fanout.targets.begin(), fanout.targets.end(),
+                           [&](const auto& t) { return t.destination == binding.destination; });
+                       CHECK(target != fanout.targets.end());
+                       if (--target->bindings == 0) fanout.targets.erase(target);
+                   },
+                   [&](TopicRoutes& topic) {
+                       topic.trie.remove(binding.routing_key, binding.destination);
+                   },
+                   [&](HeadersRoutes& headers) { std::erase(headers.bindings, &binding); },
+                   [&](ConsistentHashRoutes& hash) {
+                       const auto weight =
+                           static_cast<std::size_t>(parse_weight(binding.routing_key).value());
+                       const auto first =
+                           std::find(hash.buckets.begin(), hash.buckets.end(), binding.destination);
+                       CHECK(static_cast<std::size_t>(hash.buckets.end() - first) >= weight);
+                       hash.buckets.erase(first, first + static_cast<std::ptrdiff_t>(weight));
+                   },
+               },
+               routes);
+}
+
+std::string binding_identity(DestinationKind kind, std::string_view destination,
+                             std::string_view routing_key, const Table& arguments) {
+    std::string identity(kind == DestinationKind::queue ? "q" : "e");
+    identity += static_cast<char>(destination.size());
+    identity += destination;
+    identity += static_cast<char>(routing_key.size());
+    identity += routing_key;
+    // Arguments are a set: their order on the wire does not make another binding.
+    std::vector<std::string> shown;
+    shown.reserve(arguments.size());
+    for (const Field& field : arguments) {
+        shown.push_back(field.name + '\0' + std::string(type_name(field.value.type)) + '\0' +
+                        display(field.value));
+    }
+    std::sort(shown.begin(), shown.end());
+    for (const std::string& argument : shown) {
+        identity += std::to_string(argument.size());
+        identity += ':';
+        identity += argument;
+    }
+    return identity;
+}
+
+std::optional<Refusal> check_binding(const Exchange& source, std::string_view routing_key,
+                                     const Table& arguments) {
+    const auto refuse = [](std::string text) {
+        return Refusal{RefusalKind::precondition_failed, std::move(text)};
+    };
+    if (source.declaration.type == ExchangeType::headers) {
+        const Value* const match = find(arguments, "x-match");
+        if (match == nullptr) return std::nullopt;
+        const std::string* const form = match->as_string();
+        if (form == nullptr) {
+            return refuse("Invalid x-match field type " + std::string(type_name(match->type)) +
+                          " (value " + display(*match) + "); expected longstr");
+        }
+        if (*form != "all" && *form != "any" && *form != "all-with-x" && *form != "any-with-x") {
+            return refuse("Invalid x-match field value <<\"" + *form +
+                          "\">>; expected all, any, all-with-x, or any-with-x");
+        }
+    }
+    if (source.declaration.type == ExchangeType::consistent_hash) {
+        const auto weight = parse_weight(routing_key);
+        if (!weight) {
+            return refuse("The binding key must be an integer: <<\"" + std::string(routing_key) +
+                          "\">>");
+        }
+        if (*weight <= 0) return refuse("The binding key must be greater than 0");
+        if (*weight > consistent_hash_weight_max) {
+            return refuse("The binding key must not exceed 10000");
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Refusal> check_exchange_arguments(ExchangeType type, const Table& arguments) {
+    if (type != ExchangeType::consistent_hash) return std::nullopt;
+    const Value* const header = find(arguments, "hash-header");
+    const Value* const property = find(arguments, "hash-property");
+    const auto refuse = [](std::string text) {
+        return Refusal{RefusalKind::precondition_failed, std::move(text)};
+    };
+    if (header != nullptr && property != nullptr) {
+        return refuse("hash-header and hash-property are mutually exclusive");
+    }
+    if (property != nullptr) {
+        const std::string* const name = property->as_string();
+        if (name == nullptr ||
+            (*name != "correlation_id" && *name != "message_id" && *name != "timestamp")) {
+            return refuse("Unsupported property: " + display(*property));
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace revenant::engine

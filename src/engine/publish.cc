@@ -1,0 +1,131 @@
+#include "engine/publish.h"
+
+#include "base/check.h"
+#include "engine/dead_letter.h"
+#include "engine/expiry.h"
+#include "engine/overflow.h"
+#include "engine/routing.h"
+
+#include <string_view>
+#include <utility>
+
+namespace revenant::engine {
+namespace {
+
+constexpr std::string_view reply_prefix = "amq.rabbitmq.reply-to.";
+
+std::size_t cache_line(std::string_view exchange, std::string_view routing_key) {
+    // Enough to spread a handful of keys over a handful of lines; collisions only cost a lookup.
+    const auto last = routing_key.empty() ? 0U : static_cast<unsigned char>(routing_key.back());
+    return (routing_key.size() * 7 + exchange.size() + last) % RouteCache::line_count;
+}
+
+// The queues behind exchange and key; from the channel's cache while the topology stands still.
+const std::vector<Queue*>& find_queues(Turn& turn, Channel& channel, Exchange& exchange,
+                                       const Message& message, RoutingResult& scratch) {
+    const std::string_view key = message.routing_key();
+    const bool cacheable = message.extra_keys() == nullptr;
+    if (channel.routes.lines.empty()) channel.routes.lines.resize(RouteCache::line_count);
+    RouteCache::Line& line = channel.routes.lines[cache_line(exchange.name(), key)];
+    if (cacheable && line.topology_version == turn.state().topology_version() &&
+        line.routing_key == key && line.exchange == exchange.name()) {
+        return line.queues;
+    }
+    route(turn.state(), exchange, RoutingInput(message), scratch);
+    if (cacheable && scratch.by_key_only) {
+        line.exchange = exchange.name();
+        line.routing_key = key;
+        line.topology_version = turn.state().topology_version();
+        line.queues = scratch.queues;
+        return line.queues;
+    }
+    return scratch.queues;
+}
+
+// A reply to a direct reply-to consumer goes straight to its channel (amqp091 14.3).
+bool deliver_reply(Turn& turn, const Message& message, const MessageRef& reference) {
+    Channel* const channel = turn.attached().find_reply_channel(message.routing_key());
+    if (channel == nullptr) return false;
+    Deliver delivery;
+    delivery.channel = channel->id;
+    delivery.consumer = channel->reply_consumer;
+    delivery.delivery = channel->unsettled.skip();
+    delivery.message = reference;
+    turn.state().traffic().delivered_auto_ack += 1;
+    if (!turn.effects().deliver(std::move(delivery))) channel->connection->paused = true;
+    return true;
+}
+
+// True if the queue took it.
+bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
+    if (refuses_publish(queue, message->body_size())) {
+        turn.state().traffic().refused_by_queue += 1;
+        if (queue.settings.overflow == Overflow::reject_publish_dlx)
+            die_refused(turn, queue, message, {});
+        return false;
+    }
+    turn.enqueue(queue, message, deadline_for(turn, queue, message->ttl_ms()));
+    turn.touch(queue);
+    return true;
+}
+
+}  // namespace
+
+bool route_publish(Turn& turn, const Publish& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    const Message& message = *command.message;
+    Traffic& traffic = turn.state().traffic();
+    Exchange* const exchange = turn.state().find_exchange(message.exchange());
+    bool routed = false;
+    bool accepted = true;
+    if (exchange != nullptr) {  // it may have gone between publish and commit
+        if (message.exchange().empty() && message.routing_key().starts_with(reply_prefix)) {
+            routed = deliver_reply(turn, message, command.message);
+        }
+        RoutingResult scratch;
+        for (Queue* const queue : find_queues(turn, channel, *exchange, message, scratch)) {
+            routed = true;
+            if (!enter(turn, *queue, command.message)) accepted = false;
+        }
+    }
+    if (routed) {
+        traffic.routed += 1;
+    } else if (command.mandatory) {
+        traffic.unroutable_returned += 1;
+        turn.effects().request(ReturnUnroutable{command.channel, command.message});
+    } else {
+        traffic.unroutable_dropped += 1;
+    }
+    if (command.confirm_sequence != 0) {
+        traffic.confirmed += 1;
+        turn.effects().confirm({command.channel, command.confirm_sequence, accepted});
+    }
+    return accepted;
+}
+
+Result<void, Refusal> publish(Turn& turn, Publish&& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    Traffic& traffic = turn.state().traffic();
+    traffic.received += 1;
+    if (command.confirm_sequence != 0) traffic.received_confirm += 1;
+    const std::string_view name = command.message->exchange();
+    const Exchange* const exchange = turn.state().find_exchange(name);
+    if (exchange == nullptr) {
+        return Unexpected{Refusal{RefusalKind::not_found, "no " + turn.exchange_phrase(name)}};
+    }
+    if (exchange->declaration.internal) {
+        return Unexpected{Refusal{RefusalKind::access_refused,
+                                  "cannot publish to internal " + turn.exchange_phrase(name)}};
+    }
+    if (command.refusal_if_topic && exchange->declaration.type == ExchangeType::topic) {
+        return Unexpected{*command.refusal_if_topic};
+    }
+    if (channel.transaction) {
+        channel.transaction->publishes.push_back(std::move(command));
+        return {};
+    }
+    route_publish(turn, command);
+    return {};
+}
+
+}  // namespace revenant::engine

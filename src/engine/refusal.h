@@ -1,0 +1,24 @@
+// Refusal: why the engine does not grant a wish. The protocols turn it into their own error codes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace revenant::engine {
+
+enum class RefusalKind : std::uint8_t {
+    not_found,
+    precondition_failed,
+    access_refused,
+    resource_locked,
+    not_allowed,
+    not_implemented,
+};
+
+struct Refusal {
+    RefusalKind kind = RefusalKind::precondition_failed;
+    std::string text;
+    friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+}  // namespace revenant::engine

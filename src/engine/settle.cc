@@ -1,0 +1,147 @@
+#include "engine/settle.h"
+
+#include "base/check.h"
+#include "engine/consumers.h"
+#include "engine/dead_letter.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace revenant::engine {
+namespace {
+
+Unexpected<Refusal> unknown_delivery(DeliveryId delivery) {
+    return Unexpected{Refusal{RefusalKind::precondition_failed,
+                              "unknown delivery tag " + std::to_string(delivery.value)}};
+}
+
+// Takes the delivery off the channel's books; the credit goes back to its consumer.
+Unsettled take_unsettled(Turn& turn, Channel& channel, DeliveryId delivery) {
+    const Unsettled unsettled = *channel.unsettled.find(delivery);
+    channel.unsettled.remove(delivery);
+    unsettled.queue->unsettled_deliveries -= 1;
+    if (Consumer* const consumer = unsettled.consumer) {
+        const bool channel_was_full =
+            channel.global_prefetch != 0 && channel.consumer_unsettled >= channel.global_prefetch;
+        consumer->unsettled -= 1;
+        channel.consumer_unsettled -= 1;
+        if (channel_was_full) {
+            reactivate_all(turn, channel);
+        } else if (!consumer->is_linked()) {
+            reactivate(turn, *consumer);
+        }
+        release_if_done(*consumer);
+    }
+    return unsettled;
+}
+
+void release_queue_if_done(Turn& turn, Queue& queue) {
+    if (queue.deleted && queue.unsettled_deliveries == 0) turn.state().release_deleted_queue(queue);
+}
+
+void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outcome) {
+    const Unsettled unsettled = take_unsettled(turn, channel, delivery);
+    Queue& queue = *unsettled.queue;
+    if (outcome.kind == OutcomeKind::accepted) turn.state().traffic().acknowledged += 1;
+    if (queue.deleted) {
+        release_queue_if_done(turn, queue);
+        return;
+    }
+    const Position position{unsettled.position};
+    switch (outcome.kind) {
+        case OutcomeKind::accepted:
+            turn.remove(queue, position, Ending::acknowledged);
+            break;
+        case OutcomeKind::rejected:
+            if (outcome.delivery_failed) queue.at(position).delivery_count += 1;
+            die(turn, queue, {&position, 1}, DeathReason::rejected);
+            break;
+        case OutcomeKind::released:
+            turn.return_to_queue(
+                queue, position,
+                queue.at(position).delivery_count + (outcome.delivery_failed ? 1 : 0));
+            turn.touch(queue);
+            break;
+    }
+}
+
+// A run of rejected deliveries from one queue dies as one (design: runs of deaths).
+void reject_run(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
+                bool delivery_failed) {
+    std::vector<Position> positions;
+    positions.reserve(deliveries.size());
+    Queue* source = nullptr;
+    const auto finish = [&] {
+        if (source == nullptr) return;
+        if (!positions.empty()) die(turn, *source, positions, DeathReason::rejected);
+        positions.clear();
+    };
+    for (const DeliveryId delivery : deliveries) {
+        const Unsettled unsettled = take_unsettled(turn, channel, delivery);
+        if (unsettled.queue->deleted) {
+            release_queue_if_done(turn, *unsettled.queue);
+            continue;
+        }
+        if (unsettled.queue != source) {
+            finish();
+            source = unsettled.queue;
+        }
+        const Position position{unsettled.position};
+        if (delivery_failed) source->at(position).delivery_count += 1;
+        positions.push_back(position);
+    }
+    finish();
+}
+
+}  // namespace
+
+void settle_deliveries(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
+                       Outcome outcome) {
+    if (outcome.kind == OutcomeKind::rejected && deliveries.size() > 1) {
+        reject_run(turn, channel, deliveries, outcome.delivery_failed);
+        return;
+    }
+    for (const DeliveryId delivery : deliveries) settle_one(turn, channel, delivery, outcome);
+}
+
+Result<void, Refusal> settle(Turn& turn, const Settle& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    std::vector<DeliveryId> deliveries;
+    const bool all = command.multiple && command.delivery.value == 0;
+    const DeliveryId last = all ? channel.unsettled.newest() : command.delivery;
+    if (!all) {
+        const Unsettled* const named = channel.unsettled.find(command.delivery);
+        if (named == nullptr || named->state != Unsettled::State::waiting) {
+            return unknown_delivery(command.delivery);
+        }
+    }
+    if (!command.multiple && !channel.transaction) {
+        settle_one(turn, channel, command.delivery, command.outcome);
+        return {};
+    }
+    if (command.multiple) {
+        channel.unsettled.collect_up_to(last, deliveries);
+        std::erase_if(deliveries, [&](DeliveryId delivery) {
+            return channel.unsettled.find(delivery)->state != Unsettled::State::waiting;
+        });
+    } else {
+        deliveries.push_back(command.delivery);
+    }
+    if (channel.transaction) {
+        for (const DeliveryId delivery : deliveries) {
+            channel.unsettled.find(delivery)->state = Unsettled::State::held_in_transaction;
+            channel.transaction->settlements.push_back({delivery, command.outcome});
+        }
+        return {};
+    }
+    settle_deliveries(turn, channel, deliveries, command.outcome);
+    return {};
+}
+
+void return_all(Turn& turn, Channel& channel, bool delivery_failed) {
+    std::vector<DeliveryId> deliveries;
+    channel.unsettled.collect_up_to(channel.unsettled.newest(), deliveries);
+    settle_deliveries(turn, channel, deliveries, {OutcomeKind::released, delivery_failed});
+}
+
+}  // namespace revenant::engine

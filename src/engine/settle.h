@@ -1,0 +1,19 @@
+// Settle: accepted, rejected, released. And recover, and what a closing channel leaves behind.
+#pragma once
+
+#include "base/result.h"
+#include "engine/turn.h"
+
+#include <span>
+
+namespace revenant::engine {
+
+Result<void, Refusal> settle(Turn& turn, const Settle& command);
+// Requeues everything unsettled on the channel; a closing channel counts it as failed (DL-150).
+void return_all(Turn& turn, Channel& channel, bool delivery_failed);
+
+// Settles these deliveries of the channel now; they must be there (transaction.cc).
+void settle_deliveries(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
+                       Outcome outcome);
+
+}  // namespace revenant::engine

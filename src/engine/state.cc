@@ -1,0 +1,312 @@
+#include "engine/state.h"
+
+#include "base/check.h"
+#include "engine/policy.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace revenant::engine {
+namespace {
+
+struct Predeclared {
+    const char* name;
+    ExchangeType type;
+    bool internal;
+};
+// amqp091 6.1
+constexpr Predeclared predeclared_exchanges[] = {
+    {"", ExchangeType::direct, false},
+    {"amq.direct", ExchangeType::direct, false},
+    {"amq.fanout", ExchangeType::fanout, false},
+    {"amq.topic", ExchangeType::topic, false},
+    {"amq.headers", ExchangeType::headers, false},
+    {"amq.match", ExchangeType::headers, false},
+    {"amq.rabbitmq.trace", ExchangeType::topic, true},
+};
+
+template <typename Map>
+auto sorted_by_name(const Map& map, auto value_of) {
+    std::vector<decltype(value_of(map.begin()->second))> sorted;
+    sorted.reserve(map.size());
+    for (const auto& [name, value] : map) sorted.push_back(value_of(value));
+    std::sort(sorted.begin(), sorted.end(),
+              [](const auto* a, const auto* b) { return a->name() < b->name(); });
+    return sorted;
+}
+
+}  // namespace
+
+State::State() {
+    for (const Predeclared& exchange : predeclared_exchanges) {
+        apply(ExchangeDeclared{{exchange.name,
+                                exchange.type,
+                                /*durable=*/true,
+                                /*auto_delete=*/false,
+                                exchange.internal,
+                                {}}});
+    }
+}
+
+void State::apply(const Event& event) {
+    std::visit([this](const auto& fact) { apply_one(fact); }, event);
+}
+
+Exchange* State::find_exchange(std::string_view name) {
+    const auto found = exchanges_.find(name);
+    return found == exchanges_.end() ? nullptr : found->second.get();
+}
+
+Queue* State::find_queue(std::string_view name) {
+    const auto found = queues_.find(name);
+    return found == queues_.end() ? nullptr : found->second;
+}
+
+Queue* State::find_queue(QueueId id) {
+    const auto found = queues_by_id_.find(id);
+    return found == queues_by_id_.end() ? nullptr : found->second.get();
+}
+
+std::vector<Queue*> State::queues_by_name() {
+    return sorted_by_name(queues_, [](Queue* queue) { return queue; });
+}
+
+std::vector<Exchange*> State::exchanges_by_name() {
+    return sorted_by_name(exchanges_, [](const auto& exchange) { return exchange.get(); });
+}
+
+// ------------------------------------------------------------------------- topology
+
+void State::apply_one(const ExchangeDeclared& event) {
+    exchanges_.emplace(event.exchange.name, std::make_unique<Exchange>(event.exchange));
+    ++topology_version_;
+}
+
+void State::apply_one(const ExchangeDeleted& event) {
+    const auto found = exchanges_.find(event.name);
+    CHECK(found != exchanges_.end());
+    CHECK(found->second->outgoing.empty() && found->second->incoming.empty());
+    exchanges_.erase(found);
+    ++topology_version_;
+}
+
+void State::apply_one(const QueueDeclared& event) {
+    auto queue = std::make_unique<Queue>(event.queue);
+    queue->owner = event.owner;
+    queue->settings = settings_in_force(event.queue.arguments);
+    last_queue_id_ = std::max(last_queue_id_, event.queue.id.value);
+    queues_.emplace(event.queue.name, queue.get());
+    queues_by_id_.emplace(event.queue.id, std::move(queue));
+    ++topology_version_;
+}
+
+void State::apply_one(const QueueDeleted& event) {
+    const auto found = queues_by_id_.find(event.queue);
+    CHECK(found != queues_by_id_.end());
+    Queue& queue = *found->second;
+    CHECK(queue.bindings.empty());
+    accounts_.of(Ending::queue_deleted) += queue.ready_count() + queue.unacked_count();
+    queue.clear();
+    queues_.erase(queue.name());
+    queue.deleted = true;
+    // Deliveries still unsettled on channels refer to it; release_deleted_queue frees it then.
+    if (queue.unsettled_deliveries > 0) deleted_queues_.push_back(std::move(found->second));
+    queues_by_id_.erase(found);
+    ++topology_version_;
+}
+
+void State::apply_one(const Purged& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    while (const auto position = queue->head()) remove(*queue, *position, Ending::purged);
+}
+
+void State::release_deleted_queue(Queue& queue) {
+    CHECK(queue.deleted);
+    std::erase_if(deleted_queues_, [&](const auto& owned) { return owned.get() == &queue; });
+}
+
+Destination State::destination(DestinationKind kind, std::string_view name) {
+    Destination found;
+    if (kind == DestinationKind::queue) {
+        found.queue = find_queue(name);
+    } else {
+        found.exchange = find_exchange(name);
+    }
+    CHECK(found.queue != nullptr || found.exchange != nullptr);
+    return found;
+}
+
+void State::apply_one(const Bound& event) {
+    Exchange* const source = find_exchange(event.source);
+    CHECK(source != nullptr);
+    auto binding = std::make_unique<Binding>();
+    binding->source = source;
+    binding->destination = destination(event.destination_kind, event.destination);
+    binding->routing_key = event.routing_key;
+    binding->arguments = event.arguments;
+    auto& incoming = binding->destination.queue != nullptr
+                         ? binding->destination.queue->bindings
+                         : binding->destination.exchange->incoming;
+    incoming.push_back(binding.get());
+    source->add_route(*binding);
+    source->outgoing.emplace(binding_identity(event.destination_kind, event.destination,
+                                              event.routing_key, event.arguments),
+                             std::move(binding));
+    ++topology_version_;
+}
+
+void State::apply_one(const Unbound& event) {
+    Exchange* const source = find_exchange(event.source);
+    CHECK(source != nullptr);
+    remove_binding(*source, binding_identity(event.destination_kind, event.destination,
+                                             event.routing_key, event.arguments));
+}
+
+void State::remove_binding(Exchange& source, const std::string& identity) {
+    const auto found = source.outgoing.find(identity);
+    CHECK(found != source.outgoing.end());
+    Binding& binding = *found->second;
+    source.remove_route(binding);
+    auto& incoming = binding.destination.queue != nullptr ? binding.destination.queue->bindings
+                                                          : binding.destination.exchange->incoming;
+    std::erase(incoming, &binding);
+    source.outgoing.erase(found);
+    ++topology_version_;
+}
+
+// ------------------------------------------------------------------------- messages
+
+void State::schedule_block(Queue& queue, Position position) {
+    Chain& chain = queue.level(position.level());
+    const std::uint64_t block = Chain::block_of(position.sequence());
+    const Timestamp earliest = chain.earliest_deadline(block);
+    if (earliest >= chain.scheduled(block)) return;
+    chain.set_scheduled(block, earliest);
+    deadlines_.add({.at = earliest,
+                    .kind = Deadlines::Kind::message_block,
+                    .queue = queue.id(),
+                    .level = static_cast<std::uint32_t>(position.level()),
+                    .block = block});
+}
+
+Position State::enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope,
+                        Timestamp deadline) {
+    Entry entry;
+    if (envelope) {
+        entry.delivery_count = envelope->delivery_count;
+    }
+    const std::size_t level = queue.level_for(message->priority());
+    entry.message = std::move(message);
+    entry.envelope = std::move(envelope);
+    const Position position = queue.push(level, std::move(entry), deadline);
+    accounts_.entered += 1;
+    if (deadline != never) schedule_block(queue, position);
+    return position;
+}
+
+Entry State::remove(Queue& queue, Position position, Ending ending) {
+    accounts_.of(ending) += 1;
+    return queue.take(position);
+}
+
+void State::return_to_queue(Queue& queue, Position position, std::uint32_t delivery_count) {
+    Entry& entry = queue.at(position);
+    entry.redelivered = true;
+    entry.delivery_count = delivery_count;
+    if (entry.state == EntryState::unacked) queue.mark_ready(position);
+    if (queue.deadline(position) != never) schedule_block(queue, position);
+}
+
+void State::place(const Placement& placement, MessageRef message, EnvelopeRef envelope) {
+    Queue* const queue = find_queue(placement.queue);
+    CHECK(queue != nullptr);
+    Entry entry;
+    if (envelope) entry.delivery_count = envelope->delivery_count;
+    entry.message = std::move(message);
+    entry.envelope = std::move(envelope);
+    queue->push_at(placement.position, std::move(entry), placement.deadline);
+    accounts_.entered += 1;
+    if (placement.deadline != never) schedule_block(*queue, placement.position);
+}
+
+void State::apply_one(const Enqueued& event) { place(event.placement, event.message, {}); }
+
+void State::apply_one(const Removed& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    remove(*queue, event.position, event.ending);
+}
+
+void State::apply_one(const Returned& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    return_to_queue(*queue, event.position, event.delivery_count);
+}
+
+void State::apply_one(const DeadLettered& event) {
+    Queue* const source = find_queue(event.source);
+    CHECK(source != nullptr);
+    const Entry entry = remove(*source, event.position, Ending::dead_lettered);
+    for (const Placement& target : event.targets) place(target, entry.message, event.envelope);
+}
+
+void State::apply_one(const RefusedToDeath& event) {
+    for (const Placement& target : event.targets) place(target, event.message, event.envelope);
+}
+
+std::string State::describe() {
+    std::string text;
+    for (const Exchange* exchange : exchanges_by_name()) {
+        text += "exchange " + exchange->name() + ' ' +
+                std::string(to_string(exchange->declaration.type));
+        text += exchange->declaration.durable ? " durable" : "";
+        text += exchange->declaration.auto_delete ? " auto-delete" : "";
+        text += exchange->declaration.internal ? " internal" : "";
+        text += ' ' + display(Value::table(exchange->declaration.arguments)) + '\n';
+        std::vector<std::string> bindings;
+        for (const auto& [identity, binding] : exchange->outgoing) {
+            bindings.push_back("  -> " +
+                               (binding->destination.queue != nullptr
+                                    ? "queue " + binding->destination.queue->name()
+                                    : "exchange " + binding->destination.exchange->name()) +
+                               " key " + binding->routing_key + ' ' +
+                               display(Value::table(binding->arguments)) + '\n');
+        }
+        std::sort(bindings.begin(), bindings.end());
+        for (const std::string& binding : bindings) text += binding;
+    }
+    for (const Queue* queue : queues_by_name()) {
+        text += "queue " + queue->name() + " id " + std::to_string(queue->id().value);
+        text += queue->declaration.durable ? " durable" : "";
+        text += queue->declaration.exclusive ? " exclusive" : "";
+        text += queue->declaration.auto_delete ? " auto-delete" : "";
+        text += ' ' + display(Value::table(queue->declaration.arguments)) + '\n';
+        for (std::size_t level = 0; level < queue->level_count(); ++level) {
+            queue->level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {
+                text += "  " + std::to_string(level) + '/' + std::to_string(sequence) + ' ' +
+                        std::string(entry.message->body().substr(0, 64)) + " deadline " +
+                        std::to_string(queue->level(level).deadline(sequence).us) + " count " +
+                        std::to_string(entry.delivery_count);
+                if (entry.envelope) {
+                    text += " via " + entry.envelope->exchange;
+                    for (const Death& death : entry.envelope->history.deaths) {
+                        text += " died " + death.queue + ' ' +
+                                std::string(to_string(death.reason)) + ' ' +
+                                std::to_string(death.count);
+                    }
+                }
+                text += '\n';
+            });
+        }
+    }
+    text += "entered " + std::to_string(accounts_.entered);
+    for (std::size_t i = 0; i < ending_count; ++i) {
+        text += ' ' + std::string(to_string(static_cast<Ending>(i))) + ' ' +
+                std::to_string(accounts_.ended[i]);
+    }
+    return text + '\n';
+}
+
+}  // namespace revenant::engine

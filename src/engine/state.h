@@ -1,0 +1,89 @@
+// State: what survives a restart — exchanges, queues, bindings, messages. State::apply is the only
+// code that changes it, and it decides nothing: the same events always give the same state.
+#pragma once
+
+#include "base/ids.h"
+#include "engine/accounts.h"
+#include "engine/deadlines.h"
+#include "engine/event.h"
+#include "engine/exchange.h"
+#include "engine/queue.h"
+#include "engine/string_map.h"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::engine {
+
+class State {
+  public:
+    State();
+
+    void apply(const Event& event);
+
+    // The doors for what passes by the million; apply() of the same event comes here too.
+    Position enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope, Timestamp deadline);
+    Entry remove(Queue& queue, Position position, Ending ending);
+    void return_to_queue(Queue& queue, Position position, std::uint32_t delivery_count);
+
+    Exchange* find_exchange(std::string_view name);
+    Queue* find_queue(std::string_view name);
+    Queue* find_queue(QueueId id);
+    // A queue that was deleted while deliveries of it were unsettled lives on without its messages.
+    void release_deleted_queue(Queue& queue);
+    QueueId next_queue_id() const { return {last_queue_id_ + 1}; }
+    // Changes whenever routing may give another result.
+    std::uint64_t topology_version() const { return topology_version_; }
+    Deadlines& deadlines() { return deadlines_; }
+    Timestamp deadlines_next() const { return deadlines_.next(); }
+    const Accounts& accounts() const { return accounts_; }
+    Traffic& traffic() { return traffic_; }
+    std::size_t queue_count() const { return queues_by_id_.size(); }
+    std::size_t exchange_count() const { return exchanges_.size(); }
+    std::uint64_t route_pass() { return ++route_pass_; }
+
+    std::vector<Queue*> queues_by_name();        // sorted
+    std::vector<Exchange*> exchanges_by_name();  // sorted
+
+    // Sets or moves the timer of the block that holds this position.
+    void schedule_block(Queue& queue, Position position);
+
+    // Everything that replaying the same events must give again, as text to compare and to read.
+    std::string describe();
+
+  private:
+    void apply_one(const ExchangeDeclared& event);
+    void apply_one(const ExchangeDeleted& event);
+    void apply_one(const QueueDeclared& event);
+    void apply_one(const QueueDeleted& event);
+    void apply_one(const Purged& event);
+    void apply_one(const Bound& event);
+    void apply_one(const Unbound& event);
+    void apply_one(const Enqueued& event);
+    void apply_one(const Removed& event);
+    void apply_one(const Returned& event);
+    void apply_one(const DeadLettered& event);
+    void apply_one(const RefusedToDeath& event);
+
+    void place(const Placement& placement, MessageRef message, EnvelopeRef envelope);
+    void remove_binding(Exchange& source, const std::string& identity);
+    Destination destination(DestinationKind kind, std::string_view name);
+
+    StringMap<std::unique_ptr<Exchange>> exchanges_;
+    StringMap<Queue*> queues_;
+    boost::unordered_flat_map<QueueId, std::unique_ptr<Queue>> queues_by_id_;
+    std::vector<std::unique_ptr<Queue>> deleted_queues_;
+    Deadlines deadlines_;
+    Accounts accounts_;
+    Traffic traffic_;
+    std::uint64_t last_queue_id_ = 0;
+    std::uint64_t topology_version_ = 1;
+    std::uint64_t route_pass_ = 0;
+};
+
+}  // namespace revenant::engine

@@ -1,0 +1,395 @@
+#include "engine/topology.h"
+
+#include "base/probe.h"
+#include "engine/consumers.h"
+#include "engine/policy.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace revenant::engine {
+namespace {
+
+Unexpected<Refusal> refuse(RefusalKind kind, std::string text) {
+    return Unexpected{Refusal{kind, std::move(text)}};
+}
+
+Unexpected<Refusal> no_exchange(const Turn& turn, std::string_view name) {
+    return refuse(RefusalKind::not_found, "no " + turn.exchange_phrase(name));
+}
+
+Unexpected<Refusal> no_queue(const Turn& turn, std::string_view name) {
+    return refuse(RefusalKind::not_found, "no " + turn.queue_phrase(name));
+}
+
+Unexpected<Refusal> default_exchange_refused() {
+    return refuse(RefusalKind::access_refused, "operation not permitted on the default exchange");
+}
+
+ConnectionId connection_of(Turn& turn, ChannelId channel) {
+    const Channel* const found = turn.attached().find_channel(channel);
+    return found == nullptr ? ConnectionId{} : found->connection->id;
+}
+
+// amqp091 6.7: how a mismatch between what is there and what is declared is told.
+Refusal inequivalent(std::string_view argument, const std::string& owner,
+                     const std::string& received, const std::string& current) {
+    return {RefusalKind::precondition_failed, "inequivalent arg '" + std::string(argument) +
+                                                  "' for " + owner + ": received " + received +
+                                                  " but current is " + current};
+}
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(bool flag) { return flag ? "'true'" : "'false'"; }
+
+std::string described(const Value* value) {
+    if (value == nullptr) return "none";
+    return "the value '" + display(*value) + "' of type '" + std::string(type_name(value->type)) +
+           "'";
+}
+
+std::optional<Refusal> compare_argument(std::string_view name, const std::string& owner,
+                                        const Value* received, const Value* current) {
+    if (received == nullptr && current == nullptr) return std::nullopt;
+    if (received != nullptr && current != nullptr) {
+        if (equivalent(*received, *current)) return std::nullopt;
+        return inequivalent(name, owner, quoted(display(*received)), quoted(display(*current)));
+    }
+    return inequivalent(name, owner, described(received), described(current));
+}
+
+std::optional<Refusal> compare_exchange(const std::string& owner,
+                                        const ExchangeDeclaration& current,
+                                        const DeclareExchange& received) {
+    if (to_string(current.type) != received.type) {
+        return inequivalent("type", owner, quoted(received.type), quoted(to_string(current.type)));
+    }
+    if (current.durable != received.durable) {
+        return inequivalent("durable", owner, quoted(received.durable), quoted(current.durable));
+    }
+    if (current.auto_delete != received.auto_delete) {
+        return inequivalent("auto_delete", owner, quoted(received.auto_delete),
+                            quoted(current.auto_delete));
+    }
+    if (current.internal != received.internal) {
+        return inequivalent("internal", owner, quoted(received.internal), quoted(current.internal));
+    }
+    for (const char* name : {"alternate-exchange", "hash-header", "hash-property"}) {
+        if (auto refusal = compare_argument(name, owner, find(received.arguments, name),
+                                            find(current.arguments, name))) {
+            return refusal;
+        }
+    }
+    return std::nullopt;
+}
+
+// Absent and classic are the same queue type (amqp091 8.9).
+const Value* comparable_argument(const Table& arguments, std::string_view name) {
+    const Value* const value = find(arguments, name);
+    if (name == "x-queue-type" && value != nullptr && value->as_string() != nullptr &&
+        *value->as_string() == "classic") {
+        return nullptr;
+    }
+    return value;
+}
+
+std::optional<Refusal> compare_queue(const std::string& owner, const QueueDeclaration& current,
+                                     const DeclareQueue& received) {
+    // An exclusive queue is never durable, so that flag cannot differ (amqp091 8.5).
+    if (!current.exclusive && current.durable != received.durable) {
+        return inequivalent("durable", owner, quoted(received.durable), quoted(current.durable));
+    }
+    if (current.auto_delete != received.auto_delete) {
+        return inequivalent("auto_delete", owner, quoted(received.auto_delete),
+                            quoted(current.auto_delete));
+    }
+    std::vector<std::string> names;
+    for (const Table* table : {&received.arguments, &current.arguments}) {
+        for (const Field& field : *table) {
+            if (is_known_queue_argument(field.name)) names.push_back(field.name);
+        }
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    for (const std::string& name : names) {
+        if (auto refusal =
+                compare_argument(name, owner, comparable_argument(received.arguments, name),
+                                 comparable_argument(current.arguments, name))) {
+            return refusal;
+        }
+    }
+    return std::nullopt;
+}
+
+Unexpected<Refusal> locked(const Turn& turn, std::string_view name) {
+    return refuse(RefusalKind::resource_locked,
+                  "cannot obtain exclusive access to locked " + turn.queue_phrase(name) +
+                      ". It could be originally declared on another connection or the exclusive "
+                      "property value does not match that of the original declaration.");
+}
+
+bool is_reserved(std::string_view name) { return name.starts_with("amq."); }
+
+Unbound unbound(const Binding& binding) {
+    const bool to_queue = binding.destination.queue != nullptr;
+    return {binding.source->name(), to_queue ? DestinationKind::queue : DestinationKind::exchange,
+            to_queue ? binding.destination.queue->name() : binding.destination.exchange->name(),
+            binding.routing_key, binding.arguments};
+}
+
+void remove_exchange(Turn& turn, Exchange& exchange);
+
+// An auto-delete exchange goes with its last binding as source (amqp091 6.10).
+void remove_binding(Turn& turn, const Binding& binding) {
+    Exchange& source = *binding.source;
+    turn.emit(unbound(binding));
+    if (source.declaration.auto_delete && source.outgoing.empty()) {
+        PROBE("topology.auto_delete_exchange");
+        remove_exchange(turn, source);
+    }
+}
+
+std::vector<const Binding*> outgoing_in_order(const Exchange& exchange) {
+    std::vector<std::pair<std::string_view, const Binding*>> sorted;
+    for (const auto& [identity, binding] : exchange.outgoing)
+        sorted.emplace_back(identity, binding.get());
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<const Binding*> bindings;
+    for (const auto& [identity, binding] : sorted) bindings.push_back(binding);
+    return bindings;
+}
+
+// Cascades through auto-delete exchanges. Worked off as a list: a chain of exchanges may be long.
+void remove_exchange(Turn& turn, Exchange& first) {
+    std::vector<std::string> waiting{first.name()};
+    while (!waiting.empty()) {
+        Exchange* const exchange = turn.state().find_exchange(waiting.back());
+        waiting.pop_back();
+        if (exchange == nullptr) continue;
+        for (const Binding* binding : outgoing_in_order(*exchange)) turn.emit(unbound(*binding));
+        while (!exchange->incoming.empty()) {
+            Exchange& source = *exchange->incoming.back()->source;
+            turn.emit(unbound(*exchange->incoming.back()));
+            if (&source != exchange && source.declaration.auto_delete && source.outgoing.empty()) {
+                waiting.push_back(source.name());
+            }
+        }
+        turn.emit(ExchangeDeleted{exchange->name()});
+    }
+}
+
+}  // namespace
+
+Result<void, Refusal> declare_exchange(Turn& turn, const DeclareExchange& command) {
+    if (command.name.empty()) return default_exchange_refused();
+    Exchange* const existing = turn.state().find_exchange(command.name);
+    if (command.passive) {
+        if (existing == nullptr) return no_exchange(turn, command.name);
+        return {};
+    }
+    const std::string owner = turn.exchange_phrase(command.name);
+    const auto type = parse_exchange_type(command.type);
+    if (!type) {
+        return refuse(RefusalKind::precondition_failed,
+                      "unknown exchange type '" + command.type + "'");
+    }
+    if (const Value* alternate = find(command.arguments, "alternate-exchange");
+        alternate != nullptr && alternate->as_string() == nullptr) {
+        return refuse(RefusalKind::precondition_failed,
+                      "invalid type '" + std::string(type_name(alternate->type)) +
+                          "' for arg 'alternate-exchange' in " + owner);
+    }
+    if (existing != nullptr) {
+        if (auto refusal = compare_exchange(owner, existing->declaration, command)) {
+            return Unexpected{std::move(*refusal)};
+        }
+        return {};
+    }
+    if (is_reserved(command.name)) {
+        return refuse(RefusalKind::access_refused,
+                      "exchange name '" + command.name + "' contains reserved prefix 'amq.*'");
+    }
+    if (command.refusal_if_new) return Unexpected{*command.refusal_if_new};
+    if (auto refusal = check_exchange_arguments(*type, command.arguments)) {
+        return Unexpected{std::move(*refusal)};
+    }
+    turn.emit(ExchangeDeclared{{command.name, *type, command.durable, command.auto_delete,
+                                command.internal, command.arguments}});
+    return {};
+}
+
+Result<void, Refusal> delete_exchange(Turn& turn, const DeleteExchange& command) {
+    if (command.name.empty()) return default_exchange_refused();
+    if (is_reserved(command.name)) {
+        return refuse(RefusalKind::access_refused,
+                      "deletion of system " + turn.exchange_phrase(command.name) + " not allowed");
+    }
+    Exchange* const exchange = turn.state().find_exchange(command.name);
+    if (exchange == nullptr) return {};
+    if (command.if_unused && !exchange->outgoing.empty()) {
+        return refuse(RefusalKind::precondition_failed,
+                      turn.exchange_phrase(command.name) + " in use");
+    }
+    remove_exchange(turn, *exchange);
+    return {};
+}
+
+Result<Queue*, Refusal> usable_queue(Turn& turn, ConnectionId connection, std::string_view name) {
+    Queue* const queue = turn.state().find_queue(name);
+    if (queue == nullptr) return no_queue(turn, name);
+    if (queue->declaration.exclusive && queue->owner != connection) return locked(turn, name);
+    return queue;
+}
+
+void note_use(Turn& turn, Queue& queue) {
+    queue.last_used = turn.now();
+    if (!queue.settings.expires_ms || !queue.consumers.empty()) return;
+    turn.state().deadlines().add({.at = turn.now() + milliseconds(*queue.settings.expires_ms),
+                                  .kind = Deadlines::Kind::queue_expiry,
+                                  .queue = queue.id()});
+}
+
+Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& command) {
+    const ConnectionId connection = connection_of(turn, command.channel);
+    // Somebody asks whether the consumer behind a reply-to name is still there (amqp091 14.3).
+    if (command.name.starts_with("amq.rabbitmq.reply-to.")) {
+        if (turn.attached().find_reply_channel(command.name) == nullptr) {
+            return no_queue(turn, command.name);
+        }
+        return QueueAnswer{0, 1};
+    }
+    Queue* existing = turn.state().find_queue(command.name);
+    if (existing == nullptr && command.passive) return no_queue(turn, command.name);
+    if (existing != nullptr) {
+        REVENANT_TRY(existing, usable_queue(turn, connection, command.name));
+        if (!command.passive) {
+            if (existing->declaration.exclusive != command.exclusive)
+                return locked(turn, command.name);
+            if (auto refusal = compare_queue(turn.queue_phrase(command.name), existing->declaration,
+                                             command)) {
+                return Unexpected{std::move(*refusal)};
+            }
+        }
+        turn.state().traffic().queues_declared += 1;
+        note_use(turn, *existing);
+        return QueueAnswer{existing->ready_count(), existing->consumers.all.size()};
+    }
+    if (is_reserved(command.name) && !command.server_named) {
+        return refuse(RefusalKind::access_refused,
+                      "queue name '" + command.name + "' contains reserved prefix 'amq.*'");
+    }
+    if (auto refusal = check_queue_arguments(command.arguments, turn.queue_phrase(command.name))) {
+        return Unexpected{std::move(*refusal)};
+    }
+    if (command.refusal_if_new) return Unexpected{*command.refusal_if_new};
+    const QueueId id = turn.state().next_queue_id();
+    turn.emit(QueueDeclared{{id, command.name, command.durable && !command.exclusive,
+                             command.exclusive, command.auto_delete, command.arguments},
+                            command.exclusive ? connection : ConnectionId{}});
+    if (command.exclusive)
+        turn.attached().find_connection(connection)->exclusive_queues.push_back(id);
+    turn.state().traffic().queues_declared += 1;
+    turn.state().traffic().queues_created += 1;
+    note_use(turn, *turn.state().find_queue(id));
+    return QueueAnswer{0, 0};
+}
+
+void remove_queue(Turn& turn, Queue& queue) {
+    cancel_all(turn, queue);
+    while (!queue.bindings.empty()) remove_binding(turn, *queue.bindings.back());
+    if (queue.dirty) {
+        std::erase(turn.dirty_queues(), &queue);
+        queue.dirty = false;
+    }
+    if (Connection* const owner = turn.attached().find_connection(queue.owner)) {
+        std::erase(owner->exclusive_queues, queue.id());
+    }
+    turn.state().traffic().queues_deleted += 1;
+    turn.emit(QueueDeleted{queue.id()});
+}
+
+Result<CountAnswer, Refusal> delete_queue(Turn& turn, const DeleteQueue& command) {
+    if (turn.state().find_queue(command.name) == nullptr) return CountAnswer{0};
+    REVENANT_TRY(Queue* const queue,
+                 usable_queue(turn, connection_of(turn, command.channel), command.name));
+    if (command.if_unused && !queue->consumers.empty()) {
+        return refuse(RefusalKind::precondition_failed,
+                      turn.queue_phrase(command.name) + " in use");
+    }
+    if (command.if_empty && queue->ready_count() > 0) {
+        return refuse(RefusalKind::precondition_failed,
+                      turn.queue_phrase(command.name) + " not empty");
+    }
+    const CountAnswer answer{queue->ready_count()};
+    remove_queue(turn, *queue);
+    return answer;
+}
+
+Result<CountAnswer, Refusal> purge_queue(Turn& turn, const PurgeQueue& command) {
+    REVENANT_TRY(Queue* const queue,
+                 usable_queue(turn, connection_of(turn, command.channel), command.name));
+    const CountAnswer answer{queue->ready_count()};
+    turn.emit(Purged{queue->id()});
+    return answer;
+}
+
+namespace {
+
+template <typename Command>  // Bind or Unbind
+Result<void, Refusal> check_ends(Turn& turn, const Command& command) {
+    const bool to_queue = command.destination_kind == DestinationKind::queue;
+    if (command.source.empty() || (!to_queue && command.destination.empty())) {
+        return default_exchange_refused();
+    }
+    if (to_queue && command.destination.starts_with("amq.rabbitmq.reply-to")) {
+        return refuse(RefusalKind::access_refused,
+                      "cannot bind or unbind to a volatile (direct reply-to) queue");
+    }
+    if (to_queue && turn.state().find_queue(command.destination) != nullptr) {
+        auto usable = usable_queue(turn, connection_of(turn, command.channel), command.destination);
+        if (!usable) return Unexpected{std::move(usable).error()};
+    }
+    const Exchange* const source = turn.state().find_exchange(command.source);
+    if (source != nullptr && source->declaration.type == ExchangeType::topic &&
+        command.refusal_if_topic) {
+        return Unexpected{*command.refusal_if_topic};
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void, Refusal> bind(Turn& turn, const Bind& command) {
+    REVENANT_TRY_VOID(check_ends(turn, command));
+    const bool to_queue = command.destination_kind == DestinationKind::queue;
+    Exchange* const source = turn.state().find_exchange(command.source);
+    if (to_queue && turn.state().find_queue(command.destination) == nullptr) {
+        return no_queue(turn, command.destination);
+    }
+    if (source == nullptr) return no_exchange(turn, command.source);
+    if (!to_queue && turn.state().find_exchange(command.destination) == nullptr) {
+        return no_exchange(turn, command.destination);
+    }
+    if (auto refusal = check_binding(*source, command.routing_key, command.arguments)) {
+        return Unexpected{std::move(*refusal)};
+    }
+    if (source->outgoing.contains(binding_identity(command.destination_kind, command.destination,
+                                                   command.routing_key, command.arguments))) {
+        return {};
+    }
+    turn.emit(Bound{command.source, command.destination_kind, command.destination,
+                    command.routing_key, command.arguments});
+    return {};
+}
+
+Result<void, Refusal> unbind(Turn& turn, const Unbind& command) {
+    REVENANT_TRY_VOID(check_ends(turn, command));
+    const Exchange* const source = turn.state().find_exchange(command.source);
+    if (source == nullptr) return {};
+    const auto found = source->outgoing.find(binding_identity(
+        command.destination_kind, command.destination, command.routing_key, command.arguments));
+    if (found != source->outgoing.end()) remove_binding(turn, *found->second);
+    return {};
+}
+
+}  // namespace revenant::engine

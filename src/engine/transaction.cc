@@ -1,0 +1,58 @@
+#include "engine/transaction.h"
+
+#include "engine/publish.h"
+#include "engine/settle.h"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace revenant::engine {
+namespace {
+
+Unexpected<Refusal> not_transactional() {
+    return Unexpected{Refusal{RefusalKind::precondition_failed, "channel is not transactional"}};
+}
+
+}  // namespace
+
+void select_transaction(Turn& turn, const SelectTransaction& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    if (!channel.transaction) channel.transaction = std::make_unique<Transaction>();
+}
+
+Result<void, Refusal> commit(Turn& turn, const Commit& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    if (!channel.transaction) return not_transactional();
+    const Transaction work = std::exchange(*channel.transaction, {});
+    bool accepted = true;
+    for (const Publish& publish : work.publishes) {
+        if (!route_publish(turn, publish)) accepted = false;
+    }
+    // Neighbours with the same outcome are settled as one run.
+    std::vector<DeliveryId> run;
+    for (std::size_t i = 0; i < work.settlements.size(); ++i) {
+        run.push_back(work.settlements[i].delivery);
+        const bool last = i + 1 == work.settlements.size();
+        if (last || work.settlements[i + 1].outcome != work.settlements[i].outcome) {
+            settle_deliveries(turn, channel, run, work.settlements[i].outcome);
+            run.clear();
+        }
+    }
+    if (!accepted) {
+        return Unexpected{Refusal{RefusalKind::precondition_failed, "partial tx completion"}};
+    }
+    return {};
+}
+
+Result<void, Refusal> rollback(Turn& turn, const Rollback& command) {
+    Channel& channel = *turn.attached().find_channel(command.channel);
+    if (!channel.transaction) return not_transactional();
+    const Transaction work = std::exchange(*channel.transaction, {});
+    for (const auto& held : work.settlements) {
+        channel.unsettled.find(held.delivery)->state = Unsettled::State::waiting;
+    }
+    return {};
+}
+
+}  // namespace revenant::engine

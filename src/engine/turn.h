@@ -1,0 +1,94 @@
+// Turn: the work on one command. emit() applies and records a fact, effects() asks something of the
+// outside. The next decision of a turn sees every fact already applied.
+#pragma once
+
+#include "base/time.h"
+#include "engine/attached.h"
+#include "engine/effect.h"
+#include "engine/event.h"
+#include "engine/state.h"
+
+#include <string>
+#include <vector>
+
+namespace revenant::engine {
+
+// What the engine was configured with.
+struct EngineSettings {
+    std::string vhost = "/";
+    // Channel-wide prefetch (basic.qos global=true) is deprecated in RabbitMQ 4.3 but permitted
+    // here.
+};
+
+class Turn {
+  public:
+    Turn(const EngineSettings& settings, State& state, Attached& attached, EffectSink& effects,
+         Recorder* recorder, std::vector<Queue*>& dirty_queues, Timestamp now)
+        : settings_(settings),
+          state_(state),
+          attached_(attached),
+          effects_(effects),
+          recorder_(recorder),
+          dirty_queues_(dirty_queues),
+          now_(now) {}
+
+    const EngineSettings& settings() const { return settings_; }
+    State& state() { return state_; }
+    Attached& attached() { return attached_; }
+    EffectSink& effects() { return effects_; }
+    Timestamp now() const { return now_; }
+
+    void emit(const Event& event) {
+        state_.apply(event);
+        if (recorder_ != nullptr) recorder_->record(event);
+    }
+
+    // The direct doors: the same facts as Enqueued, Removed and Returned without building them.
+    Position enqueue(Queue& queue, MessageRef message, Timestamp deadline) {
+        if (recorder_ == nullptr) return state_.enqueue(queue, std::move(message), {}, deadline);
+        const MessageRef kept = message;
+        const Position position = state_.enqueue(queue, std::move(message), {}, deadline);
+        recorder_->record(Enqueued{kept, {queue.id(), position, deadline}});
+        return position;
+    }
+    Entry remove(Queue& queue, Position position, Ending ending) {
+        if (recorder_ != nullptr) recorder_->record(Removed{queue.id(), position, ending});
+        return state_.remove(queue, position, ending);
+    }
+    void return_to_queue(Queue& queue, Position position, std::uint32_t delivery_count) {
+        if (recorder_ != nullptr) recorder_->record(Returned{queue.id(), position, delivery_count});
+        state_.return_to_queue(queue, position, delivery_count);
+    }
+
+    // The queue has messages or consumers that want looking at before the turn ends.
+    void touch(Queue& queue) {
+        if (queue.dirty || queue.deleted) return;
+        queue.dirty = true;
+        dirty_queues_.push_back(&queue);
+    }
+    std::vector<Queue*>& dirty_queues() { return dirty_queues_; }
+
+    void done(ChannelId channel, std::variant<Answer, QueueAnswer, CountAnswer, GetAnswer> answer) {
+        effects_.request(Done{channel, std::move(answer)});
+    }
+
+    // Texts of refusals: queue 'q' in vhost '/'.
+    std::string queue_phrase(std::string_view name) const { return phrase("queue", name); }
+    std::string exchange_phrase(std::string_view name) const { return phrase("exchange", name); }
+
+  private:
+    std::string phrase(std::string_view kind, std::string_view name) const {
+        return std::string(kind) + " '" + std::string(name) + "' in vhost '" + settings_.vhost +
+               "'";
+    }
+
+    const EngineSettings& settings_;
+    State& state_;
+    Attached& attached_;
+    EffectSink& effects_;
+    Recorder* recorder_;
+    std::vector<Queue*>& dirty_queues_;
+    Timestamp now_;
+};
+
+}  // namespace revenant::engine

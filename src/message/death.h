@@ -1,0 +1,64 @@
+// DeathHistory: the truth behind x-death and x-opt-deaths, kept once, in no protocol's dialect.
+#pragma once
+
+#include "base/ref.h"
+#include "base/time.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant {
+
+enum class DeathReason : std::uint8_t { rejected, expired, maxlen, delivery_limit };
+std::string_view to_string(DeathReason reason);
+
+// One {queue, reason} pair. All but count and last_time keep the values of its first death (DL-76).
+struct Death {
+    std::string queue;
+    DeathReason reason = DeathReason::rejected;
+    std::uint64_t count = 1;
+    Timestamp first_time;
+    Timestamp last_time;
+    std::string exchange;
+    std::vector<std::string> routing_keys;
+    std::optional<std::int64_t> ttl_ms;
+    friend bool operator==(const Death&, const Death&) = default;
+};
+
+// x-first-death-* and x-last-death-*.
+struct DeathMark {
+    std::string queue;
+    DeathReason reason = DeathReason::rejected;
+    std::string exchange;
+    friend bool operator==(const DeathMark&, const DeathMark&) = default;
+};
+
+struct DeathHistory {
+    std::vector<Death> deaths;  // the most recent first (DL-75)
+    DeathMark first;
+    DeathMark last;
+    friend bool operator==(const DeathHistory&, const DeathHistory&) = default;
+};
+
+// The history after one more death; `death` has count 1 and first_time = last_time = now.
+DeathHistory with_death(const DeathHistory* before, Death death);
+
+// Would a message with this history, dying now of `reason`, close a circle by entering `target`?
+// The current death is already in the history (DL-111 to DL-114).
+bool closes_cycle(const DeathHistory& history, DeathReason reason, std::string_view target);
+
+// What the broker adds to a message in one queue: where it was sent last and what befell it.
+// Immutable and shared: messages that died together of the same cause share one envelope.
+struct Envelope : RefCounted<Envelope> {
+    std::string exchange;
+    std::vector<std::string> routing_keys;  // the first is shown to consumers
+    DeathHistory history;
+    bool keys_replaced = false;  // a dead-letter routing key took the place of key, CC and BCC
+    std::uint32_t delivery_count = 0;
+};
+using EnvelopeRef = Ref<const Envelope>;
+
+}  // namespace revenant

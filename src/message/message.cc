@@ -1,0 +1,88 @@
+#include "message/message.h"
+
+#include "base/check.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace revenant {
+namespace {
+
+// Bodies up to this size are allocated at once; larger ones grow with what arrives.
+constexpr std::uint32_t eager_body_bytes = 128 * 1024;
+
+}  // namespace
+
+void Message::destroy() const {
+    delete extra_keys_;
+    this->~Message();
+    std::free(const_cast<Message*>(this));
+}
+
+void MessageBuilder::start(std::string_view exchange, std::string_view routing_key,
+                           std::string_view properties, std::uint32_t body_size, MessageHead head) {
+    CHECK(message_ == nullptr);
+    CHECK(exchange.size() <= 255 && routing_key.size() <= 255);
+    announced_ = body_size;
+    capacity_ = std::min(body_size, eager_body_bytes);
+    const std::size_t before_body = exchange.size() + routing_key.size() + properties.size();
+    void* memory = std::malloc(sizeof(Message) + before_body + capacity_);
+    CHECK(memory != nullptr);
+    message_ = new (memory) Message;
+    message_->properties_size_ = static_cast<std::uint32_t>(properties.size());
+    message_->exchange_size_ = static_cast<std::uint8_t>(exchange.size());
+    message_->routing_key_size_ = static_cast<std::uint8_t>(routing_key.size());
+    message_->has_priority_ = head.priority.has_value();
+    message_->priority_ = head.priority.value_or(0);
+    message_->persistent_ = head.persistent;
+    message_->ttl_ms_ = head.ttl_ms.value_or(-1);
+    message_->format_ = head.format;
+    if (!head.extra_keys.cc.empty() || !head.extra_keys.bcc.empty()) {
+        message_->extra_keys_ = new ExtraKeys(std::move(head.extra_keys));
+    }
+    char* at = message_->bytes();
+    at = std::copy(exchange.begin(), exchange.end(), at);
+    at = std::copy(routing_key.begin(), routing_key.end(), at);
+    std::copy(properties.begin(), properties.end(), at);
+}
+
+void MessageBuilder::append_body(std::string_view part) {
+    CHECK(part.size() <= body_missing());
+    const std::size_t size = message_->body_size_ + part.size();
+    const std::size_t before_body =
+        static_cast<std::size_t>(message_->exchange_size_ + message_->routing_key_size_) +
+        message_->properties_size_;
+    if (size > capacity_) {
+        capacity_ = static_cast<std::uint32_t>(std::min<std::size_t>(
+            announced_, std::max<std::size_t>(size, std::size_t{capacity_} * 2)));
+        // Nobody else holds the message yet, and its members may be moved bytewise.
+        void* memory =
+            std::realloc(static_cast<void*>(message_), sizeof(Message) + before_body + capacity_);
+        CHECK(memory != nullptr);
+        message_ = static_cast<Message*>(memory);
+    }
+    std::memcpy(message_->bytes() + before_body + message_->body_size_, part.data(), part.size());
+    message_->body_size_ = static_cast<std::uint32_t>(size);
+}
+
+MessageRef MessageBuilder::finish() {
+    CHECK(message_ != nullptr && body_missing() == 0);
+    return MessageRef::adopt(std::exchange(message_, nullptr));
+}
+
+void MessageBuilder::discard() {
+    if (message_ != nullptr) std::exchange(message_, nullptr)->release();
+}
+
+MessageRef make_message(std::string_view exchange, std::string_view routing_key,
+                        std::string_view properties, std::string_view body, MessageHead head) {
+    MessageBuilder builder;
+    builder.start(exchange, routing_key, properties, static_cast<std::uint32_t>(body.size()),
+                  std::move(head));
+    if (!body.empty()) builder.append_body(body);
+    return builder.finish();
+}
+
+}  // namespace revenant

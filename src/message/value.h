@@ -1,0 +1,87 @@
+// Value: one typed AMQP value. It keeps the type a client chose, so that what came in goes out
+// unchanged, and compares as RabbitMQ compares arguments: integers by value, whatever their width.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace revenant {
+
+enum class ValueType : std::uint8_t {
+    void_value,
+    boolean,
+    int8,
+    uint8,
+    int16,
+    uint16,
+    int32,
+    uint32,
+    int64,
+    float32,
+    float64,
+    decimal,
+    timestamp,
+    long_string,
+    binary,
+    array,
+    table,
+};
+
+struct Value;
+struct Field;
+using Array = std::vector<Value>;
+// In the order of the wire. Small: a linear search beats a map.
+using Table = std::vector<Field>;
+
+struct Decimal {
+    std::uint8_t scale = 0;
+    std::uint32_t digits = 0;
+    friend bool operator==(const Decimal&, const Decimal&) = default;
+};
+
+struct Value {
+    ValueType type = ValueType::void_value;
+    // int64_t carries every integer width and the timestamp (its bits, as unsigned seconds).
+    std::variant<std::monostate, bool, std::int64_t, double, Decimal, std::string, Array, Table>
+        data;
+
+    static Value nothing();
+    static Value boolean(bool value);
+    static Value int32(std::int32_t value);
+    static Value int64(std::int64_t value);
+    static Value timestamp(std::uint64_t seconds);
+    static Value string(std::string_view text);
+    static Value array(Array elements);
+    static Value table(Table fields);
+
+    bool is_integer() const;  // any integer width; not a timestamp
+    // The content, or nullptr when the value is of another kind.
+    const std::int64_t* as_integer() const;
+    const std::string* as_string() const;  // long_string only
+    const bool* as_boolean() const;
+    const Array* as_array() const;
+    const Table* as_table() const;
+
+    // Same type, same content, to the bit.
+    friend bool operator==(const Value&, const Value&);
+};
+
+struct Field {
+    std::string name;
+    Value value;
+    friend bool operator==(const Field&, const Field&) = default;
+};
+
+// The name RabbitMQ prints for a type: longstr, signedint, unsignedint, long, short, …
+std::string_view type_name(ValueType type);
+// The value as RabbitMQ prints it between quotes in an error text: 1000, true, abc.
+std::string display(const Value& value);
+// As operator==, but integers of every width compare by value, floats likewise.
+bool equivalent(const Value& a, const Value& b);
+// The first field of that name; nullptr if there is none.
+const Value* find(const Table& table, std::string_view name);
+
+}  // namespace revenant
