@@ -80,6 +80,7 @@ struct TopicPermissions {
 struct UserAndVhost {
     std::string user;
     std::string vhost;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 misreads the generated comparison.
     friend auto operator<=>(const UserAndVhost&, const UserAndVhost&) = default;
 };
 
@@ -87,6 +88,7 @@ struct TopicKey {
     std::string user;
     std::string vhost;
     std::string exchange;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 misreads the generated comparison.
     friend auto operator<=>(const TopicKey&, const TopicKey&) = default;
 };
 
