@@ -10,8 +10,6 @@
 namespace revenant::amqp091 {
 namespace {
 
-using revenant::testing::from_hex;
-
 std::string encoded(const BasicProperties& properties) {
     std::string out;
     encode_properties(properties, out);

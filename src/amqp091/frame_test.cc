@@ -12,7 +12,6 @@ namespace revenant::amqp091 {
 namespace {
 
 using Outcome = FrameCut::Outcome;
-using revenant::testing::from_hex;
 
 std::string frame_bytes(int type, std::uint16_t channel, std::string_view payload) {
     std::string out;

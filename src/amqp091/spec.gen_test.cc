@@ -11,8 +11,6 @@
 namespace revenant::amqp091 {
 namespace {
 
-using revenant::testing::from_hex;
-
 template <typename Method>
 std::string encoded(const Method& method) {
     std::string out;

@@ -15,8 +15,6 @@
 namespace revenant::amqp091 {
 namespace {
 
-using revenant::testing::from_hex;
-
 Table table_of(Value value) { return {{"n", std::move(value)}}; }
 
 std::string encoded(const Table& table) {

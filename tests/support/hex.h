@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace revenant::testing {
+namespace revenant {
 
 inline int hex_digit(char digit) {
     if (digit >= '0' && digit <= '9') return digit - '0';
@@ -31,4 +31,4 @@ inline std::string from_hex(std::string_view digits) {
     return bytes;
 }
 
-}  // namespace revenant::testing
+}  // namespace revenant
