@@ -1,0 +1,133 @@
+// The part of AMQP 0-9-1 that a load generator speaks: encoding of methods and prepared publishes,
+// and cutting received bytes into frames. It is written apart from the broker's own codec on
+// purpose, so that a mistake there cannot hide behind the same mistake here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+enum class FrameType : uint8_t { method = 1, header = 2, body = 3, heartbeat = 8 };
+
+inline constexpr size_t frame_head_bytes = 7;
+inline constexpr size_t frame_overhead_bytes = 8;  // The head and the closing octet 0xCE.
+
+struct MethodId {
+    uint16_t class_id = 0;
+    uint16_t method_id = 0;
+
+    bool operator==(const MethodId&) const = default;
+};
+
+inline constexpr MethodId connection_start{10, 10};
+inline constexpr MethodId connection_start_ok{10, 11};
+inline constexpr MethodId connection_tune{10, 30};
+inline constexpr MethodId connection_tune_ok{10, 31};
+inline constexpr MethodId connection_open{10, 40};
+inline constexpr MethodId connection_open_ok{10, 41};
+inline constexpr MethodId connection_close{10, 50};
+inline constexpr MethodId channel_open{20, 10};
+inline constexpr MethodId channel_open_ok{20, 11};
+inline constexpr MethodId channel_close{20, 40};
+inline constexpr MethodId exchange_declare{40, 10};
+inline constexpr MethodId exchange_declare_ok{40, 11};
+inline constexpr MethodId queue_declare{50, 10};
+inline constexpr MethodId queue_declare_ok{50, 11};
+inline constexpr MethodId queue_bind{50, 20};
+inline constexpr MethodId queue_bind_ok{50, 21};
+inline constexpr MethodId queue_delete{50, 40};
+inline constexpr MethodId queue_delete_ok{50, 41};
+inline constexpr MethodId basic_qos{60, 10};
+inline constexpr MethodId basic_qos_ok{60, 11};
+inline constexpr MethodId basic_consume{60, 20};
+inline constexpr MethodId basic_consume_ok{60, 21};
+inline constexpr MethodId basic_cancel{60, 30};
+inline constexpr MethodId basic_publish{60, 40};
+inline constexpr MethodId basic_deliver{60, 60};
+inline constexpr MethodId basic_ack{60, 80};
+inline constexpr MethodId basic_nack{60, 120};
+inline constexpr MethodId confirm_select{85, 10};
+inline constexpr MethodId confirm_select_ok{85, 11};
+
+uint16_t load_u16(const char* at);
+uint32_t load_u32(const char* at);
+uint64_t load_u64(const char* at);
+
+// Grows a string by big-endian fields.
+class Writer {
+  public:
+    Writer& u8(uint8_t value);
+    Writer& u16(uint16_t value);
+    Writer& u32(uint32_t value);
+    Writer& u64(uint64_t value);
+    Writer& short_string(std::string_view text);
+    Writer& long_string(std::string_view text);
+    Writer& raw(std::string_view bytes);
+
+    const std::string& bytes() const { return bytes_; }
+
+  private:
+    std::string bytes_;
+};
+
+// A field table under construction; only the types that queue arguments and client properties need.
+class Table {
+  public:
+    Table& text(std::string_view key, std::string_view value);
+    Table& number(std::string_view key, int64_t value);
+    Table& boolean(std::string_view key, bool value);
+    Table& table(std::string_view key, const Table& value);
+
+    std::string encoded() const;  // With its length in front.
+
+  private:
+    Writer fields_;
+};
+
+std::string method_frame(uint16_t channel, MethodId id, std::string_view arguments);
+
+// basic.ack or basic.nack (requeue = false) of a delivery tag, appended to output.
+enum class Outcome { accepted, rejected };
+enum class Reach { one, all_up_to };
+void append_settlement(std::string& output, uint64_t delivery_tag, Outcome outcome, Reach reach);
+
+struct Frame {
+    FrameType type = FrameType::heartbeat;
+    uint16_t channel = 0;
+    std::string_view payload;
+
+    size_t wire_bytes() const { return payload.size() + frame_overhead_bytes; }
+    MethodId method() const { return {load_u16(payload.data()), load_u16(payload.data() + 2)}; }
+    std::string_view arguments() const { return payload.substr(4); }
+};
+
+// The frame at the start of the input, or nothing while it is incomplete. Throws Failure on a bad
+// frame end.
+std::optional<Frame> next_frame(std::string_view input);
+
+// The reply text and code inside connection.close and channel.close.
+std::string close_reason(std::string_view arguments);
+
+// What a publish is made of. All messages of a load are alike, so they are encoded once.
+struct MessageShape {
+    std::string exchange;
+    std::string routing_key;
+    size_t body_bytes = 100;
+    bool persistent = false;
+    std::string expiration;  // Empty means: no such property.
+    uint32_t frame_bytes_max = 131072;
+};
+
+struct PreparedMessage {
+    std::string bytes;
+    size_t expiration_offset = 0;
+    size_t body_offset = 0;  // Of the first body frame's payload.
+};
+
+PreparedMessage prepare_publish(const MessageShape& shape);
+
+}  // namespace bench

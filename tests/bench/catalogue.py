@@ -1,0 +1,111 @@
+"""What ./dev bench measures: the cases with their counts, and the budgets a result is held against."""
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a value out of a case's result."""
+
+    label: str
+    key: str = "messages_per_second"
+    unit: str = "msg/s"
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    group: str
+    mode: str  # Of bench_load.
+    rows: tuple
+    messages: dict = field(default_factory=dict)  # By broker: a fast one needs more to be measured well.
+    options: dict = field(default_factory=dict)
+    once: bool = False  # On a broker just started, in one round only.
+
+
+def counts(revenant, rabbitmq):
+    return {"Revenant": revenant, "RabbitMQ": rabbitmq}
+
+
+def latency_rows(label):
+    return tuple(Row(f"{label}, {name}", f"{name}_us", "µs", False) for name in ("p50", "p99", "p999"))
+
+
+CASES = [
+    Case("publish", "core", "publish", (Row("publish, transient"),), counts(1_000_000, 100_000)),
+    Case("publish-4p", "core", "publish", (Row("publish, transient, 4 publishers"),), counts(1_000_000, 100_000),
+         {"publishers": 4}),
+    Case("publish-4k", "core", "publish", (Row("publish 4 KiB bodies"),), counts(100_000, 50_000),
+         {"body-bytes": 4096}),
+    Case("confirm-1000", "core", "confirm", (Row("publish, persistent, confirms, window 1000"),),
+         counts(400_000, 60_000), {"persistent": 1, "window": 1000}),
+    Case("confirm-4p", "core", "confirm", (Row("the same, 4 publishers, window 256"),), counts(400_000, 60_000),
+         {"persistent": 1, "window": 256, "publishers": 4}),
+    Case("confirm-1", "core", "confirm", (Row("the same, 1 publisher, window 1"),), counts(5_000, 2_000),
+         {"persistent": 1, "window": 1}),
+    Case("through", "core", "through", (Row("publish + consume + ack, an ack per 100"),), counts(1_000_000, 100_000)),
+    Case("through-single", "core", "through", (Row("publish + consume + ack, an ack each"),),
+         counts(1_000_000, 100_000), {"settle-every": 1}),
+    Case("backlog", "core", "backlog", (Row("consume a backlog"),), counts(1_000_000, 100_000)),
+    Case("reject", "dead-letter", "reject", (Row("reject into a DLQ, a nack per 100", unit="deaths/s"),),
+         counts(500_000, 50_000)),
+    Case("reject-single", "dead-letter", "reject", (Row("reject into a DLQ, a nack each", unit="deaths/s"),),
+         counts(500_000, 50_000), {"settle-every": 1}),
+    Case("expire", "dead-letter", "expire", (Row("expire into a DLQ, queue TTL", unit="deaths/s"),),
+         counts(300_000, 40_000), {"ttl-ms": 3000}),
+    Case("expire-burst", "dead-letter", "expire", (Row("expire into a DLQ, one moment", unit="deaths/s"),),
+         counts(300_000, 40_000), {"ttl-ms": 3000, "deadline": "common"}),
+    Case("maxlen", "dead-letter", "maxlen", (Row("maxlen into a DLQ", unit="deaths/s"),), counts(500_000, 50_000)),
+    Case("chain", "dead-letter", "chain", (Row("five-hop TTL chain", unit="hops/s"),), counts(200_000, 20_000),
+         {"hops": 5, "ttl-ms": 1}),
+    Case("retry", "dead-letter", "retry", (Row("retry loop, 3 times, TTL 1 ms", unit="deaths/s"),),
+         counts(100_000, 10_000), {"retries": 3, "ttl-ms": 1}),
+    Case("latency-2k", "latency", "latency", latency_rows("end to end at 2,000/s"),
+         options={"rate": 2000, "seconds": 4}),
+    Case("latency-10k", "latency", "latency", latency_rows("end to end at 10,000/s"),
+         options={"rate": 10000, "seconds": 4}),
+    Case("latency-ttl", "latency", "latency", latency_rows("lateness of a TTL of 100 ms at 2,000/s"),
+         options={"rate": 2000, "seconds": 4, "via": "ttl", "ttl-ms": 100}),
+    Case("memory", "memory", "memory",
+         (Row("RSS with 1 M queued 100-byte messages", "rss_settled_mib", "MiB", False),),
+         counts(1_000_000, 1_000_000), once=True),
+    Case("restart-stop", "restart", "restart", (Row("restart with 1 M persistent after a stop", "ready_seconds", "s", False),),
+         counts(1_000_000, 1_000_000), {"ending": "stop"}, once=True),
+    Case("restart-kill", "restart", "restart", (Row("restart with 1 M persistent after kill -9", "ready_seconds", "s", False),),
+         counts(1_000_000, 1_000_000), {"ending": "kill"}, once=True),
+]
+DEFAULT_GROUPS = ("core", "dead-letter", "latency", "memory")
+QUICK_GROUPS = ("core", "dead-letter", "latency")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A goal that Revenant has set itself."""
+
+    work: str
+    case: str
+    key: str
+    goal: float
+    unit: str
+    at_least: bool = False
+    also_zero: str = ""  # A value that must be 0 besides.
+
+
+CPU = "cpu_us_per_message"
+BUDGETS = [
+    Budget("publish, transient", "publish", CPU, 0.6, "µs"),
+    Budget("publish 4 KiB bodies", "publish-4k", CPU, 2.5, "µs"),
+    Budget("publish, persistent, confirms, window 1000", "confirm-1000", CPU, 1.1, "µs"),
+    Budget("the same, window 1", "confirm-1", "messages_per_second", 2700, "msg/s", at_least=True),
+    Budget("publish + consume + ack", "through", CPU, 1.0, "µs"),
+    Budget("consume a backlog", "backlog", CPU, 0.5, "µs"),
+    Budget("consume and reject into a DLQ", "reject", CPU, 1.2, "µs"),
+    Budget("expire into a DLQ, queue TTL, never early", "expire", CPU, 0.5, "µs", also_zero="early_ms"),
+    Budget("expire into a DLQ, burst, never early", "expire-burst", CPU, 0.5, "µs", also_zero="early_ms"),
+    Budget("maxlen into a DLQ", "maxlen", CPU, 1.5, "µs"),
+    Budget("five-hop TTL chain", "chain", "messages_per_second", 600_000, "hops/s", at_least=True),
+    Budget("end-to-end latency at 2,000/s, p50", "latency-2k", "p50_us", 100, "µs"),
+    Budget("RSS with 1 M queued 100-byte messages", "memory", "rss_settled_mib", 24, "MiB"),
+    Budget("restart with 1 M persistent messages, stop", "restart-stop", "ready_seconds", 0.1, "s"),
+    Budget("restart with 1 M persistent messages, kill -9", "restart-kill", "ready_seconds", 0.1, "s"),
+]

@@ -1,0 +1,40 @@
+// The opening of a connection and of its channel 1, without a socket: frames in, answers out.
+// Serves the blocking Session as well as ten thousand connections opened at the same time.
+#pragma once
+
+#include "amqp.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+struct Login {
+    std::string user = "guest";
+    std::string password = "guest";
+    std::string vhost = "/";
+};
+
+class Handshake {
+  public:
+    explicit Handshake(Login login) : login_(std::move(login)) {}
+
+    static std::string_view greeting() { return {"AMQP\0\0\x09\x01", 8}; }
+
+    // What to send in answer to a received frame. Throws Failure when the broker refuses.
+    std::string answer(const Frame& frame);
+
+    bool complete() const { return complete_; }
+    uint32_t frame_bytes_max() const { return frame_bytes_max_; }
+
+  private:
+    std::string start_ok() const;
+    std::string tune_ok_and_open(std::string_view tune);
+
+    Login login_;
+    uint32_t frame_bytes_max_ = 131072;
+    bool complete_ = false;
+};
+
+}  // namespace bench

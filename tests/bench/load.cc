@@ -1,0 +1,90 @@
+// bench_load: an AMQP 0-9-1 load generator with prepared frames and one epoll thread.
+//
+//   bench_load CASE --port PORT [--broker-pid PID] [--messages N] [--name value]...
+//
+// Runs one case against a broker that is already there, bounded by counts and by --timeout seconds
+// per phase, and prints one JSON line. tests/bench/run starts the brokers, runs all cases and
+// compares.
+#include "cases.h"
+#include "failure.h"
+#include "options.h"
+#include "report.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+struct Case {
+    std::string_view name;
+    void (*run)(const bench::Options&, bench::Report&);
+    std::string_view meaning;
+};
+
+constexpr std::array cases{
+    Case{"publish", bench::run_publish, "publish without confirms until the queues hold all"},
+    Case{"confirm", bench::run_confirm,
+         "publish with confirms, --window of them open per publisher"},
+    Case{"through", bench::run_through, "publish, consume and ack at once, --in-flight in between"},
+    Case{"backlog", bench::run_backlog, "consume and ack a queue filled before"},
+    Case{"reject", bench::run_reject, "consume and reject a backlog into a dead-letter queue"},
+    Case{"expire", bench::run_expire, "a backlog dies of age: --ttl-ms, --deadline queue|common"},
+    Case{"maxlen", bench::run_maxlen, "publish to a queue of length 1, the rest is dead-lettered"},
+    Case{"chain", bench::run_chain, "--hops queues with --ttl-ms, one dead-lettering to the next"},
+    Case{"retry", bench::run_retry,
+         "reject to a waiting queue and back, --retries times, then ack"},
+    Case{"latency", bench::run_latency,
+         "end to end at --rate for --seconds, --via direct|ttl|reject"},
+    Case{"memory", bench::run_memory, "resident memory with --messages queued"},
+    Case{"fill", bench::run_fill, "fill --queue (--keep 1 leaves it there)"},
+    Case{"depth", bench::run_depth, "print the depth of --queue"},
+};
+
+int usage() {
+    std::cerr << "usage: bench_load CASE --port PORT [--broker-pid PID] [--messages N] [--name "
+                 "value]...\n";
+    for (const Case& each : cases) {
+        std::cerr << "  " << each.name << std::string(10 - each.name.size(), ' ') << each.meaning
+                  << "\n";
+    }
+    return 2;
+}
+
+int run(const Case& chosen, const bench::Options& options) {
+    bench::Report report;
+    report.text("case", chosen.name);
+    int status = 0;
+    try {
+        chosen.run(options, report);
+        report.boolean("ok", true);
+    } catch (const std::exception& failure) {
+        report.boolean("ok", false);
+        report.text("error", failure.what());
+        status = 1;
+    }
+    std::cout << report.line() << std::endl;
+    return status;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    std::signal(SIGPIPE, SIG_IGN);  // writev on a lost connection reports an error instead.
+    try {
+        const auto options = bench::parse_options({arguments + 1, arguments + argument_count});
+        const auto* const chosen = std::find_if(cases.begin(), cases.end(), [&](const Case& each) {
+            return each.name == options.case_name;
+        });
+        if (chosen == cases.end()) return usage();
+        return run(*chosen, options);
+    } catch (const std::exception& failure) {
+        std::cerr << "bench_load: " << failure.what() << "\n";
+        return usage();
+    }
+}

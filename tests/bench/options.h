@@ -1,0 +1,49 @@
+// The command line of the load programs: a word, then --name value pairs.
+#pragma once
+
+#include "session.h"
+
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace bench {
+
+struct Options {
+    std::string case_name;
+    Endpoint endpoint;
+    pid_t broker = 0;
+    std::string queue = "bench.queue.0";
+
+    uint64_t messages = 100'000;
+    uint64_t body_bytes = 100;
+    uint64_t publishers = 1;
+    uint64_t window = 1000;       // Unconfirmed messages per publisher.
+    uint64_t prefetch = 1000;     // Of each consumer.
+    uint64_t settle_every = 100;  // One ack or nack for so many deliveries.
+    uint64_t in_flight = 20'000;  // Published and not yet delivered, where both happen at once.
+    bool persistent = false;
+    bool keep = false;  // Leave the queues behind.
+
+    uint64_t rate = 2000;  // Messages per second of the latency case.
+    uint64_t seconds = 4;
+    std::string via = "direct";  // The way of a message in the latency case: direct, ttl, reject.
+
+    uint64_t connections = 1000;  // load_connections: how many are open at the same time.
+
+    uint64_t ttl_ms = 1;
+    std::string deadline =
+        "queue";  // expire: from the queue's TTL, or one `common` moment for all messages.
+    uint64_t hops = 5;
+    uint64_t retries = 3;
+
+    Durability durability() const {
+        return persistent ? Durability::durable : Durability::transient;
+    }
+};
+
+// Throws Failure on anything it does not know.
+Options parse_options(const std::vector<std::string>& arguments);
+
+}  // namespace bench

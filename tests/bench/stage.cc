@@ -1,0 +1,123 @@
+#include "stage.h"
+
+#include "clock.h"
+#include "failure.h"
+#include "loop.h"
+#include "meter.h"
+
+#include <chrono>
+#include <iostream>
+#include <thread>
+#include <utility>
+
+namespace bench {
+
+namespace {
+
+const std::string dead_letter_exchange = "bench.dead.exchange";
+constexpr uint64_t fill_window = 5000;
+constexpr uint64_t poll_ms = 5;
+
+}  // namespace
+
+Stage::Stage(const Options& options) : options_(options), session_(options.endpoint) {}
+
+Stage::~Stage() {
+    if (options_.keep) return;
+    try {
+        delete_queues();
+    } catch (const Failure& failure) {
+        std::cerr << "bench_load: queues are left behind: " << failure.what() << "\n";
+    }
+}
+
+void Stage::add_queue(const std::string& name, const Table& arguments) {
+    session_.delete_queue(name);
+    session_.declare_queue(name, options_.durability(), arguments);
+    queues_.push_back(name);
+}
+
+void Stage::add_dead_letter_queue(const std::string& name, const Table& arguments) {
+    session_.declare_exchange(dead_letter_exchange, "direct");
+    add_queue(name, arguments);
+    session_.bind_queue(name, dead_letter_exchange, name);
+}
+
+void Stage::delete_queues() {
+    for (const std::string& name : queues_) session_.delete_queue(name);
+    queues_.clear();
+}
+
+std::string queue_name(uint64_t index) { return "bench.queue." + std::to_string(index); }
+
+Table dead_letters_to(const std::string& queue) {
+    Table arguments;
+    arguments.text("x-dead-letter-exchange", dead_letter_exchange);
+    arguments.text("x-dead-letter-routing-key", queue);
+    return arguments;
+}
+
+std::unique_ptr<Publisher> make_publisher(const Options& options, const std::string& queue,
+                                          uint64_t count, Confirms confirms) {
+    Session session(options.endpoint);
+    if (confirms == Confirms::on) session.select_confirms();
+    MessageShape shape{.routing_key = queue,
+                       .body_bytes = options.body_bytes,
+                       .persistent = options.persistent,
+                       .frame_bytes_max = session.frame_bytes_max()};
+    auto publisher = std::make_unique<Publisher>(std::move(session), prepare_publish(shape), count);
+    if (confirms == Confirms::on) publisher->limit_unconfirmed(options.window);
+    return publisher;
+}
+
+void fill_queue(const Options& options, const std::string& queue, const Filling& filling) {
+    Session session(options.endpoint);
+    session.select_confirms();
+    MessageShape shape{.routing_key = queue,
+                       .body_bytes = options.body_bytes,
+                       .persistent = options.persistent,
+                       .frame_bytes_max = session.frame_bytes_max()};
+    if (filling.deadline_ns != 0) shape.expiration = Publisher::expiration_placeholder;
+    Publisher publisher(std::move(session), prepare_publish(shape), filling.count);
+    publisher.limit_unconfirmed(fill_window);
+    publisher.expire_all_at(filling.deadline_ns);
+    Loop loop;
+    loop.add(publisher);
+    loop.run_until([&] { return publisher.all_confirmed(); }, options.endpoint.timeout,
+                   "filling the queue");
+    if (publisher.refused_count() != 0)
+        throw Failure("the broker refused messages while filling the queue");
+}
+
+void wait_for_depth(Session& session, const Options& options, const std::string& queue,
+                    uint64_t depth) {
+    const auto end = Clock::now() + options.endpoint.timeout;
+    while (true) {
+        const uint64_t found = session.queue_depth(queue);
+        if (found == depth) return;
+        const std::string state = queue + " holds " + std::to_string(found) + " of " +
+                                  std::to_string(depth) + " messages";
+        if (found > depth) throw Failure(state);
+        if (Clock::now() > end) throw Failure("time is up: " + state);
+        pause_ms(poll_ms);
+    }
+}
+
+void wait_until_idle(pid_t broker) {
+    if (broker == 0) return;
+    constexpr uint64_t probe_ms = 100;
+    constexpr int probes_max = 30;
+    constexpr double idle_share = 0.05;
+    for (int probe = 0; probe < probes_max; ++probe) {
+        const Meter meter(broker);
+        pause_ms(probe_ms);
+        const Cost cost = meter.stop();
+        if (cost.broker_cpu_seconds < idle_share * cost.seconds) return;
+    }
+}
+
+void pause_ms(uint64_t milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+}  // namespace bench

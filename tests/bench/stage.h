@@ -1,0 +1,65 @@
+// The topology of one run and the acts that several cases share: filling a queue, waiting for a
+// depth.
+#pragma once
+
+#include "options.h"
+#include "peer.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+// Declares queues and deletes them at the end, also after a failed run. Those left over by a run
+// that was killed are deleted before they are declared.
+class Stage {
+  public:
+    explicit Stage(const Options& options);
+    ~Stage();
+    Stage(const Stage&) = delete;
+    Stage& operator=(const Stage&) = delete;
+    Stage(Stage&&) = delete;
+    Stage& operator=(Stage&&) = delete;
+
+    void add_queue(const std::string& name, const Table& arguments = {});
+    // A queue that gets what dies elsewhere with its own name as the dead-letter routing key.
+    void add_dead_letter_queue(const std::string& name, const Table& arguments = {});
+    void delete_queues();
+
+    Session& session() { return session_; }
+
+  private:
+    const Options& options_;
+    Session session_;
+    std::vector<std::string> queues_;
+};
+
+std::string queue_name(uint64_t index);
+inline const std::string dead_letter_queue = "bench.dead";
+// The arguments of a queue whose dead letters go to a queue made by add_dead_letter_queue().
+Table dead_letters_to(const std::string& queue);
+
+enum class Confirms { off, on };
+std::unique_ptr<Publisher> make_publisher(const Options& options, const std::string& queue,
+                                          uint64_t count, Confirms confirms);
+
+struct Filling {
+    uint64_t count = 0;
+    uint64_t deadline_ns = 0;  // 0: the messages have no expiration of their own.
+};
+
+// Publishes with confirms until the broker has taken responsibility for all.
+void fill_queue(const Options& options, const std::string& queue, const Filling& filling);
+
+// Asks for the depth every few milliseconds until it is reached, or throws Failure.
+void wait_for_depth(Session& session, const Options& options, const std::string& queue,
+                    uint64_t depth);
+
+// Waits, a few seconds at most, until the broker has finished what the preparation left behind.
+void wait_until_idle(pid_t broker);
+
+void pause_ms(uint64_t milliseconds);
+
+}  // namespace bench

@@ -1,0 +1,106 @@
+// Thousands of connections from one thread: each opens, waits until all are open, and then does its
+// work or nothing. Unlike the peers of tests/bench a member of the crowd is small and does not care
+// for speed.
+#pragma once
+
+#include "amqp.h"
+#include "handshake.h"
+#include "session.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace load {
+
+// One connection. After the handshake it declares a queue of its own, consumes from it, publishes
+// `work` numbered messages, acknowledges what it gets and asks for the depth of the queue at the
+// end.
+class Member {
+  public:
+    Member(int descriptor, uint64_t index, const bench::Login& login);
+    ~Member();
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+    Member(Member&&) = delete;
+    Member& operator=(Member&&) = delete;
+
+    enum class Phase { opening, open, declaring, consuming, working, checking, finished };
+
+    void start_work(uint64_t messages);
+    // Reads and answers. Throws bench::Failure when the broker refuses, closes or breaks the order.
+    void on_readable();
+    // Whether all output is written.
+    bool flush();
+    // Whether the broker has closed or sent anything unasked.
+    bool is_disturbed() const;
+
+    int descriptor() const { return descriptor_; }
+    Phase phase() const { return phase_; }
+    uint64_t received_count() const { return received_count_; }
+
+  private:
+    void handle(const bench::Frame& frame);
+    void handle_method(bench::MethodId id, std::string_view arguments);
+    void publish_all();
+    void on_body(std::string_view body);
+    std::string queue() const { return "load.queue." + std::to_string(index_); }
+    std::string body_of(uint64_t ordinal) const;
+
+    int descriptor_;
+    uint64_t index_;
+    bench::Handshake handshake_;
+    Phase phase_ = Phase::opening;
+    std::string input_;
+    std::string output_;
+    uint64_t message_count_ = 0;
+    uint64_t received_count_ = 0;
+    uint64_t delivery_tag_ = 0;
+};
+
+class Crowd {
+  public:
+    explicit Crowd(bench::Endpoint endpoint);
+    ~Crowd();
+    Crowd(const Crowd&) = delete;
+    Crowd& operator=(const Crowd&) = delete;
+    Crowd(Crowd&&) = delete;
+    Crowd& operator=(Crowd&&) = delete;
+
+    // Opens connections, some hundred at a time. Throws bench::Failure unless all are open in time.
+    void open(uint64_t count);
+    // Lets all members work at the same time, until all have finished.
+    void work(uint64_t messages);
+
+    uint64_t open_count() const { return members_.size(); }
+    uint64_t disturbed_count() const;
+    uint64_t received_count() const;
+
+  private:
+    void add_member();
+    int connect_next();
+    uint64_t count_in(Member::Phase phase) const {
+        return phase_counts_.at(static_cast<size_t>(phase));
+    }
+    // Does something with a member and keeps the counts by phase true.
+    void step(size_t index, const std::function<void(Member&)>& action);
+    void turn();
+    void flush(size_t index);
+
+    bench::Endpoint endpoint_;
+    int epoll_;
+    uint32_t
+        source_address_;  // Of the connections opened next; moved on when its ports are used up.
+    std::vector<std::unique_ptr<Member>> members_;
+    std::array<uint64_t, static_cast<size_t>(Member::Phase::finished) + 1> phase_counts_{};
+};
+
+// Lets this process have so many files open, as far as the system allows.
+void raise_open_files_limit(uint64_t count);
+
+}  // namespace load
