@@ -1,0 +1,69 @@
+// Frames: whatever the bytes and the limit, a cut is consistent, and a frame written again is the
+// bytes it was cut from.
+#include "amqp091/frame.h"
+#include "base/check.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using revenant::amqp091::cut_frame;
+using revenant::amqp091::FrameCut;
+using Outcome = FrameCut::Outcome;
+
+void check_written_again(const FrameCut& cut, std::string_view bytes) {
+    std::string again;
+    append_frame_header(again, cut.frame.type, cut.frame.channel, cut.payload_size);
+    again += cut.frame.payload;
+    again += static_cast<char>(cut.end_octet);
+    CHECK(again == bytes.substr(0, cut.size));
+}
+
+// A prefix is incomplete until the cut is complete, and asks for no more than that takes.
+void check_prefixes(const FrameCut& cut, std::string_view bytes, std::uint32_t frame_max) {
+    for (std::size_t size = 0; size < cut.size; size += 1 + size / 8) {
+        const FrameCut prefix = cut_frame(bytes.substr(0, size), frame_max);
+        CHECK(prefix.outcome == Outcome::incomplete);
+        CHECK(prefix.size > size && prefix.size <= cut.size);
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    std::string_view bytes(reinterpret_cast<const char*>(data), size);
+    // The first octet chooses a limit, so that both sides of it are met with small inputs.
+    constexpr std::uint32_t limits[] = {0, 16, 64, 4096, 131072};
+    if (bytes.empty()) return 0;
+    const std::uint32_t frame_max = limits[data[0] % std::size(limits)];
+    bytes.remove_prefix(1);
+    for (;;) {
+        const FrameCut cut = cut_frame(bytes, frame_max);
+        switch (cut.outcome) {
+            case Outcome::incomplete:
+                CHECK(cut.size > bytes.size());
+                return 0;
+            case Outcome::too_large:
+                CHECK(frame_max != 0 && cut.payload_size > frame_max);
+                CHECK(cut.frame.payload.empty());
+                return 0;
+            case Outcome::frame:
+            case Outcome::unknown_frame:
+            case Outcome::bad_end:
+                CHECK(cut.size <= bytes.size());
+                CHECK(cut.payload_size == cut.frame.payload.size());
+                CHECK(frame_max == 0 || cut.payload_size <= frame_max);
+                check_written_again(cut, bytes);
+                check_prefixes(cut, bytes, frame_max);
+                break;
+        }
+        if (cut.outcome == Outcome::bad_end) return 0;
+        if (cut.outcome == Outcome::frame &&
+            cut.frame.type == revenant::amqp091::FrameType::method) {
+            CHECK(split_method(cut.frame).arguments.size() + 4 == cut.payload_size);
+        }
+        bytes.remove_prefix(cut.size);
+    }
+}
