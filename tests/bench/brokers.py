@@ -3,7 +3,6 @@ own, watched by its process id, and stopped with everything it started."""
 import os
 import re
 import resource
-import select
 import shutil
 import signal
 import socket
@@ -24,6 +23,14 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def text_of(path):
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def accepts_connections(port):
@@ -76,14 +83,16 @@ class Revenant:
         self.process = None
         self.port = self.pid = 0
         self.http_port = 0
+        self.output = os.path.join(directory, "revenant.out")
         self.log = os.path.join(directory, "revenant.log")
 
     def start(self):
         os.makedirs(self.directory, exist_ok=True)
         command = self.wrapper + [self.program, "--port", str(self.port), "--http-port", "0", "--prometheus-port", "0",
                                   "--data-dir", os.path.join(self.directory, "data")] + self.arguments
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True,
+        # A file and not a pipe: nobody would empty a pipe while the broker works.
+        with open(self.output, "wb") as output, open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=log,
                                             preexec_fn=raise_open_files_limit, cwd=self.directory)
         # Valgrind and the like replace themselves by the program, so this process is the broker.
         self.pid = self.process.pid
@@ -91,22 +100,17 @@ class Revenant:
 
     def wait_for_ready_line(self):
         end = time.monotonic() + START_SECONDS_MAX
-        output = ""
         while time.monotonic() < end:
-            if select.select([self.process.stdout], [], [], 0.2)[0]:
-                line = self.process.stdout.readline()
-                if not line:
-                    break
-                output += line
-                ready = re.match(r"revenant ready amqp=\S+:(\d+) http=\S+:(\d+)", line)
-                if ready:
-                    self.port, self.http_port = int(ready[1]), int(ready[2])
-                    return
-            if self.process.poll() is not None:
+            ended = self.process.poll() is not None
+            ready = re.search(r"^revenant ready amqp=\S+:(\d+) http=\S+:(\d+).*\n", text_of(self.output), re.MULTILINE)
+            if ready:
+                self.port, self.http_port = int(ready[1]), int(ready[2])
+                return
+            if ended:
                 break
-        self.stop()
-        with open(self.log, errors="replace") as log:
-            raise BrokerError(f"Revenant did not become ready: {(output + log.read()).strip()[-500:]}")
+            time.sleep(0.002)
+        self.kill()
+        raise BrokerError(f"Revenant did not become ready: {(text_of(self.output) + text_of(self.log)).strip()[-500:]}")
 
     def alive(self):
         return self.process is not None and self.process.poll() is None
@@ -114,7 +118,6 @@ class Revenant:
     def stop(self, signal_number=signal.SIGTERM):
         if self.process is not None:
             end_process(self.process, signal_number)
-            self.process.stdout.close()
         self.process = None
 
     def kill(self):
@@ -187,15 +190,8 @@ class RabbitMQ:
         while not accepts_connections(port):
             if process.poll() is not None or time.monotonic() > end:
                 self.stop()
-                raise BrokerError(f"RabbitMQ did not start: {self.log_tail()}")
+                raise BrokerError(f"RabbitMQ did not start: {text_of(self.log).strip()[-500:]}")
             time.sleep(0.05)
-
-    def log_tail(self):
-        try:
-            with open(self.log, errors="replace") as file:
-                return file.read().strip()[-500:]
-        except OSError:
-            return "no output"
 
     def alive(self):
         return self.process is not None and self.process.poll() is None
