@@ -10,7 +10,9 @@ option(REVENANT_LTO "Optimize across rooms at link time" OFF)
 find_program(REVENANT_CCACHE ccache)
 mark_as_advanced(REVENANT_CCACHE)
 if(REVENANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${REVENANT_CCACHE})
+    # Without these two, ccache refuses what uses a precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${REVENANT_CCACHE})
 endif()
 
 add_library(revenant_compiler INTERFACE)
