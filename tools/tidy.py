@@ -21,8 +21,8 @@ PURE_ROOMS = ("base", "message", "pattern", "engine", "amqp091", "amqp10", "auth
 
 # Rooms that see another room through some of its headers only.
 NARROW_DOORS = {
-    ("amqp091", "engine"): ("command.h", "effect.h"),
-    ("amqp10", "engine"): ("command.h", "effect.h"),
+    ("amqp091", "engine"): ("command.h", "effect.h", "refusal.h"),
+    ("amqp10", "engine"): ("command.h", "effect.h", "refusal.h"),
     ("http", "engine"): ("query.h",),
 }
 
@@ -434,6 +434,30 @@ def whitespace(repository: Repository) -> Iterator[Finding]:
                 yield Finding(file.path, number, "white space at the end of the line")
             if file.is_cpp and "\t" in line:
                 yield Finding(file.path, number, "a tab")
+
+
+@check("probe")
+def probes(repository: Repository) -> Iterator[Finding]:
+    """A marked branch is a branch that some test proves to be reached."""
+    tests = "\n".join(file.text for file in repository.cpp() if file.is_test)
+    for file in repository.cpp():
+        if file.is_test:
+            continue
+        for number, line in enumerate(file.lines, 1):
+            for name in re.findall(r'(?<!define )\bPROBE\("([^"]+)"\)', line.split("//")[0]):
+                if f'"{name}"' not in tests:
+                    yield Finding(file.path, number, f"no test asks for {name}")
+
+
+@check("generated-file")
+def generated_files(repository: Repository) -> Iterator[Finding]:
+    for file in repository.files:
+        if re.fullmatch(r"tools/gen_\w+\.py", file.path) and not file.name.endswith("_test.py"):
+            done = subprocess.run([sys.executable, str(repository.root / file.path), "--check"],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                reason = (done.stderr.strip().splitlines() or ["it failed"])[-1]
+                yield Finding(file.path, 1, reason)
 
 
 def main() -> int:

@@ -151,6 +151,17 @@ class Tidy(unittest.TestCase):
         for text in ("// TO" + "DO: later", "int x;  // NO" + "LINT"):
             self.finds("src/engine/engine.cc:1: comment", {"src/engine/engine.cc": text + "\n"})
 
+    def test_a_probe_that_no_test_asks_for(self):
+        probed = {"src/engine/engine.cc": 'void f() {\n    PROBE("engine.rare");\n}\n'}
+        self.finds("src/engine/engine.cc:2: probe", probed)
+        test = {"src/engine/engine_test.cc": 'auto a = Probe::hits("engine.rare");\n'}
+        self.assertEqual(findings(probed | test), ([], 0))
+
+    def test_a_stale_generated_file(self):
+        self.finds("tools/gen_x.py:1: generated-file",
+                   {"tools/gen_x.py": "import sys\nsys.exit('stale' if '--check' in sys.argv else 0)\n"})
+        self.assertEqual(findings({"tools/gen_x.py": "import sys\nsys.exit(0)\n"}), ([], 0))
+
     def test_white_space(self):
         self.finds("src/engine/engine.cc:1: whitespace", {"src/engine/engine.cc": "int x; \n"})
         self.finds("src/engine/engine.cc:1: whitespace", {"src/engine/engine.cc": "int x;"})
