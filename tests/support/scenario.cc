@@ -1,0 +1,621 @@
+#include "tests/support/scenario.h"
+
+#include "base/check.h"
+#include "engine/consumers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace revenant::engine {
+namespace {
+
+// ------------------------------------------------------------------ the dialect of the tests
+//
+// properties = { name NUL type NUL value NUL }. Names of properties begin with '@', all others are
+// headers.
+
+char letter_of(ValueType type) { return static_cast<char>('a' + static_cast<int>(type)); }
+
+void append_field(std::string& out, std::string_view prefix, const Field& field) {
+    out += prefix;
+    out += field.name;
+    out += '\0';
+    out += letter_of(field.value.type);
+    out += '\0';
+    out += display(field.value);
+    out += '\0';
+}
+
+Value parse_value(char letter, const std::string& text) {
+    const auto type = static_cast<ValueType>(letter - 'a');
+    switch (type) {
+        case ValueType::void_value:
+            return Value::nothing();
+        case ValueType::boolean:
+            return Value::boolean(text == "true");
+        case ValueType::float32:
+        case ValueType::float64:
+            return {type, std::stod(text)};
+        case ValueType::long_string:
+        case ValueType::binary:
+            return {type, text};
+        case ValueType::decimal:
+        case ValueType::array:
+        case ValueType::table:
+            UNREACHABLE();  // no engine test needs them as a header
+        default:
+            return {type, static_cast<std::int64_t>(std::stoll(text))};
+    }
+}
+
+Table parse_fields(std::string_view properties, bool headers) {
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start < properties.size();) {
+        const std::size_t end = properties.find('\0', start);
+        parts.emplace_back(properties.substr(start, end - start));
+        start = end + 1;
+    }
+    Table table;
+    for (std::size_t i = 0; i + 2 < parts.size(); i += 3) {
+        const bool is_header = !parts[i].starts_with('@');
+        if (is_header != headers) continue;
+        table.push_back(
+            {parts[i].substr(is_header ? 0 : 1), parse_value(parts[i + 1][0], parts[i + 2])});
+    }
+    return table;
+}
+
+const MessageFormat test_format{
+    [](const Message& message) { return parse_fields(message.properties(), true); },
+    [](const Message& message, std::string_view name) {
+        const Table properties = parse_fields(message.properties(), false);
+        const Value* const value = find(properties, name);
+        return value == nullptr ? std::string() : display(*value);
+    },
+};
+
+std::string line(std::string_view what, std::uint64_t number) {
+    return std::string(what) + ' ' + std::to_string(number);
+}
+
+}  // namespace
+
+Table arguments(std::initializer_list<Argument> given) {
+    Table table;
+    for (const Argument& argument : given) table.push_back(argument.field);
+    return table;
+}
+
+Value real(double number) { return {ValueType::float64, number}; }
+
+MessageRef make_test_message(std::string_view routing_key, std::string_view body,
+                             const PublishOptions& options) {
+    std::string properties;
+    for (const Field& field : options.headers) append_field(properties, "", field);
+    for (const Field& field : options.properties) append_field(properties, "@", field);
+    MessageHead head;
+    head.format = &test_format;
+    head.priority = options.priority;
+    head.ttl_ms = options.ttl_ms;
+    head.extra_keys = {options.cc, options.bcc};
+    return make_message(options.exchange, routing_key, properties, body, std::move(head));
+}
+
+std::string Delivery::exchange() const {
+    return envelope ? envelope->exchange : std::string(message->exchange());
+}
+
+std::string Delivery::routing_key() const {
+    return envelope ? envelope->routing_keys.front() : std::string(message->routing_key());
+}
+
+std::vector<std::string> Delivery::deaths() const {
+    std::vector<std::string> told;
+    if (!envelope) return told;
+    for (const Death& death : envelope->history.deaths) {
+        told.push_back(line(death.queue + ' ' + std::string(to_string(death.reason)), death.count));
+    }
+    return told;
+}
+
+// ------------------------------------------------------------------------------- channels
+
+ScenarioChannel::ScenarioChannel(Scenario& scenario, ConnectionId connection)
+    : scenario_(scenario), connection_(connection) {
+    make_sure_it_is_open();
+}
+
+void ScenarioChannel::make_sure_it_is_open() {
+    if (open_) return;
+    EXPECT_FALSE(refusal_) << "nobody expected: " << refusal_->text;
+    id_ = {++scenario_.last_channel_};
+    scenario_.channels_by_id_[id_] = this;
+    last_consumer_ = 0;
+    last_publish_ = 0;
+    last_confirm_ = 0;
+    last_delivery_ = 0;
+    consumers_.clear();
+    starting_consumer_ = 0;
+    reply_consumer_ = 0;
+    open_ = true;
+    scenario_.handle(OpenChannel{connection_, id_});
+}
+
+// Every question is answered by exactly one Done or Refuse (command.h).
+template <typename Question>
+void ScenarioChannel::ask(Question question) {
+    make_sure_it_is_open();
+    question.channel = id_;
+    answers_.clear();
+    scenario_.handle(std::move(question));
+    EXPECT_EQ(answers_.size() + (open_ ? 0 : 1), 1U) << "answers to one question";
+}
+
+template <typename Answer>
+Answer ScenarioChannel::answer() {
+    if (answers_.empty()) return {};
+    Answer* const found = std::get_if<Answer>(&answers_.front().answer);
+    EXPECT_NE(found, nullptr) << "an answer of another kind";
+    return found == nullptr ? Answer{} : std::move(*found);
+}
+
+void ScenarioChannel::declare_exchange(std::string name, std::string type,
+                                       ExchangeOptions options) {
+    ask(DeclareExchange{id_, std::move(name), std::move(type), options.passive, options.durable,
+                        options.auto_delete, options.internal, std::move(options.arguments),
+                        std::move(options.refusal_if_new)});
+}
+
+void ScenarioChannel::delete_exchange(std::string name, bool if_unused) {
+    ask(DeleteExchange{id_, std::move(name), if_unused});
+}
+
+QueueAnswer ScenarioChannel::declare_queue(std::string name, QueueOptions options) {
+    ask(DeclareQueue{id_, std::move(name), options.server_named, options.passive, options.durable,
+                     options.exclusive, options.auto_delete, std::move(options.arguments),
+                     std::move(options.refusal_if_new)});
+    return answer<QueueAnswer>();
+}
+
+QueueAnswer ScenarioChannel::declare_queue(std::string name,
+                                           std::initializer_list<Argument> given) {
+    return declare_queue(std::move(name), QueueOptions{.arguments = arguments(given)});
+}
+
+std::uint64_t ScenarioChannel::delete_queue(std::string name, bool if_unused, bool if_empty) {
+    ask(DeleteQueue{id_, std::move(name), if_unused, if_empty});
+    return answer<CountAnswer>().message_count;
+}
+
+std::uint64_t ScenarioChannel::purge(std::string queue) {
+    ask(PurgeQueue{id_, std::move(queue)});
+    return answer<CountAnswer>().message_count;
+}
+
+void ScenarioChannel::bind(std::string source, std::string destination, std::string key,
+                           BindOptions options) {
+    ask(Bind{id_, std::move(source), options.to, std::move(destination), std::move(key),
+             std::move(options.arguments), std::move(options.refusal_if_topic)});
+}
+
+void ScenarioChannel::unbind(std::string source, std::string destination, std::string key,
+                             BindOptions options) {
+    ask(Unbind{id_, std::move(source), options.to, std::move(destination), std::move(key),
+               std::move(options.arguments), std::move(options.refusal_if_topic)});
+}
+
+std::uint64_t ScenarioChannel::publish(std::string_view routing_key, std::string_view body,
+                                       const PublishOptions& options) {
+    make_sure_it_is_open();
+    Publish command{id_, make_test_message(routing_key, body, options), options.mandatory,
+                    options.confirm ? ++last_publish_ : 0, options.refusal_if_topic};
+    const std::uint64_t sequence = command.confirm_sequence;
+    answers_.clear();
+    scenario_.handle(std::move(command));
+    EXPECT_TRUE(answers_.empty()) << "a publish is not answered";
+    return sequence;
+}
+
+std::uint32_t ScenarioChannel::consume(std::string queue, ConsumeOptions options) {
+    make_sure_it_is_open();
+    const std::uint32_t consumer = ++last_consumer_;
+    if (!options.reply_name.empty()) reply_consumer_ = consumer;
+    starting_consumer_ = consumer;
+    ask(Consume{id_, consumer, std::move(queue), line("tag", consumer), options.no_ack,
+                options.exclusive, std::move(options.arguments), std::move(options.reply_name)});
+    return consumer;
+}
+
+void ScenarioChannel::cancel(std::uint32_t consumer) {
+    ask(Cancel{id_, consumer});
+    std::erase(consumers_, consumer);
+}
+
+std::optional<Delivery> ScenarioChannel::get(std::string queue, bool no_ack) {
+    ask(Get{id_, std::move(queue), no_ack});
+    GetAnswer got = answer<GetAnswer>();
+    if (!got.message) return std::nullopt;
+    EXPECT_EQ(got.delivery.value, ++last_delivery_) << "delivery numbers have no gaps";
+    return Delivery{0,
+                    got.delivery.value,
+                    got.redelivered,
+                    got.messages_left,
+                    std::move(got.message),
+                    std::move(got.envelope)};
+}
+
+void ScenarioChannel::qos(std::uint16_t prefetch_count, bool global) {
+    ask(SetQos{id_, prefetch_count, global});
+}
+
+void ScenarioChannel::settle(std::uint64_t tag, Outcome outcome, bool multiple) {
+    make_sure_it_is_open();
+    answers_.clear();
+    scenario_.handle(Settle{id_, {tag}, multiple, outcome});
+    EXPECT_TRUE(answers_.empty()) << "a settlement is not answered";
+}
+
+void ScenarioChannel::recover() { ask(Recover{id_}); }
+void ScenarioChannel::select() { ask(SelectTransaction{id_}); }
+void ScenarioChannel::commit() { ask(Commit{id_}); }
+void ScenarioChannel::rollback() { ask(Rollback{id_}); }
+
+void ScenarioChannel::close() {
+    ask(CloseChannel{id_});
+    open_ = false;
+}
+
+std::vector<Delivery> ScenarioChannel::take_deliveries() { return std::exchange(deliveries_, {}); }
+
+std::vector<std::string> ScenarioChannel::take_bodies() {
+    std::vector<std::string> bodies;
+    for (const Delivery& delivery : take_deliveries()) bodies.push_back(delivery.body());
+    return bodies;
+}
+
+Delivery ScenarioChannel::take_delivery() {
+    CHECK(!deliveries_.empty());
+    Delivery first = std::move(deliveries_.front());
+    deliveries_.erase(deliveries_.begin());
+    return first;
+}
+
+std::vector<Confirm> ScenarioChannel::take_confirms() { return std::exchange(confirms_, {}); }
+std::vector<std::string> ScenarioChannel::take_returns() { return std::exchange(returns_, {}); }
+std::vector<std::uint32_t> ScenarioChannel::take_cancelled() {
+    return std::exchange(cancelled_, {});
+}
+std::vector<std::string> ScenarioChannel::take_transcript() {
+    return std::exchange(transcript_, {});
+}
+
+void ScenarioChannel::expect_refused(RefusalKind kind, std::string_view text) {
+    const std::optional<Refusal> refusal = take_refusal();
+    ASSERT_TRUE(refusal) << "expected: " << text;
+    EXPECT_EQ(refusal->text, text);
+    EXPECT_EQ(refusal->kind, kind) << text;
+}
+
+std::optional<Refusal> ScenarioChannel::take_refusal() {
+    return std::exchange(refusal_, std::nullopt);
+}
+
+// ------------------------------------------------------------------------------- scenario
+
+Scenario::Scenario() : engine_(EngineSettings{}, *this, this) { connect(); }
+
+Scenario::~Scenario() { finish(); }
+
+ConnectionId Scenario::connect() {
+    const ConnectionId connection{++last_connection_};
+    peers_[connection] = {};
+    handle(OpenConnection{connection, "guest"});
+    return connection;
+}
+
+void Scenario::close(ConnectionId connection) {
+    for (auto& channel : channels_) {
+        if (channel->connection_ == connection) channel->open_ = false;
+    }
+    handle(CloseConnection{connection});
+    EXPECT_TRUE(peers_.at(connection).closed) << "a closed connection is told so";
+}
+
+ScenarioChannel& Scenario::open_channel() { return open_channel({1}); }
+
+ScenarioChannel& Scenario::open_channel(ConnectionId connection) {
+    channels_.push_back(std::make_unique<ScenarioChannel>(*this, connection));
+    return *channels_.back();
+}
+
+void Scenario::take_only(ConnectionId connection, std::uint64_t deliveries) {
+    peers_.at(connection).takes = deliveries;
+}
+
+void Scenario::resume(ConnectionId connection) {
+    peers_.at(connection).takes.reset();
+    peers_.at(connection).full = false;
+    handle(ResumeConnection{connection});
+}
+
+void Scenario::advance(Duration by) {
+    const Timestamp end = now_ + by;
+    while (engine_.next_deadline() <= end) {
+        now_ = std::max(now_, engine_.next_deadline());
+        handle(Tick{});
+    }
+    now_ = end;
+}
+
+// The two doors for publish and settle must lead to the same place: every other command takes the
+// side door.
+void Scenario::handle(Command&& command) {
+    CHECK(!finished_);
+    const bool side_door = ++command_count_ % 2 == 0;
+    if (side_door && std::holds_alternative<Publish>(command)) {
+        engine_.publish(std::get<Publish>(std::move(command)), now_);
+    } else if (side_door && std::holds_alternative<Settle>(command)) {
+        engine_.settle(std::get<Settle>(command), now_);
+    } else {
+        engine_.handle(std::move(command), now_);
+    }
+}
+
+Queue& Scenario::queue(std::string_view name) {
+    Queue* const found = engine_.state().find_queue(name);
+    CHECK(found != nullptr);
+    return *found;
+}
+
+std::vector<std::string> Scenario::ready(std::string_view name) {
+    const Queue& found = queue(name);
+    std::vector<std::string> bodies;
+    for (std::size_t level = found.level_count(); level-- > 0;) {
+        found.level(level).for_each([&](std::uint64_t, const Entry& entry) {
+            if (entry.state == EntryState::ready) bodies.emplace_back(entry.message->body());
+        });
+    }
+    return bodies;
+}
+
+ScenarioChannel& Scenario::channel(ChannelId id) {
+    const auto found = channels_by_id_.find(id);
+    CHECK(found != channels_by_id_.end());
+    EXPECT_EQ(found->second->id_, id) << "an effect for a channel that is gone";
+    return *found->second;
+}
+
+// ------------------------------------------------------------------------ effects come back
+
+bool Scenario::deliver(Deliver&& effect) {
+    Peer& peer = peers_.at(channel(effect.channel).connection_);
+    // A reply goes straight through; for everything else the connection is closed while it is full.
+    if (effect.consumer != channel(effect.channel).reply_consumer_) {
+        EXPECT_FALSE(peer.full) << "a delivery to a connection that can take no more";
+    }
+    on(std::move(effect));
+    if (peer.takes && *peer.takes > 0) *peer.takes -= 1;
+    peer.full = peer.takes && *peer.takes == 0;
+    return !peer.full;
+}
+
+void Scenario::confirm(const Confirm& effect) { on(Confirm{effect}); }
+
+void Scenario::request(Effect&& effect) {
+    std::visit(
+        [this](auto&& one) {
+            if constexpr (requires { on(std::move(one)); }) {
+                on(std::move(one));
+            } else {
+                ADD_FAILURE() << "an effect that the engine itself never asks for";
+            }
+        },
+        std::move(effect));
+}
+
+void Scenario::on(Deliver&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    EXPECT_EQ(effect.delivery.value, ++to.last_delivery_) << "delivery numbers have no gaps";
+    EXPECT_NE(std::find(to.consumers_.begin(), to.consumers_.end(), effect.consumer),
+              to.consumers_.end())
+        << "a delivery before the consumer was told of its start, or after its end";
+    to.transcript_.push_back(line(effect.redelivered ? "redeliver" : "deliver", effect.consumer) +
+                             ' ' + std::string(effect.message->body()));
+    to.deliveries_.push_back({effect.consumer, effect.delivery.value, effect.redelivered, 0,
+                              std::move(effect.message), std::move(effect.envelope)});
+}
+
+void Scenario::on(Confirm&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    EXPECT_EQ(effect.sequence, ++to.last_confirm_) << "confirms come in order";
+    to.transcript_.push_back(line(effect.accepted ? "ack" : "nack", effect.sequence));
+    to.confirms_.push_back(effect);
+}
+
+void Scenario::on(ReturnUnroutable&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    to.returns_.emplace_back(effect.message->body());
+    to.transcript_.push_back("return " + to.returns_.back());
+}
+
+void Scenario::on(Done&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    EXPECT_TRUE(to.open_) << "an answer on a channel that was refused";
+    // A consumer is told of its start before its first delivery (amqp091 11.3).
+    if (to.starting_consumer_ != 0) {
+        to.consumers_.push_back(std::exchange(to.starting_consumer_, 0));
+    }
+    to.transcript_.emplace_back("done");
+    to.answers_.push_back(std::move(effect));
+}
+
+void Scenario::on(Refuse&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    EXPECT_TRUE(to.open_) << "a channel is refused once";
+    EXPECT_EQ(engine_.attached().find_channel(effect.channel), nullptr);
+    to.open_ = false;
+    to.transcript_.push_back("refuse " + effect.refusal.text);
+    to.refusal_ = std::move(effect.refusal);
+}
+
+void Scenario::on(CancelConsumer&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    std::erase(to.consumers_, effect.consumer);
+    to.transcript_.push_back(line("cancel", effect.consumer));
+    to.cancelled_.push_back(effect.consumer);
+}
+
+void Scenario::on(ConnectionClosed&& effect) { peers_.at(effect.connection).closed = true; }
+
+// ---------------------------------------------------------------------------- what must hold
+
+namespace {
+
+struct Recount {
+    std::uint64_t ready = 0;
+    std::uint64_t unacked = 0;
+    std::uint64_t ready_bytes = 0;
+    std::uint64_t unacked_bytes = 0;
+    friend bool operator==(const Recount&, const Recount&) = default;
+};
+
+Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
+    Recount counted;
+    for (std::size_t level = 0; level < queue.level_count(); ++level) {
+        const Chain& chain = queue.level(level);
+        std::uint64_t ready = 0;
+        std::uint64_t live = 0;
+        chain.for_each([&](std::uint64_t sequence, const Entry& entry) {
+            const bool is_ready = entry.state == EntryState::ready;
+            (is_ready ? counted.ready : counted.unacked) += 1;
+            (is_ready ? counted.ready_bytes : counted.unacked_bytes) += entry.message->body_size();
+            live += 1;
+            if (!is_ready) return;
+            ready += 1;
+            EXPECT_GT(chain.deadline(sequence), now) << queue.name() << " holds an expired message";
+            EXPECT_LE(next_deadline, chain.deadline(sequence))
+                << "nobody will wake " << queue.name();
+        });
+        EXPECT_EQ(chain.ready_count(), ready) << queue.name();
+        EXPECT_EQ(chain.live_count(), live) << queue.name();
+    }
+    return counted;
+}
+
+void check_consumers_of(const Queue& queue) {
+    const auto& all = queue.consumers.all;
+    for (const Consumer* consumer : all) {
+        EXPECT_EQ(consumer->queue, &queue);
+        EXPECT_FALSE(consumer->cancelled);
+        const bool eligible = !queue.settings.single_active_consumer || all.front() == consumer;
+        if (queue.ready_count() > 0 && eligible) {
+            EXPECT_FALSE(can_take(*consumer)) << "a message of " << queue.name() << " is stuck";
+        }
+    }
+    for (const auto& group : queue.consumers.groups) {
+        for (const Consumer& consumer : group->active) {
+            EXPECT_EQ(consumer.priority, group->priority);
+            EXPECT_NE(std::find(all.begin(), all.end(), &consumer), all.end());
+        }
+    }
+}
+
+}  // namespace
+
+void Scenario::check_queues() {
+    for (Queue* const queue : engine_.state().queues_by_name()) {
+        const Recount counted = recount(*queue, now_, engine_.next_deadline());
+        EXPECT_EQ(counted, (Recount{queue->ready_count(), queue->unacked_count(),
+                                    queue->ready_bytes(), queue->unacked_bytes()}))
+            << queue->name();
+        EXPECT_EQ(queue->unsettled_deliveries, queue->unacked_count()) << queue->name();
+        EXPECT_FALSE(queue->dirty || queue->deleted) << queue->name();
+        if (queue->settings.overflow == Overflow::drop_head) {
+            EXPECT_LE(queue->ready_count(),
+                      static_cast<std::uint64_t>(queue->settings.max_length.value_or(INT64_MAX)));
+            EXPECT_LE(
+                queue->ready_bytes(),
+                static_cast<std::uint64_t>(queue->settings.max_length_bytes.value_or(INT64_MAX)));
+        }
+        check_consumers_of(*queue);
+    }
+}
+
+void Scenario::check_channels() {
+    std::map<const Queue*, std::uint64_t> by_queue;
+    std::set<std::pair<const Queue*, std::uint64_t>> places;
+    engine_.attached().for_each_channel([&](Channel& channel) {
+        std::map<const Consumer*, std::uint32_t> by_consumer;
+        std::uint64_t of_consumers = 0;
+        std::vector<DeliveryId> deliveries;
+        channel.unsettled.collect_up_to(channel.unsettled.newest(), deliveries);
+        EXPECT_EQ(deliveries.size(), channel.unsettled.count());
+        EXPECT_TRUE(std::is_sorted(deliveries.begin(), deliveries.end()));
+        for (const DeliveryId delivery : deliveries) {
+            const Unsettled& unsettled = *channel.unsettled.find(delivery);
+            by_queue[unsettled.queue] += 1;
+            if (unsettled.consumer != nullptr) {
+                by_consumer[unsettled.consumer] += 1;
+                of_consumers += 1;
+            }
+            if (unsettled.queue->deleted) continue;
+            const Position position{unsettled.position};
+            ASSERT_TRUE(unsettled.queue->contains(position));
+            EXPECT_EQ(unsettled.queue->at(position).state, EntryState::unacked);
+            EXPECT_TRUE(places.emplace(unsettled.queue, unsettled.position).second)
+                << "one message is with two consumers";
+        }
+        EXPECT_EQ(channel.consumer_unsettled, of_consumers);
+        for (const auto& [number, consumer] : channel.consumers) {
+            EXPECT_EQ(consumer->unsettled, by_consumer[consumer.get()]);
+            const auto& all = consumer->queue->consumers.all;
+            EXPECT_EQ(std::count(all.begin(), all.end(), consumer.get()), 1);
+        }
+        for (const auto& consumer : channel.cancelled_consumers) {
+            EXPECT_GT(consumer->unsettled, 0U) << "a cancelled consumer outlives its deliveries";
+            EXPECT_EQ(consumer->unsettled, by_consumer[consumer.get()]);
+        }
+    });
+    for (const auto& [queue, count] : by_queue) EXPECT_EQ(queue->unsettled_deliveries, count);
+    for (Queue* const queue : engine_.state().queues_by_name()) {
+        EXPECT_EQ(queue->unsettled_deliveries, by_queue[queue]) << queue->name();
+    }
+}
+
+// Every entry that came in has left by a stated ending or is still here (design, promise 3).
+void Scenario::check_accounts() {
+    std::uint64_t here = 0;
+    for (const Queue* queue : engine_.state().queues_by_name()) {
+        here += queue->ready_count() + queue->unacked_count();
+    }
+    const Accounts& accounts = engine_.state().accounts();
+    EXPECT_EQ(accounts.entered, accounts.ended_total() + here);
+}
+
+void Scenario::check_replay() {
+    State replayed;
+    for (const Event& event : events_) replayed.apply(event);
+    EXPECT_EQ(replayed.describe(), engine_.state().describe()) << "replay differs from life";
+}
+
+void Scenario::check() {
+    check_queues();
+    check_channels();
+    check_accounts();
+}
+
+void Scenario::finish() {
+    if (finished_) return;
+    for (const auto& channel : channels_) {
+        EXPECT_FALSE(channel->refusal_) << "nobody expected: " << channel->refusal_->text;
+    }
+    check();
+    check_replay();
+    finished_ = true;
+}
+
+}  // namespace revenant::engine

@@ -1,0 +1,280 @@
+// Scenario: an engine with clients, spoken to in the engine's own words. Engine tests are written
+// with it: declare, publish, consume, settle, advance the time, look at what came of it.
+//
+// While it runs it checks what must always hold: one answer per question, delivery numbers without
+// gaps, confirms in order, nothing delivered to a connection that said it is full. At its end it
+// replays all recorded facts into a fresh State and compares, so every engine test is a recovery
+// test; it balances the accounts and counts every counter anew.
+#pragma once
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "engine/effect.h"
+#include "engine/engine.h"
+#include "engine/event.h"
+#include "message/message.h"
+#include "message/value.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::engine {
+
+// One argument or header with its type taken from the literal: {"x-max-length", 3}.
+struct Argument {
+    Argument(std::string_view name, int number) : field{std::string(name), Value::int32(number)} {}
+    Argument(std::string_view name, long number) : field{std::string(name), Value::int64(number)} {}
+    Argument(std::string_view name, bool flag) : field{std::string(name), Value::boolean(flag)} {}
+    Argument(std::string_view name, const char* text)
+        : field{std::string(name), Value::string(text)} {}
+    Argument(std::string_view name, const std::string& text)
+        : field{std::string(name), Value::string(text)} {}
+    Argument(std::string_view name, Value value) : field{std::string(name), std::move(value)} {}
+    Field field;
+};
+Table arguments(std::initializer_list<Argument> given);
+Value real(double number);
+
+struct ExchangeOptions {
+    bool passive = false;
+    bool durable = false;
+    bool auto_delete = false;
+    bool internal = false;
+    Table arguments;
+    std::optional<Refusal> refusal_if_new;
+};
+struct QueueOptions {
+    bool server_named = false;
+    bool passive = false;
+    bool durable = false;
+    bool exclusive = false;
+    bool auto_delete = false;
+    Table arguments;
+    std::optional<Refusal> refusal_if_new;
+};
+struct BindOptions {
+    DestinationKind to = DestinationKind::queue;
+    Table arguments;
+    std::optional<Refusal> refusal_if_topic;
+};
+struct PublishOptions {
+    std::string exchange;
+    std::optional<std::int64_t> ttl_ms;
+    std::optional<std::uint8_t> priority;
+    Table headers;
+    // correlation_id, message_id, timestamp: what a consistent-hash exchange may ask for.
+    Table properties;
+    std::vector<std::string> cc;
+    std::vector<std::string> bcc;
+    bool mandatory = false;
+    bool confirm = false;
+    std::optional<Refusal> refusal_if_topic;
+};
+struct ConsumeOptions {
+    bool no_ack = false;
+    bool exclusive = false;
+    Table arguments;
+    std::string reply_name;
+};
+
+// The message a test publishes; its properties are in a dialect of the tests' own.
+MessageRef make_test_message(std::string_view routing_key, std::string_view body,
+                             const PublishOptions& options = {});
+
+// A message in the hands of a consumer or of whoever asked for it.
+struct Delivery {
+    std::uint32_t consumer = 0;  // 0: from basic.get
+    std::uint64_t tag = 0;
+    bool redelivered = false;
+    std::uint64_t messages_left = 0;  // basic.get only
+    MessageRef message;
+    EnvelopeRef envelope;
+
+    std::string body() const { return std::string(message->body()); }
+    // As a consumer is shown them (DL-67).
+    std::string exchange() const;
+    std::string routing_key() const;
+    // "q1 rejected 2", the most recent first.
+    std::vector<std::string> deaths() const;
+};
+
+class Scenario;
+
+// A channel of one client. After a refusal the next command opens another under the same handle, as
+// a client would.
+class ScenarioChannel {
+  public:
+    ScenarioChannel(Scenario& scenario, ConnectionId connection);
+
+    void declare_exchange(std::string name, std::string type, ExchangeOptions options = {});
+    void delete_exchange(std::string name, bool if_unused = false);
+    QueueAnswer declare_queue(std::string name, QueueOptions options = {});
+    QueueAnswer declare_queue(std::string name, std::initializer_list<Argument> given);
+    // The number of messages that went.
+    std::uint64_t delete_queue(std::string name, bool if_unused = false, bool if_empty = false);
+    std::uint64_t purge(std::string queue);
+    void bind(std::string source, std::string destination, std::string key = "",
+              BindOptions options = {});
+    void unbind(std::string source, std::string destination, std::string key = "",
+                BindOptions options = {});
+
+    // The sequence number of its confirm; 0 without.
+    std::uint64_t publish(std::string_view routing_key, std::string_view body,
+                          const PublishOptions& options = {});
+    // The number of the consumer.
+    std::uint32_t consume(std::string queue, ConsumeOptions options = {});
+    void cancel(std::uint32_t consumer);
+    std::optional<Delivery> get(std::string queue, bool no_ack = false);
+    void qos(std::uint16_t prefetch_count, bool global = false);
+
+    void settle(std::uint64_t tag, Outcome outcome, bool multiple = false);
+    void ack(std::uint64_t tag) { settle(tag, {OutcomeKind::accepted}); }
+    void ack_up_to(std::uint64_t tag) { settle(tag, {OutcomeKind::accepted}, true); }
+    // basic.nack and basic.reject without requeue; only the latter counts as a failure (DL-150).
+    void nack(std::uint64_t tag) { settle(tag, {OutcomeKind::rejected}); }
+    void nack_up_to(std::uint64_t tag) { settle(tag, {OutcomeKind::rejected}, true); }
+    void reject(std::uint64_t tag) { settle(tag, {OutcomeKind::rejected, true}); }
+    void requeue(std::uint64_t tag) { settle(tag, {OutcomeKind::released}); }
+    void requeue_up_to(std::uint64_t tag) { settle(tag, {OutcomeKind::released}, true); }
+    void recover();
+
+    void select();
+    void commit();
+    void rollback();
+    void close();
+
+    // --- what came back, each told once ---
+    std::vector<Delivery> take_deliveries();
+    std::vector<std::string> take_bodies();  // of the deliveries
+    Delivery take_delivery();                // the next one; there must be one
+    std::vector<Confirm> take_confirms();
+    std::vector<std::string> take_returns();  // their bodies
+    std::vector<std::uint32_t> take_cancelled();
+    // Everything in order: "deliver 1 a", "redeliver 1 a", "ack 1", "nack 2", "return a",
+    // "cancel 1", "done".
+    std::vector<std::string> take_transcript();
+
+    void expect_refused(RefusalKind kind, std::string_view text);
+    // The refusal, where a test does not know it beforehand. A refusal that nobody asks for fails
+    // the test.
+    std::optional<Refusal> take_refusal();
+    bool is_open() const { return open_; }
+
+    ChannelId id() const { return id_; }
+    ConnectionId connection() const { return connection_; }
+
+  private:
+    friend class Scenario;
+    template <typename Question>
+    void ask(Question question);
+    template <typename Answer>
+    Answer answer();
+    void make_sure_it_is_open();
+
+    Scenario& scenario_;
+    ConnectionId connection_;
+    ChannelId id_;
+    bool open_ = false;
+    std::uint32_t last_consumer_ = 0;
+    std::uint64_t last_publish_ = 0;
+    std::uint64_t last_confirm_ = 0;
+    std::uint64_t last_delivery_ = 0;
+    std::vector<std::uint32_t> consumers_;
+    std::uint32_t starting_consumer_ = 0;  // asked for, not yet answered
+    std::uint32_t reply_consumer_ = 0;
+    std::vector<Done> answers_;
+    std::optional<Refusal> refusal_;
+    std::vector<Delivery> deliveries_;
+    std::vector<Confirm> confirms_;
+    std::vector<std::string> returns_;
+    std::vector<std::uint32_t> cancelled_;
+    std::vector<std::string> transcript_;
+};
+
+class Scenario : private EffectSink, private Recorder {
+  public:
+    Scenario();
+    // Ends the scenario if the test has not.
+    ~Scenario() override;
+    Scenario(const Scenario&) = delete;
+    Scenario& operator=(const Scenario&) = delete;
+
+    ConnectionId connect();
+    void close(ConnectionId connection);
+    ScenarioChannel& open_channel();  // on the first connection
+    ScenarioChannel& open_channel(ConnectionId connection);
+
+    // The connection takes this many deliveries more and then says that it is full.
+    void take_only(ConnectionId connection, std::uint64_t deliveries);
+    // It takes any number again, and says so.
+    void resume(ConnectionId connection);
+
+    Timestamp now() const { return now_; }
+    // Ticks at every deadline on the way, as a runtime would.
+    void advance(Duration by);
+    // Time passes and nobody ticks: the next command finds everything due at once.
+    void let_pass(Duration by) { now_ = now_ + by; }
+
+    Engine& engine() { return engine_; }
+    Queue& queue(std::string_view name);  // it must exist
+    bool has_queue(std::string_view name) { return engine_.state().find_queue(name) != nullptr; }
+    bool has_exchange(std::string_view name) {
+        return engine_.state().find_exchange(name) != nullptr;
+    }
+    // The bodies ready in the queue, in the order they would be delivered.
+    std::vector<std::string> ready(std::string_view queue);
+    std::uint64_t ended(Ending ending) { return engine_.state().accounts().of(ending); }
+    const std::vector<Event>& events() const { return events_; }
+
+    // What must hold between any two commands.
+    void check();
+    // check(), replay and comparison. Nothing may follow.
+    void finish();
+
+  private:
+    friend class ScenarioChannel;
+    struct Peer {
+        std::optional<std::uint64_t> takes;  // so many deliveries more; unlimited without
+        bool full = false;
+        bool closed = false;
+    };
+
+    bool deliver(Deliver&& effect) override;
+    void confirm(const Confirm& effect) override;
+    void request(Effect&& effect) override;
+    void record(const Event& event) override { events_.push_back(event); }
+
+    void on(Deliver&& effect);
+    void on(Confirm&& effect);
+    void on(ReturnUnroutable&& effect);
+    void on(Done&& effect);
+    void on(Refuse&& effect);
+    void on(CancelConsumer&& effect);
+    void on(ConnectionClosed&& effect);
+
+    void handle(Command&& command);
+    ScenarioChannel& channel(ChannelId id);
+    void check_queues();
+    void check_channels();
+    void check_accounts();
+    void check_replay();
+
+    Timestamp now_{1'700'000'000'000'000};
+    std::vector<Event> events_;
+    Engine engine_;
+    std::uint64_t last_connection_ = 0;
+    std::uint64_t last_channel_ = 0;
+    std::uint64_t command_count_ = 0;
+    std::map<ConnectionId, Peer> peers_;
+    std::vector<std::unique_ptr<ScenarioChannel>> channels_;
+    std::map<ChannelId, ScenarioChannel*> channels_by_id_;
+    bool finished_ = false;
+};
+
+}  // namespace revenant::engine
