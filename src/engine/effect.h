@@ -57,10 +57,13 @@ struct Done {
     ChannelId channel;
     std::variant<Answer, QueueAnswer, CountAnswer, GetAnswer> answer;
 };
+// Publishes and settlements have no answer of their own; a refusal says which kind it refuses.
+enum class RefusedCommand : std::uint8_t { publish, settlement, answered };
 // The wish is not granted; the channel no longer exists for the engine.
 struct Refuse {
     ChannelId channel;
     Refusal refusal;
+    RefusedCommand command = RefusedCommand::answered;
 };
 
 // The consumer ended without its channel asking: its queue is gone.
@@ -72,8 +75,14 @@ struct ConnectionClosed {
     ConnectionId connection;
 };
 
+// No more deliveries are on their way to the connection of this channel until it asks for them with
+// a ResumeConnection. Sent by whoever carries effects over a distance, not by the engine itself.
+struct DeliveriesPaused {
+    ChannelId channel;
+};
+
 using Effect = std::variant<Deliver, Confirm, ReturnUnroutable, Done, Refuse, CancelConsumer,
-                            ConnectionClosed>;
+                            ConnectionClosed, DeliveriesPaused>;
 
 // Where effects go. The two that pass by the million have doors of their own.
 class EffectSink {

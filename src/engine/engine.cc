@@ -108,10 +108,10 @@ void Engine::finish(Turn& turn) {
     if (!dirty_queues_.empty()) settle_down(turn);
 }
 
-void Engine::refuse(Turn& turn, ChannelId channel, Refusal refusal) {
+void Engine::refuse(Turn& turn, ChannelId channel, Refusal refusal, RefusedCommand command) {
     // First the channel ends, so that whoever reads the refusal finds its messages back in place.
     close_channel(turn, channel);
-    turn.effects().request(Refuse{channel, std::move(refusal)});
+    turn.effects().request(Refuse{channel, std::move(refusal), command});
 }
 
 void Engine::close_channel(Turn& turn, ChannelId id) {
@@ -135,11 +135,15 @@ void Engine::close_channel(Turn& turn, ChannelId id) {
 
 template <typename ChannelCommand>
 void Engine::run(Turn& turn, ChannelCommand&& command) {
+    using Kind = std::remove_cvref_t<ChannelCommand>;
+    constexpr RefusedCommand kind = std::is_same_v<Kind, Publish>  ? RefusedCommand::publish
+                                    : std::is_same_v<Kind, Settle> ? RefusedCommand::settlement
+                                                                   : RefusedCommand::answered;
     const ChannelId channel = command.channel;
     // Commands already under way when their channel was refused are ignored.
     if (attached_.find_channel(channel) == nullptr) return;
     auto outcome = work(turn, std::forward<ChannelCommand>(command));
-    if (!outcome) refuse(turn, channel, std::move(outcome).error());
+    if (!outcome) refuse(turn, channel, std::move(outcome).error(), kind);
 }
 
 void Engine::run(Turn&, OpenConnection&& command) {

@@ -1,0 +1,1050 @@
+#include "amqp091/channel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "amqp091/properties.h"
+#include "amqp091/table.h"
+#include "base/check.h"
+
+namespace revenant::amqp091 {
+namespace {
+
+constexpr std::uint64_t body_size_ceiling = 536870912;  // amqp091 9.3
+constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
+
+std::string octets(std::string_view bytes) {
+    constexpr std::size_t shown_max = 16;
+    std::string shown = "<<";
+    for (std::size_t i = 0; i < std::min(bytes.size(), shown_max); ++i) {
+        if (i > 0) shown += ',';
+        shown += std::to_string(static_cast<unsigned char>(bytes[i]));
+    }
+    if (bytes.size() > shown_max) shown += ",...";
+    return shown + ">>";
+}
+
+// amqp091 6.6
+std::string without_line_breaks(std::string_view name) {
+    std::string clean(name);
+    std::erase_if(clean, [](char c) { return c == '\r' || c == '\n'; });
+    return clean;
+}
+
+// The default exchange goes by another name where permissions are concerned (amqp091 15.1).
+std::string_view permission_name_of(std::string_view exchange) {
+    return exchange.empty() ? std::string_view{"amq.default"} : exchange;
+}
+
+template <typename Method>
+std::string frame_of(std::uint16_t channel, const Method& method) {
+    std::string frame;
+    append_method(frame, channel, method);
+    return frame;
+}
+
+char* put_u8(char* at, std::uint8_t value) {
+    *at = static_cast<char>(value);
+    return at + 1;
+}
+char* put_u16(char* at, std::uint16_t value) {
+    value = __builtin_bswap16(value);
+    std::memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+char* put_u32(char* at, std::uint32_t value) {
+    value = __builtin_bswap32(value);
+    std::memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+char* put_u64(char* at, std::uint64_t value) {
+    value = __builtin_bswap64(value);
+    std::memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+char* put_bytes(char* at, std::string_view bytes) {
+    std::memcpy(at, bytes.data(), bytes.size());
+    return at + bytes.size();
+}
+char* put_short_string(char* at, std::string_view text) {
+    return put_bytes(put_u8(at, static_cast<std::uint8_t>(text.size())), text);
+}
+char* put_frame_header(char* at, FrameType type, std::uint16_t channel, std::size_t payload) {
+    at = put_u8(at, static_cast<std::uint8_t>(type));
+    at = put_u16(at, channel);
+    return put_u32(at, static_cast<std::uint32_t>(payload));
+}
+
+}  // namespace
+
+Channel::Channel(Connection& connection, std::uint16_t number)
+    : connection_(connection), number_(number), id_(connection.host().register_channel(*this)) {}
+
+void Channel::open() {
+    connection_.port().send(engine::OpenChannel{connection_.id(), id_});
+    connection_.write(number_, ChannelOpenOk{});
+}
+
+// ------------------------------------------------------------------------- frames in
+
+void Channel::receive(const Frame& frame) {
+    if (state_ == State::leaving || state_ == State::gone) return;
+    if (state_ == State::closing || state_ == State::failing) {
+        // amqp091 4.4
+        if (frame.type != FrameType::method) return;
+        const std::uint32_t key = split_method(frame).key();
+        if (state_ == State::failing) {
+            if (key == ChannelClose::key) client_closed_ = true;
+            return;
+        }
+        if (key == ChannelClose::key) connection_.write(number_, ChannelCloseOk{});
+        if (key == ChannelCloseOk::key) {
+            state_ = State::gone;
+            connection_.channel_gone(number_);
+        }
+        return;
+    }
+    // amqp091 12.3
+    const auto unexpected = [&](const char* text) {
+        connection_.fail({ReplyCode::unexpected_frame, text, class_id_, method_id_});
+    };
+    switch (awaiting_) {
+        case Awaiting::method:
+            if (frame.type != FrameType::method) {
+                class_id_ = method_id_ = 0;
+                return unexpected("expected method frame, got non method frame instead");
+            }
+            return on_method(split_method(frame));
+        case Awaiting::header:
+            if (frame.type != FrameType::header) {
+                return unexpected(
+                    "expected content header for class 60, got non content header frame instead");
+            }
+            return on_header(frame);
+        case Awaiting::body:
+            if (frame.type != FrameType::body) {
+                return unexpected("expected content body, got non content body frame instead");
+            }
+            return on_body(frame);
+    }
+}
+
+template <typename Method, typename Work>
+void Channel::with(const MethodPayload& payload, Work work) {
+    const auto method = Method::decode(payload.arguments);
+    if (method) {
+        work(*method);
+        return;
+    }
+    connection_.fail({ReplyCode::frame_error,
+                      method.error() == DecodeFailure::malformed_utf8
+                          ? "Malformed UTF-8 in shortstr"
+                          : "cannot decode " + octets(payload.arguments),
+                      payload.class_id, payload.method_id});
+}
+
+void Channel::on_method(const MethodPayload& payload) {
+    class_id_ = payload.class_id;
+    method_id_ = payload.method_id;
+    const auto run = [this](const auto& method) { on(method); };
+    switch (payload.key()) {
+        case BasicPublish::key:
+            return with<BasicPublish>(payload, run);
+        case BasicAck::key:
+            return with<BasicAck>(payload, run);
+        case BasicNack::key:
+            return with<BasicNack>(payload, run);
+        case BasicReject::key:
+            return with<BasicReject>(payload, run);
+        case BasicGet::key:
+            return with<BasicGet>(payload, run);
+        case BasicQos::key:
+            return with<BasicQos>(payload, run);
+        case BasicConsume::key:
+            return with<BasicConsume>(payload, run);
+        case BasicCancel::key:
+            return with<BasicCancel>(payload, run);
+        case BasicCancelOk::key:
+            return;  // the client's answer to a cancel of ours (amqp091 11.15)
+        case BasicRecover::key:
+            return with<BasicRecover>(payload, run);
+        case BasicRecoverAsync::key:
+            return with<BasicRecoverAsync>(payload, run);
+        case ExchangeDeclare::key:
+            return with<ExchangeDeclare>(payload, run);
+        case ExchangeDelete::key:
+            return with<ExchangeDelete>(payload, run);
+        case ExchangeBind::key:
+            return with<ExchangeBind>(payload, run);
+        case ExchangeUnbind::key:
+            return with<ExchangeUnbind>(payload, run);
+        case QueueDeclare::key:
+            return with<QueueDeclare>(payload, run);
+        case QueueBind::key:
+            return with<QueueBind>(payload, run);
+        case QueueUnbind::key:
+            return with<QueueUnbind>(payload, run);
+        case QueuePurge::key:
+            return with<QueuePurge>(payload, run);
+        case QueueDelete::key:
+            return with<QueueDelete>(payload, run);
+        case ConfirmSelect::key:
+            return with<ConfirmSelect>(payload, run);
+        case TxSelect::key:
+            return with<TxSelect>(payload, run);
+        case TxCommit::key:
+            return with<TxCommit>(payload, run);
+        case TxRollback::key:
+            return with<TxRollback>(payload, run);
+        case ChannelFlow::key:
+            return with<ChannelFlow>(payload, run);
+        case ChannelFlowOk::key:
+            return;
+        case ChannelClose::key:
+            return with<ChannelClose>(payload, run);
+        case ChannelCloseOk::key:
+            return;  // crossed a close of ours that was answered already
+        case AccessRequest::key:
+            return with<AccessRequest>(payload, run);
+        case ChannelOpen::key:
+            connection_.fail({ReplyCode::channel_error, "second 'channel.open' seen", class_id_, method_id_});
+            return;
+        default:
+            // amqp091 5.5
+            connection_.fail({ReplyCode::command_invalid, "unimplemented method", class_id_, method_id_});
+    }
+}
+
+// ------------------------------------------------------------------------- publishing
+
+void Channel::on(const BasicPublish& method) {
+    if (method.immediate) return fail(ReplyCode::not_implemented, "immediate=true");
+    exchange_.assign(method.exchange);
+    routing_key_.assign(method.routing_key);
+    mandatory_ = method.mandatory;
+    awaiting_ = Awaiting::header;
+    connection_.note_publish();
+}
+
+void Channel::on_header(const Frame& frame) {
+    const auto header = ContentHeader::decode(frame.payload);
+    if (!header) {
+        return connection_.fail({ReplyCode::frame_error, "cannot decode " + octets(frame.payload),
+                                 class_id_, method_id_});
+    }
+    if (header->weight != 0) {
+        return connection_.fail(
+            {ReplyCode::unexpected_frame,
+             "expected content header for class 60, got non content header frame instead", class_id_,
+             method_id_});
+    }
+    if (header->class_id != BasicPublish::class_id) {
+        return connection_.fail({ReplyCode::unexpected_frame,
+                                 "expected content header for class 60, got one for class " +
+                                     std::to_string(header->class_id) + " instead",
+                                 class_id_, method_id_});
+    }
+    if (header->body_size > body_size_ceiling) {
+        return connection_.fail({ReplyCode::frame_error,
+                                 "content body size " + std::to_string(header->body_size) +
+                                     " exceeds maximum allowed size " + std::to_string(body_size_ceiling),
+                                 class_id_, method_id_});
+    }
+    const std::uint64_t size_max = connection_.settings().max_message_size;
+    if (header->body_size > size_max) {
+        return fail(ReplyCode::precondition_failed,
+                    "message size " + std::to_string(header->body_size) + " is larger than " +
+                        (size_max == body_size_ceiling ? "max size " : "configured max size ") +
+                        std::to_string(size_max));
+    }
+    if (!may_write_to(exchange_)) return;
+    auto published = read_published(header->properties, reply_name_);
+    if (!published) {
+        if (published.error().kind == PropertiesError::Kind::refused) {
+            return fail(ReplyCode::precondition_failed, published.error().text);
+        }
+        return connection_.fail({ReplyCode::internal_error, published.error().text, class_id_, method_id_});
+    }
+    if (published->wants_direct_reply && reply_name_.empty()) {
+        return fail(ReplyCode::precondition_failed, "fast reply consumer does not exist");
+    }
+    if (published->has_user_id && published->user_id != connection_.user()) {
+        const User* const user = connection_.access().find_user(connection_.user());
+        if (user == nullptr || !user->has_tag("impersonator")) {
+            return fail(ReplyCode::precondition_failed,
+                        "user_id property set to '" + std::string(published->user_id) +
+                            "' but authenticated user was '" + connection_.user() + "'");
+        }
+    }
+    refusal_if_topic_ = topic_refusal(Permission::write, exchange_, routing_key_);
+    if (!refusal_if_topic_) {
+        for (const auto* keys : {&published->head.extra_keys.cc, &published->head.extra_keys.bcc}) {
+            for (const std::string& key : *keys) {
+                if (!refusal_if_topic_) {
+                    refusal_if_topic_ = topic_refusal(Permission::write, exchange_, key);
+                }
+            }
+        }
+    }
+    builder_.start(exchange_, routing_key_,
+                   published->rewritten ? std::string_view(*published->rewritten) : header->properties,
+                   static_cast<std::uint32_t>(header->body_size), std::move(published->head));
+    awaiting_ = Awaiting::body;
+    if (builder_.body_missing() == 0) publish_assembled();
+}
+
+void Channel::on_body(const Frame& frame) {
+    if (frame.payload.size() > builder_.body_missing()) {
+        return connection_.fail({ReplyCode::frame_error, "content body frame exceeds remaining content size",
+                                 class_id_, method_id_});
+    }
+    builder_.append_body(frame.payload);
+    if (builder_.body_missing() == 0) publish_assembled();
+}
+
+void Channel::publish_assembled() {
+    awaiting_ = Awaiting::method;
+    engine::Publish command;
+    command.channel = id_;
+    command.message = builder_.finish();
+    command.mandatory = mandatory_;
+    if (confirming_) command.confirm_sequence = ++published_;
+    if (refusal_if_topic_) command.refusal_if_topic = std::exchange(refusal_if_topic_, std::nullopt);
+    connection_.port().publish(std::move(command));
+}
+
+// ------------------------------------------------------------------------- permissions
+
+std::optional<engine::Refusal> Channel::permission_refusal(Permission permission, std::string_view kind,
+                                                           std::string_view name) {
+    const std::string_view checked = kind == "exchange" ? permission_name_of(name) : name;
+    if (connection_.access().allowed(connection_.user(), connection_.vhost(), permission, checked)) {
+        return std::nullopt;
+    }
+    return engine::Refusal{engine::RefusalKind::access_refused,
+                           std::string(permission_name(permission)) + " access to " + std::string(kind) +
+                               " '" + std::string(checked) + "' in vhost '" + connection_.vhost() +
+                               "' refused for user '" + connection_.user() + "'"};
+}
+
+bool Channel::require(Permission permission, std::string_view kind, std::string_view name) {
+    auto refusal = permission_refusal(permission, kind, name);
+    if (!refusal) return true;
+    fail(ReplyCode::access_refused, std::move(refusal->text));
+    return false;
+}
+
+// Passive declares need any of the three (amqp091 6.8, 8.10).
+bool Channel::require_any(std::string_view kind, std::string_view name) {
+    for (const Permission permission : {Permission::configure, Permission::write, Permission::read}) {
+        if (!permission_refusal(permission, kind, name)) return true;
+    }
+    return require(Permission::configure, kind, name);
+}
+
+bool Channel::may_write_to(std::string_view exchange) {
+    const std::uint64_t version = connection_.access().version();
+    if (writable_known_ && writable_version_ == version && writable_exchange_ == exchange) return true;
+    writable_known_ = require(Permission::write, "exchange", exchange);
+    writable_version_ = version;
+    writable_exchange_.assign(exchange);
+    return writable_known_;
+}
+
+std::optional<engine::Refusal> Channel::topic_refusal(Permission permission, std::string_view exchange,
+                                                      std::string_view routing_key) {
+    const AccessTable& table = connection_.access();
+    if (table.rules().topic_permissions.empty()) return std::nullopt;
+    if (table.topic_allowed(connection_.user(), connection_.vhost(), exchange, permission, routing_key)) {
+        return std::nullopt;
+    }
+    return engine::Refusal{engine::RefusalKind::access_refused,
+                           std::string(permission_name(permission)) + " access to topic '" +
+                               std::string(routing_key) + "' in exchange '" + std::string(exchange) +
+                               "' in vhost '" + connection_.vhost() + "' refused for user '" +
+                               connection_.user() + "'"};
+}
+
+// ------------------------------------------------------------------------- topology
+
+std::optional<Table> Channel::arguments(std::string_view raw) {
+    auto table = decode_table(raw);
+    if (table) return std::move(table).value();
+    connection_.fail({ReplyCode::frame_error, "bad argument table: " + describe(table.error()), class_id_,
+                      method_id_});
+    return std::nullopt;
+}
+
+std::optional<std::string> Channel::queue_name(std::string_view name) {
+    if (!name.empty()) return without_line_breaks(name);
+    if (!current_queue_.empty()) return current_queue_;
+    fail(ReplyCode::not_found, "no previously declared queue");
+    return std::nullopt;
+}
+
+void Channel::on(const ExchangeDeclare& method) {
+    const std::string name = without_line_breaks(method.exchange);
+    auto table = arguments(method.arguments);
+    if (!table) return;
+    engine::DeclareExchange command;
+    command.channel = id_;
+    command.name = name;
+    command.type = std::string(method.type);
+    command.passive = method.passive;
+    command.durable = method.durable;
+    command.auto_delete = method.auto_delete;
+    command.internal = method.internal;
+    if (!name.empty()) {  // the engine has a text of its own for the default exchange
+        if (method.passive ? !require_any("exchange", name)
+                           : !require(Permission::configure, "exchange", name)) {
+            return;
+        }
+    }
+    if (const Value* alternate = find(*table, "alternate-exchange");
+        alternate != nullptr && alternate->as_string() != nullptr) {
+        command.refusal_if_new = permission_refusal(Permission::read, "exchange", name);
+        if (!command.refusal_if_new) {
+            command.refusal_if_new =
+                permission_refusal(Permission::write, "exchange", *alternate->as_string());
+        }
+    }
+    command.arguments = std::move(*table);
+    expect(Reply::exchange_declare, method.no_wait);
+    connection_.port().send(std::move(command));
+}
+
+void Channel::on(const ExchangeDelete& method) {
+    std::string name = without_line_breaks(method.exchange);
+    if (!name.empty() && !require(Permission::configure, "exchange", name)) return;
+    expect(Reply::exchange_delete, method.no_wait);
+    connection_.port().send(engine::DeleteExchange{id_, std::move(name), method.if_unused});
+}
+
+namespace {
+
+template <typename Command>
+Command binding_command(ChannelId channel, std::string source, engine::DestinationKind kind,
+                        std::string destination, std::string_view routing_key, Table arguments) {
+    Command command;
+    command.channel = channel;
+    command.source = std::move(source);
+    command.destination_kind = kind;
+    command.destination = std::move(destination);
+    command.routing_key = std::string(routing_key);
+    command.arguments = std::move(arguments);
+    return command;
+}
+
+}  // namespace
+
+void Channel::on(const ExchangeBind& method) {
+    std::string destination = without_line_breaks(method.destination);
+    std::string source = without_line_breaks(method.source);
+    auto table = arguments(method.arguments);
+    if (!table) return;
+    if (!require(Permission::write, "exchange", destination)) return;
+    if (!require(Permission::read, "exchange", source)) return;
+    auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::exchange,
+                                                 std::move(destination), method.routing_key,
+                                                 std::move(*table));
+    command.refusal_if_topic = topic_refusal(Permission::read, source, method.routing_key);
+    expect(Reply::exchange_bind, method.no_wait);
+    connection_.port().send(std::move(command));
+}
+
+void Channel::on(const ExchangeUnbind& method) {
+    std::string destination = without_line_breaks(method.destination);
+    std::string source = without_line_breaks(method.source);
+    auto table = arguments(method.arguments);
+    if (!table) return;
+    if (!require(Permission::write, "exchange", destination)) return;
+    if (!require(Permission::read, "exchange", source)) return;
+    auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::exchange,
+                                                   std::move(destination), method.routing_key,
+                                                   std::move(*table));
+    command.refusal_if_topic = topic_refusal(Permission::read, source, method.routing_key);
+    expect(Reply::exchange_unbind, method.no_wait);
+    connection_.port().send(std::move(command));
+}
+
+void Channel::on(const QueueDeclare& method) {
+    auto table = arguments(method.arguments);
+    if (!table) return;
+    engine::DeclareQueue command;
+    command.channel = id_;
+    command.name = without_line_breaks(method.queue);
+    if (command.name.empty() && method.passive) {
+        const auto last = queue_name({});
+        if (!last) return;
+        command.name = *last;
+    }
+    if (command.name.empty()) {
+        command.name = connection_.host().random_name("amq.gen-");
+        command.server_named = true;
+    }
+    if (method.passive ? !require_any("queue", command.name)
+                       : !require(Permission::configure, "queue", command.name)) {
+        return;
+    }
+    command.passive = method.passive;
+    command.durable = method.durable;
+    command.exclusive = method.exclusive;
+    command.auto_delete = method.auto_delete;
+    // DL-33: read on the queue, then write on the exchange, for a queue that is new.
+    if (const Value* dlx = find(*table, "x-dead-letter-exchange");
+        dlx != nullptr && dlx->as_string() != nullptr) {
+        command.refusal_if_new = permission_refusal(Permission::read, "queue", command.name);
+        if (!command.refusal_if_new) {
+            command.refusal_if_new = permission_refusal(Permission::write, "exchange", *dlx->as_string());
+        }
+    }
+    command.arguments = std::move(*table);
+    current_queue_ = command.name;
+    expect(Reply::queue_declare, method.no_wait, command.name);
+    connection_.port().send(std::move(command));
+}
+
+void Channel::on(const QueueBind& method) {
+    auto table = arguments(method.arguments);
+    if (!table) return;
+    auto queue = queue_name(method.queue);
+    if (!queue) return;
+    std::string source = without_line_breaks(method.exchange);
+    // amqp091 8.2: neither queue nor key named means the last declared queue for both.
+    const std::string key = method.queue.empty() && method.routing_key.empty()
+                                ? *queue
+                                : std::string(method.routing_key);
+    if (!require(Permission::write, "queue", *queue)) return;
+    if (!require(Permission::read, "exchange", source)) return;
+    auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::queue,
+                                                 std::move(*queue), key, std::move(*table));
+    command.refusal_if_topic = topic_refusal(Permission::read, source, key);
+    expect(Reply::queue_bind, method.no_wait);
+    connection_.port().send(std::move(command));
+}
+
+void Channel::on(const QueueUnbind& method) {
+    auto table = arguments(method.arguments);
+    if (!table) return;
+    auto queue = queue_name(method.queue);
+    if (!queue) return;
+    std::string source = without_line_breaks(method.exchange);
+    const std::string key = method.queue.empty() && method.routing_key.empty()
+                                ? *queue
+                                : std::string(method.routing_key);
+    if (!require(Permission::write, "queue", *queue)) return;
+    if (!require(Permission::read, "exchange", source)) return;
+    auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::queue,
+                                                   std::move(*queue), key, std::move(*table));
+    command.refusal_if_topic = topic_refusal(Permission::read, source, key);
+    expect(Reply::queue_unbind, /*nowait=*/false);
+    connection_.port().send(std::move(command));
+}
+
+void Channel::on(const QueuePurge& method) {
+    auto queue = queue_name(method.queue);
+    if (!queue || !require(Permission::read, "queue", *queue)) return;
+    expect(Reply::queue_purge, method.no_wait);
+    connection_.port().send(engine::PurgeQueue{id_, std::move(*queue)});
+}
+
+void Channel::on(const QueueDelete& method) {
+    auto queue = queue_name(method.queue);
+    if (!queue || !require(Permission::configure, "queue", *queue)) return;
+    expect(Reply::queue_delete, method.no_wait);
+    connection_.port().send(
+        engine::DeleteQueue{id_, std::move(*queue), method.if_unused, method.if_empty});
+}
+
+// ------------------------------------------------------------------------- consuming
+
+void Channel::on(const BasicQos& method) {
+    if (method.prefetch_size != 0) {
+        return fail(ReplyCode::not_implemented,
+                    "prefetch_size!=0 (" + std::to_string(method.prefetch_size) + ")");
+    }
+    expect(Reply::basic_qos, /*nowait=*/false);
+    connection_.port().send(engine::SetQos{id_, method.prefetch_count, method.global});
+}
+
+void Channel::on(const BasicConsume& method) {
+    auto table = arguments(method.arguments);
+    if (!table) return;
+    auto queue = queue_name(method.queue);
+    if (!queue) return;
+    if (*queue != reply_queue && !require(Permission::read, "queue", *queue)) return;
+    std::string tag(method.consumer_tag);
+    if (tag.empty()) tag = connection_.host().random_name("amq.ctag-");
+    if (consumers_by_tag_.contains(tag)) {
+        return fail(ReplyCode::not_allowed, "attempt to reuse consumer tag '" + tag + "'");
+    }
+    const std::uint32_t consumer_max = connection_.settings().consumer_max_per_channel;
+    if (consumer_max != 0 && tags_.size() >= consumer_max) {
+        return fail(ReplyCode::not_allowed,
+                    "reached maximum (" + std::to_string(consumer_max) + ") of consumers per channel");
+    }
+    const std::uint32_t number = next_consumer_++;
+    engine::Consume command;
+    command.channel = id_;
+    command.consumer = number;
+    command.tag = tag;
+    command.no_ack = method.no_ack;
+    command.exclusive = method.exclusive;
+    command.arguments = std::move(*table);
+    if (*queue == reply_queue) {
+        command.reply_name = connection_.host().random_name("amq.rabbitmq.reply-to.");
+        if (reply_name_.empty() && method.no_ack) {
+            reply_name_ = command.reply_name;
+            reply_consumer_ = number;
+        }
+    }
+    command.queue = std::move(*queue);
+    tags_.emplace(number, ConsumerTag{tag, method.no_ack});
+    consumers_by_tag_.emplace(tag, number);
+    expect(Reply::basic_consume, method.no_wait, std::move(tag));
+    connection_.port().send(std::move(command));
+}
+
+void Channel::on(const BasicCancel& method) {
+    const auto found = consumers_by_tag_.find(std::string(method.consumer_tag));
+    if (found == consumers_by_tag_.end()) {
+        // amqp091 11.14: unknown means done already.
+        if (!method.no_wait) {
+            BasicCancelOk ok;
+            ok.consumer_tag = method.consumer_tag;
+            answer_at_once(frame_of(number_, ok));
+        }
+        return;
+    }
+    const std::uint32_t number = found->second;
+    if (number == reply_consumer_) {
+        reply_name_.clear();
+        reply_consumer_ = 0;
+    }
+    consumers_by_tag_.erase(found);
+    // Deliveries under way still need the tag; it goes with the answer.
+    expect(Reply::basic_cancel, method.no_wait, std::string(method.consumer_tag));
+    pending_.back().text = std::to_string(number) + ' ' + std::string(method.consumer_tag);
+    connection_.port().send(engine::Cancel{id_, number});
+}
+
+void Channel::on(const BasicGet& method) {
+    auto queue = queue_name(method.queue);
+    if (!queue || !require(Permission::read, "queue", *queue)) return;
+    expect(Reply::basic_get, /*nowait=*/false);
+    connection_.port().send(engine::Get{id_, std::move(*queue), method.no_ack});
+}
+
+void Channel::settle(std::uint64_t delivery_tag, bool multiple, engine::Outcome outcome) {
+    last_settlement_method_ = method_id_;
+    connection_.port().settle({id_, {delivery_tag}, multiple, outcome});
+}
+
+void Channel::on(const BasicAck& method) {
+    settle(method.delivery_tag, method.multiple, {engine::OutcomeKind::accepted, false});
+}
+
+void Channel::on(const BasicNack& method) {
+    settle(method.delivery_tag, method.multiple,
+           {method.requeue ? engine::OutcomeKind::released : engine::OutcomeKind::rejected, false});
+}
+
+void Channel::on(const BasicReject& method) {
+    settle(method.delivery_tag, /*multiple=*/false,
+           {method.requeue ? engine::OutcomeKind::released : engine::OutcomeKind::rejected, true});
+}
+
+void Channel::on(const BasicRecover& method) {
+    if (!method.requeue) return fail(ReplyCode::not_implemented, "requeue=false");
+    expect(Reply::basic_recover, /*nowait=*/false);
+    connection_.port().send(engine::Recover{id_});
+}
+
+void Channel::on(const BasicRecoverAsync& method) {
+    if (!method.requeue) return fail(ReplyCode::not_implemented, "requeue=false");
+    expect(Reply::basic_recover, /*nowait=*/true);
+    connection_.port().send(engine::Recover{id_});
+}
+
+// ------------------------------------------------------------------------- modes and the rest
+
+void Channel::on(const ConfirmSelect& method) {
+    if (transactional_) {
+        return fail(ReplyCode::precondition_failed, "cannot switch from tx to confirm mode");
+    }
+    confirming_ = true;
+    if (!method.no_wait) answer_at_once(frame_of(number_, ConfirmSelectOk{}));
+}
+
+void Channel::on(const TxSelect&) {
+    if (confirming_) {
+        return fail(ReplyCode::precondition_failed, "cannot switch from confirm to tx mode");
+    }
+    transactional_ = true;
+    expect(Reply::tx_select, /*nowait=*/false);
+    connection_.port().send(engine::SelectTransaction{id_});
+}
+
+void Channel::on(const TxCommit&) {
+    expect(Reply::tx_commit, /*nowait=*/false);
+    connection_.port().send(engine::Commit{id_});
+}
+
+void Channel::on(const TxRollback&) {
+    expect(Reply::tx_rollback, /*nowait=*/false);
+    connection_.port().send(engine::Rollback{id_});
+}
+
+void Channel::on(const ChannelFlow& method) {
+    if (!method.active) return fail(ReplyCode::not_implemented, "active=false");
+    ChannelFlowOk ok;
+    ok.active = true;
+    answer_at_once(frame_of(number_, ok));
+}
+
+void Channel::on(const AccessRequest&) {
+    AccessRequestOk ok;
+    ok.ticket = 1;
+    answer_at_once(frame_of(number_, ok));
+}
+
+void Channel::on(const ChannelClose&) {
+    write_confirms();
+    state_ = State::leaving;
+    expect(Reply::channel_close, /*nowait=*/false);
+    connection_.port().send(engine::CloseChannel{id_});
+}
+
+// ------------------------------------------------------------------------- answers
+
+void Channel::expect(Reply reply, bool nowait, std::string text) {
+    pending_.push_back({reply, class_id_, method_id_, std::move(text)});
+    // A cancel without wait still has to forget its tag.
+    if (nowait && reply != Reply::basic_cancel) pending_.back().reply = Reply::none;
+    if (nowait && reply == Reply::basic_cancel) pending_.back().method_id = 0;
+}
+
+void Channel::answer_at_once(std::string frame) {
+    if (pending_.empty()) {
+        connection_.write_raw(frame);
+        return;
+    }
+    pending_.push_back({Reply::ready, class_id_, method_id_, std::move(frame)});
+}
+
+void Channel::finish_ready_answers() {
+    while (!pending_.empty() && pending_.front().reply == Reply::ready) {
+        connection_.write_raw(pending_.front().text);
+        pending_.pop_front();
+    }
+}
+
+void Channel::request(engine::Effect&& effect) {
+    // Whatever becomes of the channel, its connection must ask for more deliveries some day.
+    if (std::holds_alternative<engine::DeliveriesPaused>(effect)) return connection_.deliveries_paused();
+    if (state_ == State::gone || state_ == State::closing) return;
+    if (auto* done = std::get_if<engine::Done>(&effect)) {
+        on_done(std::move(*done));
+    } else if (const auto* refuse = std::get_if<engine::Refuse>(&effect)) {
+        on_refuse(*refuse);
+    } else if (const auto* returned = std::get_if<engine::ReturnUnroutable>(&effect)) {
+        on_return(*returned);
+    } else if (const auto* cancelled = std::get_if<engine::CancelConsumer>(&effect)) {
+        on_cancel(*cancelled);
+    }
+}
+
+void Channel::on_done(engine::Done&& done) {
+    CHECK(!pending_.empty());
+    const Pending pending = std::move(pending_.front());
+    pending_.pop_front();
+    write_answer(pending, done);
+    finish_ready_answers();
+}
+
+void Channel::write_answer(const Pending& pending, engine::Done& done) {
+    const auto count = [&] {
+        const auto* answer = std::get_if<engine::CountAnswer>(&done.answer);
+        return static_cast<std::uint32_t>(answer == nullptr ? 0 : answer->message_count);
+    };
+    switch (pending.reply) {
+        case Reply::none:
+        case Reply::ready:
+            return;
+        case Reply::exchange_declare:
+            return connection_.write(number_, ExchangeDeclareOk{});
+        case Reply::exchange_delete:
+            return connection_.write(number_, ExchangeDeleteOk{});
+        case Reply::exchange_bind:
+            return connection_.write(number_, ExchangeBindOk{});
+        case Reply::exchange_unbind:
+            return connection_.write(number_, ExchangeUnbindOk{});
+        case Reply::queue_declare: {
+            const auto& answer = std::get<engine::QueueAnswer>(done.answer);
+            QueueDeclareOk ok;
+            ok.queue = pending.text;
+            ok.message_count = static_cast<std::uint32_t>(answer.message_count);
+            ok.consumer_count = static_cast<std::uint32_t>(answer.consumer_count);
+            return connection_.write(number_, ok);
+        }
+        case Reply::queue_bind:
+            return connection_.write(number_, QueueBindOk{});
+        case Reply::queue_unbind:
+            return connection_.write(number_, QueueUnbindOk{});
+        case Reply::queue_purge: {
+            QueuePurgeOk ok;
+            ok.message_count = count();
+            return connection_.write(number_, ok);
+        }
+        case Reply::queue_delete: {
+            QueueDeleteOk ok;
+            ok.message_count = count();
+            return connection_.write(number_, ok);
+        }
+        case Reply::basic_qos:
+            return connection_.write(number_, BasicQosOk{});
+        case Reply::basic_consume: {
+            BasicConsumeOk ok;
+            ok.consumer_tag = pending.text;
+            return connection_.write(number_, ok);
+        }
+        case Reply::basic_cancel: {
+            const std::size_t space = pending.text.find(' ');
+            tags_.erase(static_cast<std::uint32_t>(std::stoul(pending.text.substr(0, space))));
+            BasicCancelOk ok;
+            ok.consumer_tag = std::string_view(pending.text).substr(space + 1);
+            if (pending.method_id != 0) connection_.write(number_, ok);
+            return;
+        }
+        case Reply::basic_get: {
+            auto& answer = std::get<engine::GetAnswer>(done.answer);
+            if (!answer.message) return connection_.write(number_, BasicGetEmpty{});
+            BasicGetOk ok;
+            ok.delivery_tag = answer.delivery.value;
+            ok.redelivered = answer.redelivered;
+            ok.exchange = answer.envelope ? std::string_view(answer.envelope->exchange)
+                                          : answer.message->exchange();
+            ok.routing_key = answer.envelope ? std::string_view(answer.envelope->routing_keys.front())
+                                             : answer.message->routing_key();
+            ok.message_count = static_cast<std::uint32_t>(answer.messages_left);
+            write_content(frame_of(number_, ok), answer.message, answer.envelope);
+            return;
+        }
+        case Reply::basic_recover:
+            return connection_.write(number_, BasicRecoverOk{});
+        case Reply::tx_select:
+            return connection_.write(number_, TxSelectOk{});
+        case Reply::tx_commit:
+            return connection_.write(number_, TxCommitOk{});
+        case Reply::tx_rollback:
+            return connection_.write(number_, TxRollbackOk{});
+        case Reply::channel_close:
+            connection_.write(number_, ChannelCloseOk{});
+            state_ = State::gone;
+            connection_.channel_gone(number_);
+            return;
+        case Reply::channel_failure:
+            return send_close(failure_code_, pending.text, pending.class_id, pending.method_id);
+    }
+}
+
+// The engine has let the channel go already; commands still under way are ignored there.
+void Channel::on_refuse(const engine::Refuse& refuse) {
+    if (state_ == State::leaving) {
+        // The client's own close is under way and is answered all the same.
+        connection_.write(number_, ChannelCloseOk{});
+        state_ = State::gone;
+        connection_.channel_gone(number_);
+        return;
+    }
+    std::uint16_t class_id = BasicPublish::class_id;
+    std::uint16_t method_id = BasicPublish::method_id;
+    if (refuse.command == engine::RefusedCommand::settlement) method_id = last_settlement_method_;
+    if (refuse.command == engine::RefusedCommand::answered) {
+        CHECK(!pending_.empty());
+        class_id = pending_.front().class_id;
+        method_id = pending_.front().method_id;
+    }
+    send_close(reply_code(refuse.refusal.kind), refuse.refusal.text, class_id, method_id);
+}
+
+void Channel::fail(ReplyCode code, std::string text) {
+    if (is_hard(code)) {
+        connection_.fail({code, std::move(text), class_id_, method_id_});
+        return;
+    }
+    // What the client sent before is still worked on: its answers come first, then its deliveries
+    // return to their queues, and then the close goes out.
+    state_ = State::failing;
+    failure_code_ = code;
+    builder_.discard();
+    expect(Reply::channel_failure, /*nowait=*/false, std::move(text));
+    connection_.port().send(engine::CloseChannel{id_});
+}
+
+void Channel::send_close(ReplyCode code, std::string_view text, std::uint16_t class_id,
+                         std::uint16_t method_id) {
+    if (is_hard(code)) {
+        connection_.fail({code, std::string(text), class_id, method_id});
+        return;
+    }
+    write_confirms();
+    const std::string shown = reply_text(code, text);
+    ChannelClose close;
+    close.reply_code = static_cast<std::uint16_t>(code);
+    close.reply_text = shown;
+    close.failing_class_id = class_id;
+    close.failing_method_id = method_id;
+    connection_.write(number_, close);
+    if (client_closed_) connection_.write(number_, ChannelCloseOk{});
+    connection_.host().note("closing channel: " + shown);
+    state_ = State::closing;
+    awaiting_ = Awaiting::method;
+    builder_.discard();
+    pending_.clear();
+    tags_.clear();
+    consumers_by_tag_.clear();
+}
+
+// ------------------------------------------------------------------------- deliveries
+
+bool Channel::deliver(engine::Deliver&& effect) {
+    if (state_ != State::open && state_ != State::leaving) return true;
+    const auto found = tags_.find(effect.consumer);
+    if (found == tags_.end()) return true;
+    const Message& message = *effect.message;
+    const std::string_view tag = found->second.tag;
+    const std::string_view exchange =
+        effect.envelope ? std::string_view(effect.envelope->exchange) : message.exchange();
+    const std::string_view key =
+        effect.envelope ? std::string_view(effect.envelope->routing_keys.front()) : message.routing_key();
+    const std::string_view body = message.body();
+    const std::uint32_t frame_max = connection_.frame_max();
+    const std::size_t method_payload = 4 + 1 + tag.size() + 8 + 1 + 1 + exchange.size() + 1 + key.size();
+
+    // The common case, in one piece: nothing added to the properties, and a body of one small frame.
+    const bool one_piece = !effect.envelope && body.size() < Output::shared_bytes_min &&
+                           (frame_max == 0 || body.size() + frame_overhead_bytes <= frame_max);
+    std::string rendered;
+    std::string_view properties = message.properties();
+    if (effect.envelope) {
+        rendered = render_properties(message, *effect.envelope);
+        properties = rendered;
+    }
+    const std::size_t header_payload = 12 + properties.size();
+    const std::size_t body_frame =
+        one_piece && !body.empty() ? body.size() + frame_overhead_bytes : 0;
+    char* at = connection_.output().extend(method_payload + header_payload + 2 * frame_overhead_bytes +
+                                           body_frame);
+    at = put_frame_header(at, FrameType::method, number_, method_payload);
+    at = put_u16(at, BasicDeliver::class_id);
+    at = put_u16(at, BasicDeliver::method_id);
+    at = put_short_string(at, tag);
+    at = put_u64(at, effect.delivery.value);
+    at = put_u8(at, effect.redelivered ? 1 : 0);
+    at = put_short_string(at, exchange);
+    at = put_short_string(at, key);
+    at = put_u8(at, frame_end);
+    at = put_frame_header(at, FrameType::header, number_, header_payload);
+    at = put_u16(at, BasicDeliver::class_id);
+    at = put_u16(at, 0);
+    at = put_u64(at, body.size());
+    at = put_bytes(at, properties);
+    at = put_u8(at, frame_end);
+    if (body_frame != 0) {
+        at = put_frame_header(at, FrameType::body, number_, body.size());
+        at = put_bytes(at, body);
+        put_u8(at, frame_end);
+    } else if (!body.empty()) {
+        write_body(effect.message);
+    }
+    return connection_.note_delivery();
+}
+
+void Channel::write_body(const MessageRef& message) {
+    const std::string_view body = message->body();
+    Output& output = connection_.output();
+    if (body.size() < Output::shared_bytes_min) {
+        append_body_frames(output.buffer(), number_, body, connection_.frame_max());
+        return;
+    }
+    const std::size_t part_max = connection_.frame_max() == 0
+                                     ? body.size()
+                                     : connection_.frame_max() - frame_overhead_bytes;
+    for (std::size_t at = 0; at < body.size(); at += part_max) {
+        const std::string_view part = body.substr(at, part_max);
+        append_frame_header(output.buffer(), FrameType::body, number_, static_cast<std::uint32_t>(part.size()));
+        output.append_shared(message, part);
+        output.buffer().push_back(static_cast<char>(frame_end));
+    }
+}
+
+void Channel::write_content(std::string_view method_frame, const MessageRef& message,
+                            const EnvelopeRef& envelope) {
+    std::string& out = connection_.output().buffer();
+    out.append(method_frame);
+    if (envelope) {
+        append_content_header(out, number_, message->body_size(), render_properties(*message, *envelope));
+    } else {
+        append_content_header(out, number_, message->body_size(), message->properties());
+    }
+    if (message->body_size() > 0) write_body(message);
+    connection_.host().wants_flush();
+}
+
+void Channel::on_return(const engine::ReturnUnroutable& effect) {
+    BasicReturn returned;
+    returned.reply_code = static_cast<std::uint16_t>(ReplyCode::no_route);
+    returned.reply_text = "NO_ROUTE";
+    returned.exchange = effect.message->exchange();
+    returned.routing_key = effect.message->routing_key();
+    write_content(frame_of(number_, returned), effect.message, {});
+}
+
+void Channel::on_cancel(const engine::CancelConsumer& effect) {
+    const auto found = tags_.find(effect.consumer);
+    if (found == tags_.end()) return;
+    const std::string tag = found->second.tag;
+    // A cancel of the client's own may be under way; then the tag was given up already.
+    const bool ours = consumers_by_tag_.erase(tag) > 0;
+    if (ours) tags_.erase(found);
+    if (!ours || !connection_.client_can("consumer_cancel_notify")) return;
+    BasicCancel cancel;
+    cancel.consumer_tag = tag;
+    cancel.no_wait = true;
+    connection_.write(number_, cancel);
+}
+
+// ------------------------------------------------------------------------- confirms
+
+void Channel::confirm(const engine::Confirm& effect) {
+    if (state_ == State::gone || state_ == State::closing) return;
+    if (confirm_last_ != 0 && effect.accepted != confirm_accepted_) write_confirms();
+    if (confirm_last_ == 0) {
+        confirm_first_ = effect.sequence;
+        confirm_accepted_ = effect.accepted;
+        connection_.confirms_waiting(*this);
+    }
+    confirm_last_ = effect.sequence;
+}
+
+// Confirms come in order, so one frame tells them all (amqp091 10.3).
+void Channel::write_confirms() {
+    if (confirm_last_ == 0) return;
+    const bool multiple = confirm_last_ > confirm_first_;
+    if (confirm_accepted_) {
+        BasicAck ack;
+        ack.delivery_tag = confirm_last_;
+        ack.multiple = multiple;
+        connection_.write(number_, ack);
+    } else {
+        BasicNack nack;
+        nack.delivery_tag = confirm_last_;
+        nack.multiple = multiple;
+        connection_.write(number_, nack);
+    }
+    confirm_first_ = confirm_last_ = 0;
+}
+
+}  // namespace revenant::amqp091

@@ -1,0 +1,599 @@
+#include "amqp091/connection.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "amqp091/channel.h"
+#include "amqp091/table.h"
+#include "base/check.h"
+
+namespace revenant::amqp091 {
+namespace {
+
+constexpr std::string_view greeting_091{"AMQP\x00\x00\x09\x01", 8};
+constexpr std::string_view greeting_09{"AMQP\x01\x01\x00\x09", 8};
+constexpr std::string_view greeting_10_sasl{"AMQP\x03\x01\x00\x00", 8};
+
+constexpr std::uint32_t negotiated_frame_max_min = 8192;  // amqp091 2.15
+constexpr std::uint16_t negotiated_channel_max_min = 1;
+constexpr Duration silence_before_drop = seconds(3);
+constexpr Duration close_timeout_max = seconds(30);
+
+// Deliveries stop when this much waits in the output and go on below the lower mark. Reading stops
+// at a much higher mark: answers alone must be able to pile up that far before a client that never
+// reads is left alone.
+constexpr std::size_t deliveries_pause_bytes = 1024 * 1024;
+constexpr std::size_t deliveries_resume_bytes = 256 * 1024;
+constexpr std::size_t reading_pause_bytes = 16 * 1024 * 1024;
+
+std::string quote_octets(std::string_view payload) {
+    // As much as RabbitMQ shows: enough to recognise a frame, never a whole body.
+    constexpr std::size_t shown_max = 16;
+    std::string shown = "<<";
+    for (std::size_t i = 0; i < std::min(payload.size(), shown_max); ++i) {
+        if (i > 0) shown += ',';
+        shown += std::to_string(static_cast<unsigned char>(payload[i]));
+    }
+    if (payload.size() > shown_max) shown += ",...";
+    return shown + ">>";
+}
+
+std::string_view state_name(Connection::State state) {
+    switch (state) {
+        case Connection::State::greeting:
+            return "greeting";
+        case Connection::State::starting:
+            return "starting";
+        case Connection::State::tuning:
+            return "tuning";
+        case Connection::State::opening:
+        case Connection::State::moving:
+            return "opening";
+        case Connection::State::running:
+            return "running";
+        case Connection::State::leaving:
+        case Connection::State::failing:
+        case Connection::State::closing:
+            return "closing";
+        case Connection::State::dropping:
+        case Connection::State::closed:
+            return "closed";
+    }
+    UNREACHABLE();
+}
+
+std::vector<Mechanism> offered_mechanisms(const ConnectionSettings& settings) {
+    std::vector<Mechanism> offered{Mechanism::plain, Mechanism::amqplain};
+    if (!settings.anonymous_login_user.empty()) offered.push_back(Mechanism::anonymous);
+    return offered;
+}
+
+}  // namespace
+
+Connection::Connection(const ConnectionSettings& settings, Host& host, Timestamp now)
+    : settings_(settings),
+      host_(host),
+      now_(now),
+      last_arrival_(now),
+      last_departure_(now),
+      state_deadline_(now + settings.handshake_timeout),
+      frame_max_(settings.initial_frame_max) {}
+
+Connection::~Connection() {
+    for (auto& [number, channel] : channels_) host_.release_channel(channel->id());
+}
+
+// ------------------------------------------------------------------------- bytes in
+
+std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
+    now_ = now;
+    last_arrival_ = now;
+    std::size_t used = 0;
+    if (state_ == State::greeting) {
+        used = receive_greeting(bytes);
+        if (used == 0) return 0;
+    }
+    while (state_ != State::closed && state_ != State::moving) {
+        if (state_ == State::dropping) return bytes.size();
+        const FrameCut cut = cut_frame(bytes.substr(used), frame_max_);
+        if (cut.outcome == FrameCut::Outcome::incomplete) return used;
+        if (cut.outcome != FrameCut::Outcome::frame) {
+            on_bad_frame(cut);
+            return bytes.size();
+        }
+        used += cut.size;
+        on_frame(cut.frame);
+    }
+    return state_ == State::closed ? bytes.size() : used;
+}
+
+// amqp091 2.1 to 2.3
+std::size_t Connection::receive_greeting(std::string_view bytes) {
+    if (bytes.size() < greeting_091.size()) return 0;
+    const std::string_view greeting = bytes.substr(0, greeting_091.size());
+    if (greeting == greeting_091 || greeting == greeting_09) {
+        state_ = State::starting;
+        send_start();
+        return greeting.size();
+    }
+    const bool newer_0_x = greeting.starts_with(std::string_view{"AMQP\0\0", 6}) && greeting[6] >= 9;
+    write_raw(newer_0_x ? greeting_091 : greeting_10_sasl);
+    state_ = State::closed;
+    return bytes.size();
+}
+
+void Connection::on_bad_frame(const FrameCut& cut) {
+    // The stream cannot be trusted any more: say why, then drop the socket (amqp091 12.1).
+    if (state_ == State::closing || state_ == State::failing || state_ == State::leaving) {
+        drop_later();
+        return;
+    }
+    ProtocolError error;
+    error.code = ReplyCode::frame_error;
+    const std::string intro = "type " + std::to_string(static_cast<unsigned>(cut.frame.type)) +
+                              ", all octets = " + quote_octets(cut.frame.payload) + ": ";
+    switch (cut.outcome) {
+        case FrameCut::Outcome::too_large:
+            error.text = intro + "{frame_too_large," + std::to_string(cut.payload_size) + "," +
+                         std::to_string(frame_max_) + "}";
+            break;
+        case FrameCut::Outcome::bad_end:
+            error.text = intro + "{invalid_frame_end_marker," + std::to_string(cut.end_octet) + "}";
+            break;
+        default:
+            error.text = intro + "unknown_frame";
+            break;
+    }
+    fail(std::move(error));
+    state_deadline_ = now_ + silence_before_drop;
+}
+
+void Connection::on_frame(const Frame& frame) {
+    if (frame.type == FrameType::heartbeat) {
+        if (frame.channel != 0) {
+            fail({ReplyCode::unexpected_frame, "type 8, all octets = <<>>", 0, 0});
+        }
+        return;
+    }
+    if (frame.channel == 0) {
+        if (frame.type != FrameType::method) {
+            fail({ReplyCode::unexpected_frame,
+                  "type " + std::to_string(static_cast<unsigned>(frame.type)) +
+                      ", all octets = " + quote_octets(frame.payload),
+                  0, 0});
+            return;
+        }
+        on_connection_method(split_method(frame));
+        return;
+    }
+    on_channel_frame(frame);
+}
+
+void Connection::on_connection_method(const MethodPayload& method) {
+    const std::uint32_t key = method.key();
+    if (state_ == State::closing || state_ == State::failing) {
+        // amqp091 4.5: nothing counts any more but the end.
+        if (key == ConnectionClose::key && state_ == State::closing) write(0, ConnectionCloseOk{});
+        if (key == ConnectionCloseOk::key && state_ == State::closing) state_ = State::closed;
+        return;
+    }
+    if (state_ == State::leaving) return;
+    if (key == ConnectionClose::key && state_ != State::starting) {
+        on_close(method);
+        return;
+    }
+    switch (state_) {
+        case State::starting:
+            if (key == ConnectionStartOk::key) return on_start_ok(method);
+            break;
+        case State::tuning:
+            if (key == ConnectionTuneOk::key) return on_tune_ok(method);
+            break;
+        case State::opening:
+            if (key == ConnectionOpen::key) return on_open(method);
+            break;
+        case State::running:
+            if (key == ConnectionUpdateSecret::key) {
+                // The internal user store has no secrets that expire (amqp091 13.2).
+                write(0, ConnectionUpdateSecretOk{});
+                return;
+            }
+            break;
+        default:
+            break;
+    }
+    unexpected_method(method);
+}
+
+// amqp091 2.18
+void Connection::unexpected_method(const MethodPayload& method) {
+    if (state_ == State::starting) return drop_later();
+    if (method_name(method.class_id, method.method_id).empty()) {
+        return fail({ReplyCode::command_invalid, "unimplemented method", method.class_id, method.method_id});
+    }
+    fail({ReplyCode::channel_error,
+          "unexpected method in connection state " + std::string(state_name(state_)), method.class_id,
+          method.method_id});
+}
+
+void Connection::on_channel_frame(const Frame& frame) {
+    if (state_ == State::leaving || state_ == State::failing || state_ == State::closing) return;
+    if (state_ != State::running) return drop_later();
+    if (last_channel_ == nullptr || last_channel_->number() != frame.channel) {
+        const auto found = channels_.find(frame.channel);
+        last_channel_ = found == channels_.end() ? nullptr : found->second.get();
+    }
+    if (last_channel_ != nullptr && last_channel_->gone()) forget_channel(frame.channel);
+    if (last_channel_ != nullptr) {
+        last_channel_->receive(frame);
+        return;
+    }
+    // amqp091 5.1
+    const bool opens = frame.type == FrameType::method && split_method(frame).key() == ChannelOpen::key;
+    if (!opens) {
+        // A close-ok that crosses our own is harmless.
+        const bool late = frame.type == FrameType::method &&
+                          split_method(frame).key() == ChannelCloseOk::key;
+        if (late) return;
+        const MethodPayload method =
+            frame.type == FrameType::method ? split_method(frame) : MethodPayload{};
+        return fail({ReplyCode::channel_error, "expected 'channel.open'", method.class_id, method.method_id});
+    }
+    if (channels_.size() >= channel_max_) {
+        return fail({ReplyCode::not_allowed,
+                     "number of channels opened (" + std::to_string(channels_.size()) +
+                         ") has reached the negotiated channel_max (" + std::to_string(channel_max_) + ")",
+                     ChannelOpen::class_id, ChannelOpen::method_id});
+    }
+    auto channel = std::make_unique<Channel>(*this, frame.channel);
+    Channel& opened = *channel;
+    channels_.emplace(frame.channel, std::move(channel));
+    opened.open();
+}
+
+// ------------------------------------------------------------------------- handshake
+
+void Connection::send_start() {
+    Table capabilities;
+    for (const char* name :
+         {"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
+          "connection.blocked", "consumer_priorities", "authentication_failure_close",
+          "per_consumer_qos", "direct_reply_to"}) {
+        capabilities.push_back({name, Value::boolean(true)});
+    }
+    Table properties;
+    properties.push_back({"capabilities", Value::table(std::move(capabilities))});
+    properties.push_back({"cluster_name", Value::string(settings_.cluster_name)});
+    properties.push_back({"copyright", Value::string("The Revenant authors")});
+    properties.push_back({"information", Value::string("Compatible with RabbitMQ " + settings_.version)});
+    properties.push_back({"platform", Value::string(settings_.platform)});
+    properties.push_back({"product", Value::string(settings_.product)});
+    properties.push_back({"version", Value::string(settings_.version)});
+    std::string encoded;
+    encode_table(properties, encoded);
+    const std::string mechanisms = mechanism_list(offered_mechanisms(settings_));
+    ConnectionStart start;
+    start.version_major = 0;
+    start.version_minor = 9;
+    start.server_properties = encoded;
+    start.mechanisms = mechanisms;
+    start.locales = "en_US";
+    write(0, start);
+}
+
+void Connection::on_start_ok(const MethodPayload& method) {
+    const auto start_ok = ConnectionStartOk::decode(method.arguments);
+    if (!start_ok) return drop_later();
+    auto properties = decode_table(start_ok->client_properties);
+    if (!properties) return drop_later();
+    client_properties_ = std::move(properties).value();
+    const auto offered = offered_mechanisms(settings_);
+    const auto mechanism = choose_mechanism(start_ok->mechanism, offered);
+    if (!mechanism) return refuse_login(mechanism.error(), start_ok->mechanism);
+    mechanism_ = std::string(mechanism_name(*mechanism));
+    const auto credentials = [&]() -> Result<Credentials, LoginRefusal> {
+        switch (*mechanism) {
+            case Mechanism::plain:
+                return parse_plain(start_ok->response);
+            case Mechanism::amqplain: {
+                const auto response = decode_table(start_ok->response);
+                if (!response) return Unexpected{LoginRefusal::malformed_response};
+                return parse_amqplain(*response);
+            }
+            case Mechanism::anonymous:
+                return Credentials{settings_.anonymous_login_user, settings_.anonymous_login_password};
+            case Mechanism::external:
+                break;
+        }
+        return Unexpected{LoginRefusal::unknown_mechanism};
+    }();
+    if (!credentials) return refuse_login(credentials.error(), mechanism_);
+    const auto user = log_in(access(), *credentials);
+    if (!user) return refuse_login(user.error(), mechanism_);
+    const auto place = check_place(credentials->user, host_.peer_place(), settings_.loopback_users);
+    if (!place) return refuse_login(place.error(), mechanism_);
+    user_ = credentials->user;
+    state_ = State::tuning;
+    ConnectionTune tune;
+    tune.channel_max = settings_.channel_max;
+    tune.frame_max = settings_.frame_max;
+    tune.heartbeat = settings_.heartbeat_seconds;
+    write(0, tune);
+}
+
+// amqp091 3.1 to 3.4
+void Connection::refuse_login(LoginRefusal refusal, std::string_view mechanism) {
+    const bool told = refusal == LoginRefusal::bad_credentials || refusal == LoginRefusal::loopback_only;
+    host_.note(refusal == LoginRefusal::loopback_only
+                   ? "login refused: user can only connect via localhost"
+                   : "login refused");
+    if (!told || !client_can("authentication_failure_close")) return drop_later();
+    fail({ReplyCode::access_refused, login_refused_text(mechanism), 0, 0});
+}
+
+namespace {
+
+// amqp091 2.15
+std::string negotiation_fault(std::string_view name, std::uint64_t value, std::uint64_t minimum,
+                              std::uint64_t maximum) {
+    const std::string shown =
+        "negotiated " + std::string(name) + " = " + std::to_string(value) + (value == 0 ? " (no limit)" : "");
+    if (value != 0 && value < minimum) {
+        return shown + " is lower than the minimum allowed value (" + std::to_string(minimum) + ")";
+    }
+    if (maximum != 0 && (value == 0 || value > maximum)) {
+        return shown + " is higher than the maximum allowed value (" + std::to_string(maximum) + ")";
+    }
+    return {};
+}
+
+}  // namespace
+
+void Connection::on_tune_ok(const MethodPayload& method) {
+    const auto tune_ok = ConnectionTuneOk::decode(method.arguments);
+    if (!tune_ok) {
+        return fail({ReplyCode::frame_error, "cannot decode " + quote_octets(method.arguments),
+                     method.class_id, method.method_id});
+    }
+    std::string fault = negotiation_fault("frame_max", tune_ok->frame_max, negotiated_frame_max_min,
+                                          settings_.frame_max);
+    if (fault.empty()) {
+        fault = negotiation_fault("channel_max", tune_ok->channel_max, negotiated_channel_max_min,
+                                  settings_.channel_max);
+    }
+    if (!fault.empty()) {
+        return fail({ReplyCode::not_allowed, fault, ConnectionTune::class_id, ConnectionTune::method_id});
+    }
+    frame_max_ = tune_ok->frame_max;
+    channel_max_ = tune_ok->channel_max == 0 ? std::uint16_t{65535} : tune_ok->channel_max;
+    heartbeat_seconds_ = tune_ok->heartbeat;
+    state_ = State::opening;
+}
+
+void Connection::on_open(const MethodPayload& method) {
+    const auto open = ConnectionOpen::decode(method.arguments);
+    if (!open) {
+        return fail({ReplyCode::frame_error, "cannot decode " + quote_octets(method.arguments),
+                     method.class_id, method.method_id});
+    }
+    vhost_ = std::string(open->virtual_host);
+    const auto refuse = [&](std::string text) {
+        fail({ReplyCode::not_allowed, std::move(text), ConnectionOpen::class_id, ConnectionOpen::method_id});
+    };
+    const AccessTable& table = access();
+    if (table.find_vhost(vhost_) == nullptr) return refuse("vhost " + vhost_ + " not found");
+    if (!table.may_enter(user_, vhost_)) {
+        return refuse("access to vhost '" + vhost_ + "' refused for user '" + user_ + "'");
+    }
+    vhost_opened(host_.open_vhost(vhost_, user_));
+}
+
+void Connection::vhost_opened(const VhostAnswer& answer) {
+    if (std::holds_alternative<VhostElsewhere>(answer)) {
+        state_ = State::moving;
+        return;
+    }
+    if (const auto* refused = std::get_if<VhostRefused>(&answer)) {
+        fail({ReplyCode::not_allowed, refused->text, ConnectionOpen::class_id, ConnectionOpen::method_id});
+        return;
+    }
+    const auto& opened = std::get<VhostOpened>(answer);
+    port_ = opened.port;
+    id_ = opened.connection;
+    state_ = State::running;
+    state_deadline_ = never;
+    port_->send(engine::OpenConnection{id_, user_});
+    write(0, ConnectionOpenOk{});
+}
+
+// ------------------------------------------------------------------------- the end
+
+void Connection::on_close(const MethodPayload&) {
+    if (state_ != State::running) {
+        write(0, ConnectionCloseOk{});
+        state_ = State::closed;
+        return;
+    }
+    state_ = State::leaving;
+    detach();
+}
+
+// Everything the engine holds for this connection goes: channels, consumers, exclusive queues. The
+// engine answers with ConnectionClosed.
+void Connection::detach() {
+    CHECK(port_ != nullptr);
+    port_->send(engine::CloseConnection{id_});
+}
+
+void Connection::fail(ProtocolError error) {
+    if (state_ == State::failing || state_ == State::closing || state_ == State::closed ||
+        state_ == State::dropping || state_ == State::leaving) {
+        return;
+    }
+    host_.note("closing connection: " + reply_text(error.code, error.text));
+    if (state_ == State::running) {
+        before_flush();
+        state_ = State::failing;
+        failure_ = std::make_unique<ProtocolError>(std::move(error));
+        detach();
+        return;
+    }
+    send_close(error);
+}
+
+void Connection::send_close(const ProtocolError& error) {
+    ConnectionClose close;
+    const std::string text = reply_text(error.code, error.text);
+    close.reply_code = static_cast<std::uint16_t>(error.code);
+    close.reply_text = text;
+    close.failing_class_id = error.class_id;
+    close.failing_method_id = error.method_id;
+    write(0, close);
+    state_ = State::closing;
+    const Duration heartbeat = seconds(heartbeat_seconds_);
+    state_deadline_ = now_ + (heartbeat_seconds_ > 0 ? std::min(heartbeat, close_timeout_max)
+                                                     : close_timeout_max);
+}
+
+void Connection::request(engine::Effect&& effect) {
+    if (!std::holds_alternative<engine::ConnectionClosed>(effect)) return;
+    port_ = nullptr;
+    for (auto& [number, channel] : channels_) host_.release_channel(channel->id());
+    confirming_channels_.clear();
+    last_channel_ = nullptr;
+    // A channel may be on the stack while its connection fails; its methods look at nothing then.
+    for (auto& [number, channel] : channels_) channel->orphaned();
+    if (state_ == State::leaving) {
+        write(0, ConnectionCloseOk{});
+        state_ = State::closed;
+    } else if (state_ == State::failing) {
+        send_close(*failure_);
+    }
+}
+
+void Connection::close_forced(std::string_view reason, Timestamp now) {
+    now_ = now;
+    if (state_ == State::greeting || state_ == State::starting) {
+        state_ = State::closed;
+        return;
+    }
+    fail({ReplyCode::connection_forced, std::string(reason), 0, 0});
+}
+
+void Connection::lost() {
+    const bool attached = port_ != nullptr && (state_ == State::running);
+    state_ = State::closed;
+    if (attached) detach();
+}
+
+void Connection::drop_later() {
+    state_ = State::dropping;
+    state_deadline_ = now_ + silence_before_drop;
+}
+
+void Connection::tick(Timestamp now) {
+    now_ = now;
+    if (state_ == State::closed) return;
+    if (state_ != State::running && state_ != State::leaving && state_ != State::failing &&
+        state_ != State::moving && now >= state_deadline_) {
+        state_ = State::closed;
+        return;
+    }
+    if (state_ != State::running || heartbeat_seconds_ == 0) return;
+    const Duration interval = seconds(heartbeat_seconds_);
+    // A blocked connection is not read from, so its silence is ours (amqp091 13.1).
+    if (!blocked_ && now >= last_arrival_ + Duration{interval.us * 2}) {
+        host_.note("missed heartbeats from client");
+        lost();
+        return;
+    }
+    if (now >= last_departure_ + Duration{interval.us / 2} && output_.empty()) {
+        append_heartbeat(output_.buffer());
+        host_.wants_flush();
+        last_departure_ = now;
+    }
+}
+
+// ------------------------------------------------------------------------- flow
+
+bool Connection::wants_input() const {
+    if (state_ == State::closed || state_ == State::moving) return false;
+    if (blocked_) return false;
+    return output_.unsent_bytes() < reading_pause_bytes;
+}
+
+void Connection::before_flush() {
+    for (std::size_t i = 0; i < confirming_channels_.size(); ++i) confirming_channels_[i]->write_confirms();
+    confirming_channels_.clear();
+    forget_gone_channels();
+    last_departure_ = now_;
+}
+
+void Connection::confirms_waiting(Channel& channel) {
+    confirming_channels_.push_back(&channel);
+    host_.wants_flush();
+}
+
+bool Connection::note_delivery() {
+    host_.wants_flush();
+    if (output_.unsent_bytes() < deliveries_pause_bytes) return true;
+    deliveries_paused_ = true;
+    return false;
+}
+
+void Connection::output_drained() {
+    if (!deliveries_paused_ || output_.unsent_bytes() > deliveries_resume_bytes) return;
+    deliveries_paused_ = false;
+    if (state_ == State::running) port_->send(engine::ResumeConnection{id_});
+}
+
+void Connection::note_publish() {
+    if (publishes_ && alarm_.empty()) return;
+    publishes_ = true;
+    if (!alarm_.empty()) set_alarm(alarm_);
+}
+
+void Connection::set_alarm(std::string_view reason) {
+    alarm_ = std::string(reason);
+    if (state_ != State::running) return;
+    const bool block = publishes_ && !reason.empty();
+    if (block == blocked_) return;
+    blocked_ = block;
+    last_arrival_ = now_;
+    if (!client_can("connection.blocked")) return;
+    if (block) {
+        ConnectionBlocked blocked;
+        blocked.reason = reason;
+        write(0, blocked);
+    } else {
+        write(0, ConnectionUnblocked{});
+    }
+}
+
+const AccessTable& Connection::access() { return *host_.access(); }
+
+bool Connection::client_can(std::string_view capability) const {
+    const Value* const capabilities = find(client_properties_, "capabilities");
+    if (capabilities == nullptr || capabilities->as_table() == nullptr) return false;
+    const Value* const flag = find(*capabilities->as_table(), capability);
+    return flag != nullptr && flag->as_boolean() != nullptr && *flag->as_boolean();
+}
+
+void Connection::forget_channel(std::uint16_t number) {
+    const auto found = channels_.find(number);
+    CHECK(found != channels_.end());
+    host_.release_channel(found->second->id());
+    std::erase(confirming_channels_, found->second.get());
+    if (last_channel_ == found->second.get()) last_channel_ = nullptr;
+    channels_.erase(found);
+}
+
+void Connection::forget_gone_channels() {
+    for (const std::uint16_t number : std::exchange(gone_channels_, {})) {
+        const auto found = channels_.find(number);
+        if (found != channels_.end() && found->second->gone()) forget_channel(number);
+    }
+}
+
+}  // namespace revenant::amqp091

@@ -1,0 +1,77 @@
+// Host: what a connection needs of the world that carries it — a socket in the broker, a script in
+// a test. Port: the way to the engine of its virtual host, near or far.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "auth/access.h"
+#include "auth/sasl.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "engine/command.h"
+#include "engine/effect.h"
+
+namespace revenant::amqp091 {
+
+// Commands to the engine of one virtual host, handled in the order they are sent. Effects come back
+// through the EffectSink the host registered, perhaps before send() returns.
+class Port {
+  public:
+    virtual ~Port() = default;
+    virtual void send(engine::Command&& command) = 0;
+    virtual void publish(engine::Publish&& command) = 0;
+    virtual void settle(const engine::Settle& command) = 0;
+};
+
+struct ConnectionSettings {
+    std::uint16_t channel_max = 2047;
+    std::uint32_t frame_max = 131072;
+    std::uint32_t initial_frame_max = 8192;
+    std::uint16_t heartbeat_seconds = 60;
+    std::uint64_t max_message_size = 16777216;
+    Duration handshake_timeout = seconds(10);
+    std::string product = "Revenant";
+    std::string version = "4.3.0";
+    std::string platform = "C++";
+    std::string cluster_name = "revenant@localhost";
+    std::vector<std::string> loopback_users = {"guest"};
+    std::string anonymous_login_user = "guest";  // empty: ANONYMOUS is not offered
+    std::string anonymous_login_password = "guest";
+    std::uint32_t consumer_max_per_channel = 0;  // 0: no limit
+};
+
+// The answer to connection.open.
+struct VhostOpened {
+    Port* port = nullptr;
+    ConnectionId connection;
+};
+struct VhostRefused {
+    std::string text;  // of the 530
+};
+// The connection goes to another reactor first; vhost_opened() follows there.
+struct VhostElsewhere {};
+using VhostAnswer = std::variant<VhostOpened, VhostRefused, VhostElsewhere>;
+
+class Host {
+  public:
+    virtual ~Host() = default;
+    // The permissions in force; the reference is good until the next turn.
+    virtual const std::shared_ptr<const AccessTable>& access() = 0;
+    virtual PeerPlace peer_place() const = 0;
+    // The vhost exists and the user may enter it.
+    virtual VhostAnswer open_vhost(std::string_view vhost, std::string_view user) = 0;
+    // Effects for the channel go to the sink until release_channel.
+    virtual ChannelId register_channel(engine::EffectSink& sink) = 0;
+    virtual void release_channel(ChannelId channel) = 0;
+    // The prefix followed by 22 random characters of the URL-safe base64 alphabet.
+    virtual std::string random_name(std::string_view prefix) = 0;
+    // There is output where there was none.
+    virtual void wants_flush() = 0;
+    // For the diary: no secrets, no bodies.
+    virtual void note(std::string_view text) = 0;
+};
+
+}  // namespace revenant::amqp091

@@ -1,0 +1,202 @@
+#include "amqp091/properties.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "amqp091/table.h"
+
+namespace revenant::amqp091 {
+namespace {
+
+constexpr std::string_view direct_reply_to = "amq.rabbitmq.reply-to";
+constexpr std::int64_t ttl_ms_max = 315'360'000'000;  // ten years (DL-124)
+
+Unexpected<PropertiesError> malformed(std::string text) {
+    return Unexpected{PropertiesError{PropertiesError::Kind::malformed, std::move(text)}};
+}
+
+Unexpected<PropertiesError> refused(std::string text) {
+    return Unexpected{PropertiesError{PropertiesError::Kind::refused, std::move(text)}};
+}
+
+Table headers_of(const Message& message) {
+    const auto properties = decode_properties(message.properties());
+    if (!properties || !properties->has(Property::headers)) return {};
+    auto table = decode_table(properties->headers);
+    return table ? std::move(table).value() : Table{};
+}
+
+std::string property_of(const Message& message, std::string_view name) {
+    const auto properties = decode_properties(message.properties());
+    if (!properties) return {};
+    if (name == "correlation_id" && properties->has(Property::correlation_id)) {
+        return std::string(properties->correlation_id);
+    }
+    if (name == "message_id" && properties->has(Property::message_id)) {
+        return std::string(properties->message_id);
+    }
+    if (name == "timestamp" && properties->has(Property::timestamp)) {
+        return std::to_string(properties->timestamp);
+    }
+    return {};
+}
+
+// An optional sign and digits, nothing else (DL-124).
+Result<std::int64_t, PropertiesError> parse_expiration(std::string_view text) {
+    const auto invalid = [&](const std::string& detail) {
+        return refused("invalid expiration '" + std::string(text) + "': " + detail);
+    };
+    std::string_view digits = text;
+    const bool negative = !digits.empty() && digits.front() == '-';
+    if (negative || (!digits.empty() && digits.front() == '+')) digits.remove_prefix(1);
+    const std::size_t length = std::min(digits.find_first_not_of("0123456789"), digits.size());
+    if (length == 0) return invalid("no_integer");
+    const std::string_view rest = digits.substr(length);
+    if (!rest.empty()) return invalid("{leftover_string,\"" + std::string(rest) + "\"}");
+    std::string_view significant = digits.substr(std::min(digits.find_first_not_of('0'), length));
+    const std::string shown = significant.empty() ? "0" : std::string(significant);
+    if (negative && shown != "0") return invalid("{value_negative,-" + shown + "}");
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(shown.data(), shown.data() + shown.size(), value);
+    if (error != std::errc{} || value > ttl_ms_max) return invalid("{value_too_large," + shown + "}");
+    return value;
+}
+
+Result<void, PropertiesError> read_keys(std::string_view name, char letter, std::string_view raw,
+                                        std::vector<std::string>& keys) {
+    if (letter != 'A') {
+        const auto value = decode_value(letter, raw);
+        const std::string_view type = value ? type_name(value->type) : "unknown";
+        return refused("invalid message: {unacceptable_type_in_header,\"" + std::string(name) + "\"," +
+                       std::string(type) + "}");
+    }
+    const auto elements = decode_array(raw);
+    if (!elements) return malformed(describe(elements.error()));
+    for (const Value& element : *elements) {
+        // A key that no short string can hold could never have been bound.
+        if (const std::string* key = element.as_string(); key != nullptr && key->size() <= 255) {
+            keys.push_back(*key);
+        }
+    }
+    return {};
+}
+
+void sort_and_deduplicate(Table& table) {
+    std::stable_sort(table.begin(), table.end(),
+                     [](const Field& a, const Field& b) { return a.name < b.name; });
+    const auto same = [](const Field& a, const Field& b) { return a.name == b.name; };
+    table.erase(std::unique(table.begin(), table.end(), same), table.end());
+}
+
+void set(Table& table, std::string_view name, Value value) {
+    std::erase_if(table, [&](const Field& field) { return field.name == name; });
+    table.push_back({std::string(name), std::move(value)});
+}
+
+// DL-85, in the order of DL-86.
+Value render_death(const Death& death) {
+    Table table;
+    if (death.ttl_ms) {
+        table.push_back({"original-expiration", Value::string(std::to_string(*death.ttl_ms))});
+    }
+    table.push_back({"count", Value::int64(static_cast<std::int64_t>(death.count))});
+    table.push_back({"reason", Value::string(to_string(death.reason))});
+    table.push_back({"queue", Value::string(death.queue)});
+    table.push_back(
+        {"time", Value::timestamp(static_cast<std::uint64_t>(death.first_time.whole_seconds()))});
+    table.push_back({"exchange", Value::string(death.exchange)});
+    Array keys;
+    for (const std::string& key : death.routing_keys) keys.push_back(Value::string(key));
+    table.push_back({"routing-keys", Value::array(std::move(keys))});
+    return Value::table(std::move(table));
+}
+
+}  // namespace
+
+const MessageFormat& message_format() {
+    static constexpr MessageFormat format{headers_of, property_of};
+    return format;
+}
+
+Result<PublishedProperties, PropertiesError> read_published(std::string_view bytes,
+                                                            std::string_view reply_name) {
+    auto decoded = decode_properties(bytes);
+    if (!decoded) return malformed(std::string(describe(decoded.error())));
+    BasicProperties properties = *decoded;
+    PublishedProperties published;
+    published.head.format = &message_format();
+    published.head.persistent = properties.has(Property::delivery_mode) && properties.delivery_mode == 2;
+    if (properties.has(Property::priority)) published.head.priority = properties.priority;
+    if (properties.has(Property::user_id)) {
+        published.has_user_id = true;
+        published.user_id = properties.user_id;
+    }
+    bool rewrite = false;
+    if (properties.has(Property::reply_to) && properties.reply_to == direct_reply_to) {
+        published.wants_direct_reply = true;
+        properties.reply_to = reply_name;
+        rewrite = true;
+    }
+    if (properties.has(Property::expiration)) {
+        REVENANT_TRY(published.head.ttl_ms, parse_expiration(properties.expiration));
+    }
+    std::string headers_without_bcc;
+    if (properties.has(Property::headers)) {
+        FieldWalk walk(properties.headers);
+        while (const auto field = walk.next()) {
+            if (field->name == "CC") {
+                REVENANT_TRY_VOID(
+                    read_keys(field->name, field->letter, field->raw, published.head.extra_keys.cc));
+            } else if (field->name == "BCC") {
+                REVENANT_TRY_VOID(
+                    read_keys(field->name, field->letter, field->raw, published.head.extra_keys.bcc));
+                rewrite = true;
+            }
+        }
+        if (walk.error()) return malformed(describe(*walk.error()));
+        if (rewrite) {
+            Table table = decode_table(properties.headers).value();
+            std::erase_if(table, [](const Field& field) { return field.name == "BCC"; });
+            encode_table(table, headers_without_bcc);
+            properties.headers = headers_without_bcc;
+        }
+    }
+    if (rewrite) {
+        published.rewritten.emplace();
+        encode_properties(properties, *published.rewritten);
+    }
+    return published;
+}
+
+std::string render_properties(const Message& message, const Envelope& envelope) {
+    // Bytes that were accepted at publish can be decoded again.
+    BasicProperties properties = decode_properties(message.properties()).value();
+    Table headers = headers_of(message);
+    if (envelope.keys_replaced) {
+        std::erase_if(headers, [](const Field& field) { return field.name == "CC"; });
+    }
+    const DeathHistory& history = envelope.history;
+    if (!history.deaths.empty()) {
+        Array deaths;
+        for (const Death& death : history.deaths) deaths.push_back(render_death(death));
+        set(headers, "x-death", Value::array(std::move(deaths)));
+        set(headers, "x-first-death-exchange", Value::string(history.first.exchange));
+        set(headers, "x-first-death-queue", Value::string(history.first.queue));
+        set(headers, "x-first-death-reason", Value::string(to_string(history.first.reason)));
+        set(headers, "x-last-death-exchange", Value::string(history.last.exchange));
+        set(headers, "x-last-death-queue", Value::string(history.last.queue));
+        set(headers, "x-last-death-reason", Value::string(to_string(history.last.reason)));
+    }
+    sort_and_deduplicate(headers);
+    std::string encoded;
+    encode_table(headers, encoded);
+    properties.headers = encoded;
+    properties.mark(Property::headers);
+    properties.clear(Property::expiration);
+    std::string rendered;
+    encode_properties(properties, rendered);
+    return rendered;
+}
+
+}  // namespace revenant::amqp091

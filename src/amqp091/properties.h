@@ -1,0 +1,42 @@
+// Properties of a message in 0-9-1's dialect: read once when it comes in, rendered again only when
+// the broker has something to add.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "amqp091/content.h"
+#include "base/result.h"
+#include "message/death.h"
+#include "message/message.h"
+
+namespace revenant::amqp091 {
+
+// How the engine asks about 0-9-1 properties.
+const MessageFormat& message_format();
+
+// What a publish's properties say, and the bytes to keep (without BCC, with reply-to rewritten).
+struct PublishedProperties {
+    MessageHead head;
+    std::optional<std::string> rewritten;  // set when the bytes differ from what arrived
+    std::string_view user_id;              // valid only if has_user_id
+    bool has_user_id = false;
+    bool wants_direct_reply = false;
+};
+
+struct PropertiesError {
+    enum class Kind : std::uint8_t { malformed, refused };
+    Kind kind = Kind::malformed;
+    std::string text;
+};
+
+// `reply_name` replaces the reply-to of a direct reply-to request (amqp091 14.2).
+Result<PublishedProperties, PropertiesError> read_published(std::string_view properties,
+                                                            std::string_view reply_name);
+
+// The property bytes of a message with what befell it: x-death, x-first-death-*, x-last-death-*
+// (DL-85 to DL-90), without expiration (DL-70) and, once keys were replaced, without CC (DL-66).
+std::string render_properties(const Message& message, const Envelope& envelope);
+
+}  // namespace revenant::amqp091

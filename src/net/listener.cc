@@ -1,0 +1,144 @@
+#include "net/listener.h"
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/socket.h"
+
+namespace revenant::net {
+namespace {
+
+constexpr int backlog = 4096;
+constexpr int accepts_per_turn = 256;
+
+std::string show_address(const sockaddr_storage& address) {
+    char text[INET6_ADDRSTRLEN] = "?";
+    std::uint16_t port = 0;
+    if (address.ss_family == AF_INET) {
+        const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+        inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+        port = ntohs(v4.sin_port);
+    } else if (address.ss_family == AF_INET6) {
+        const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+        if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
+            inet_ntop(AF_INET, &v6.sin6_addr.s6_addr[12], text, sizeof text);
+        } else {
+            inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+        }
+        port = ntohs(v6.sin6_port);
+    }
+    return std::string(text) + ':' + std::to_string(port);
+}
+
+PeerPlace place_of(const sockaddr_storage& peer) {
+    if (peer.ss_family == AF_INET) {
+        const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
+        return (ntohl(v4.sin_addr.s_addr) >> 24) == 127 ? PeerPlace::loopback : PeerPlace::elsewhere;
+    }
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
+    const bool mapped_loopback = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127;
+    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || mapped_loopback ? PeerPlace::loopback
+                                                                  : PeerPlace::elsewhere;
+}
+
+}  // namespace
+
+Listener::Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port)
+    : network_(network), reactor_(reactor), descriptor_(descriptor), port_(port) {}
+
+Listener::~Listener() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
+                                                              runtime::Reactor& reactor,
+                                                              const std::string& address,
+                                                              std::uint16_t port) {
+    const std::string where = address + ":" + std::to_string(port);
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+    addrinfo* found = nullptr;
+    const int failure =
+        getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
+    if (failure != 0) return Unexpected{"cannot resolve " + where + ": " + gai_strerror(failure)};
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, freeaddrinfo);
+    const int descriptor =
+        socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, found->ai_protocol);
+    const auto fail = [&](const char* what) {
+        const std::string text = std::string("cannot ") + what + " " + where + ": " + std::strerror(errno);
+        if (descriptor >= 0) ::close(descriptor);
+        return Unexpected{text};
+    };
+    if (descriptor < 0) return fail("open a socket for");
+    const int on = 1;
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(descriptor, found->ai_addr, found->ai_addrlen) != 0) return fail("bind");
+    if (::listen(descriptor, backlog) != 0) return fail("listen on");
+    sockaddr_storage bound{};
+    socklen_t size = sizeof bound;
+    getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size);
+    const std::uint16_t actual = ntohs(bound.ss_family == AF_INET
+                                           ? reinterpret_cast<sockaddr_in&>(bound).sin_port
+                                           : reinterpret_cast<sockaddr_in6&>(bound).sin6_port);
+    return std::unique_ptr<Listener>(new Listener(network, reactor, descriptor, actual));
+}
+
+void Listener::start() {
+    reactor_.watch(descriptor_, EPOLLIN, *this);
+    watching_ = true;
+    reactor_.add_ticking(*this);
+}
+
+void Listener::stop() {
+    if (watching_) reactor_.unwatch(descriptor_, *this);
+    watching_ = false;
+    reactor_.remove_ticking(*this);
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+void Listener::tick(Timestamp) {
+    // Descriptors ran out a moment ago; try again.
+    if (watching_ || descriptor_ < 0) return;
+    reactor_.watch(descriptor_, EPOLLIN, *this);
+    watching_ = true;
+}
+
+void Listener::ready(std::uint32_t) {
+    for (int i = 0; i < accepts_per_turn; ++i) {
+        sockaddr_storage peer{};
+        socklen_t size = sizeof peer;
+        const int descriptor = accept4(descriptor_, reinterpret_cast<sockaddr*>(&peer), &size,
+                                       SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (descriptor < 0) {
+            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+                network_.note("cannot accept: " + std::string(std::strerror(errno)));
+                reactor_.unwatch(descriptor_, *this);
+                watching_ = false;
+            }
+            return;
+        }
+        const int on = 1;
+        setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        sockaddr_storage local{};
+        size = sizeof local;
+        getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &size);
+        // Owned by itself from settle_in() on: the reactor disposes of it when it closes.
+        auto* const socket = new Socket(network_, reactor_, descriptor,
+                                        show_address(peer) + " -> " + show_address(local), place_of(peer));
+        socket->settle_in();
+    }
+}
+
+}  // namespace revenant::net

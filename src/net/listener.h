@@ -1,0 +1,41 @@
+// Listener: accepts connections on one address and gives each a Socket.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "net/network.h"
+#include "runtime/reactor.h"
+
+namespace revenant::net {
+
+class Listener final : public runtime::Source, public runtime::Ticking {
+  public:
+    static Result<std::unique_ptr<Listener>, std::string> open(Network& network,
+                                                               runtime::Reactor& reactor,
+                                                               const std::string& address,
+                                                               std::uint16_t port);
+    ~Listener() override;
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+    std::uint16_t port() const { return port_; }
+    // On the reactor's thread.
+    void start();
+    void stop();
+    void ready(std::uint32_t events) override;
+    void tick(Timestamp now) override;
+
+  private:
+    Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port);
+
+    Network& network_;
+    runtime::Reactor& reactor_;
+    int descriptor_;
+    std::uint16_t port_;
+    bool watching_ = false;
+};
+
+}  // namespace revenant::net

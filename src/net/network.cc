@@ -1,0 +1,151 @@
+#include "net/network.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "net/listener.h"
+#include "net/socket.h"
+
+namespace revenant::net {
+namespace {
+
+std::string_view state_name(const amqp091::Connection& connection) {
+    using State = amqp091::Connection::State;
+    switch (connection.state()) {
+        case State::greeting:
+        case State::starting:
+            return "starting";
+        case State::tuning:
+            return "tuning";
+        case State::opening:
+        case State::moving:
+            return "opening";
+        case State::running:
+            return connection.blocked() ? "blocked" : "running";
+        case State::leaving:
+        case State::failing:
+        case State::closing:
+            return "closing";
+        case State::dropping:
+        case State::closed:
+            break;
+    }
+    return "closed";
+}
+
+runtime::ConnectionView view(const Socket& socket) {
+    const amqp091::Connection& connection = socket.connection();
+    runtime::ConnectionView shown;
+    shown.name = socket.name();
+    shown.user = connection.user();
+    shown.vhost = connection.vhost();
+    shown.state = std::string(state_name(connection));
+    shown.mechanism = std::string(connection.mechanism());
+    shown.client_properties = connection.client_properties();
+    shown.channels = connection.channel_count();
+    shown.frame_max = connection.frame_max();
+    shown.heartbeat_seconds = connection.heartbeat_seconds();
+    shown.received_bytes = socket.received_bytes();
+    shown.sent_bytes = socket.sent_bytes();
+    shown.connected_at = socket.connected_at();
+    return shown;
+}
+
+}  // namespace
+
+Network::Network(NetworkSettings settings, runtime::Broker& broker,
+                 std::function<void(std::string_view)> diary)
+    : settings_(std::move(settings)),
+      broker_(broker),
+      diary_(std::move(diary)),
+      corners_(broker.reactor_count()) {}
+
+Network::~Network() = default;
+
+Result<std::uint16_t, std::string> Network::listen(const std::string& address, std::uint16_t port) {
+    REVENANT_TRY(auto listener, Listener::open(*this, broker_.reactor(0), address, port));
+    const std::uint16_t actual = listener->port();
+    Listener& started = *listener;
+    listeners_.push_back(std::move(listener));
+    broker_.ask(broker_.reactor(0), [&started](runtime::Reactor&) { started.start(); });
+    return actual;
+}
+
+void Network::shut_down(Duration patience) {
+    broker_.ask(broker_.reactor(0), [this](runtime::Reactor&) {
+        for (auto& listener : listeners_) listener->stop();
+    });
+    close_connections_if([](const runtime::ConnectionView&) { return true; },
+                         "broker forced connection closure with reason 'shutdown'");
+    constexpr auto pause = std::chrono::milliseconds(10);
+    for (Duration waited{}; waited < patience; waited.us += 10'000) {
+        if (connections().empty()) return;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+void Network::set_alarm(const std::string& reason) {
+    for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
+        broker_.reactor(i).post([this, reason](runtime::Reactor& reactor) {
+            Corner& corner = corners_[reactor.index()];
+            corner.alarm = reason;
+            for (Socket* socket : std::vector<Socket*>(corner.sockets)) socket->set_alarm(reason);
+        });
+    }
+}
+
+void Network::close_connections_if(std::function<bool(const runtime::ConnectionView&)> chosen,
+                                   const std::string& reason) {
+    for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
+        broker_.ask(broker_.reactor(i), [&](runtime::Reactor& reactor) {
+            for (Socket* socket : std::vector<Socket*>(corners_[reactor.index()].sockets)) {
+                if (chosen(view(*socket))) socket->close_forced(reason);
+            }
+        });
+    }
+}
+
+bool Network::close_connection(std::string_view name, const std::string& reason) {
+    bool found = false;
+    close_connections_if(
+        [&](const runtime::ConnectionView& connection) {
+            const bool match = connection.name == name;
+            found = found || match;
+            return match;
+        },
+        reason);
+    return found;
+}
+
+std::vector<runtime::ConnectionView> Network::connections() {
+    std::vector<runtime::ConnectionView> all;
+    for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
+        auto some = broker_.ask(broker_.reactor(i), [this](runtime::Reactor& reactor) {
+            std::vector<runtime::ConnectionView> views;
+            for (const Socket* socket : corners_[reactor.index()].sockets) views.push_back(view(*socket));
+            return views;
+        });
+        std::move(some.begin(), some.end(), std::back_inserter(all));
+    }
+    return all;
+}
+
+void Network::add(runtime::Reactor& reactor, Socket& socket) {
+    corners_[reactor.index()].sockets.push_back(&socket);
+}
+
+void Network::remove(runtime::Reactor& reactor, Socket& socket) {
+    auto& sockets = corners_[reactor.index()].sockets;
+    const auto place = std::find(sockets.begin(), sockets.end(), &socket);
+    if (place == sockets.end()) return;
+    *place = sockets.back();
+    sockets.pop_back();
+}
+
+const std::string& Network::alarm(runtime::Reactor& reactor) const {
+    return corners_[reactor.index()].alarm;
+}
+
+}  // namespace revenant::net

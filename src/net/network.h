@@ -1,0 +1,70 @@
+// Network: the listeners and all sockets of the node.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "amqp091/host.h"
+#include "base/result.h"
+#include "runtime/broker.h"
+#include "runtime/connection_view.h"
+
+namespace revenant::net {
+
+class Listener;
+class Socket;
+
+struct NetworkSettings {
+    amqp091::ConnectionSettings connection;
+};
+
+class Network {
+  public:
+    Network(NetworkSettings settings, runtime::Broker& broker,
+            std::function<void(std::string_view)> diary);
+    ~Network();
+    Network(const Network&) = delete;
+    Network& operator=(const Network&) = delete;
+
+    // Binds and listens; connections are accepted from then on. Port 0 takes a free one. The answer
+    // is the port, or what went wrong.
+    Result<std::uint16_t, std::string> listen(const std::string& address, std::uint16_t port);
+    // Accepts no more, tells every client, and waits until they have left or the time is over.
+    void shut_down(Duration patience);
+
+    // Resources are short (a reason) or no longer (empty).
+    void set_alarm(const std::string& reason);
+    // Ends the connection of that name; false if there is none.
+    bool close_connection(std::string_view name, const std::string& reason);
+    void close_connections_if(std::function<bool(const runtime::ConnectionView&)> chosen,
+                              const std::string& reason);
+    std::vector<runtime::ConnectionView> connections();
+
+    const NetworkSettings& settings() const { return settings_; }
+    runtime::Broker& broker() { return broker_; }
+    void note(std::string_view text) { diary_(text); }
+
+    // --- for sockets, on their reactor's thread ---
+    void add(runtime::Reactor& reactor, Socket& socket);
+    void remove(runtime::Reactor& reactor, Socket& socket);
+    const std::string& alarm(runtime::Reactor& reactor) const;
+
+  private:
+    // Touched on the reactor's own thread only.
+    struct Corner {
+        std::vector<Socket*> sockets;
+        std::string alarm;
+    };
+
+    const NetworkSettings settings_;
+    runtime::Broker& broker_;
+    std::function<void(std::string_view)> diary_;
+    std::vector<Corner> corners_;  // by reactor
+    std::vector<std::unique_ptr<Listener>> listeners_;
+};
+
+}  // namespace revenant::net

@@ -1,0 +1,304 @@
+#include "net/socket.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+namespace revenant::net {
+namespace {
+
+constexpr std::size_t parts_per_write = 64;
+// One socket may not keep the others of its reactor waiting for ever.
+constexpr int writes_per_flush = 16;
+
+// Commands straight into the engine of a vhost at home on this reactor.
+class NearPort final : public amqp091::Port {
+  public:
+    NearPort(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor)
+        : vhost_(std::move(vhost)), reactor_(reactor) {}
+    void send(engine::Command&& command) override {
+        vhost_->engine().handle(std::move(command), reactor_.now());
+    }
+    void publish(engine::Publish&& command) override {
+        vhost_->engine().publish(std::move(command), reactor_.now());
+    }
+    void settle(const engine::Settle& command) override {
+        vhost_->engine().settle(command, reactor_.now());
+    }
+
+  private:
+    std::shared_ptr<runtime::Vhost> vhost_;
+    runtime::Reactor& reactor_;
+};
+
+// Commands by letter to the reactor where the vhost is at home.
+class FarPort final : public amqp091::Port {
+  public:
+    FarPort(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor)
+        : vhost_(std::move(vhost)), reactor_(reactor), home_(vhost_->home().index()) {}
+    void send(engine::Command&& command) override {
+        reactor_.send(home_, runtime::VhostCommand{vhost_, std::move(command)});
+    }
+    void publish(engine::Publish&& command) override { send(std::move(command)); }
+    void settle(const engine::Settle& command) override { send(engine::Settle(command)); }
+
+  private:
+    std::shared_ptr<runtime::Vhost> vhost_;
+    runtime::Reactor& reactor_;
+    std::uint8_t home_;
+};
+
+}  // namespace
+
+Socket::Socket(Network& network, runtime::Reactor& reactor, int descriptor, std::string name,
+               PeerPlace place)
+    : network_(network),
+      reactor_(&reactor),
+      descriptor_(descriptor),
+      name_(std::move(name)),
+      place_(place),
+      connected_at_(reactor.now()),
+      connection_(std::make_unique<amqp091::Connection>(network.settings().connection, *this,
+                                                        reactor.now())) {}
+
+Socket::~Socket() {
+    connection_.reset();
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void Socket::settle_in() {
+    interest_ = EPOLLIN;
+    reactor_->watch(descriptor_, interest_, *this);
+    reactor_->add_ticking(*this);
+    network_.add(*reactor_, *this);
+    if (const std::string& alarm = network_.alarm(*reactor_); !alarm.empty()) {
+        connection_->set_alarm(alarm);
+    }
+}
+
+// ------------------------------------------------------------------------- in
+
+void Socket::ready(std::uint32_t events) {
+    if (closed_) return;
+    if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read();
+    if (!closed_ && (events & EPOLLOUT) != 0) wants_flush();
+}
+
+void Socket::read() {
+    if (!connection_->wants_input() || stalled_) {
+        update_interest();
+        return;
+    }
+    std::vector<char>& buffer = reactor_->read_buffer();
+    const ssize_t count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count <= 0) {
+        peer_gone_ = true;
+        connection_->lost();
+        close();
+        return;
+    }
+    received_bytes_ += static_cast<std::uint64_t>(count);
+    reactor_->refresh_now();
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
+    if (pending_.empty()) {
+        work_on(bytes);
+    } else {
+        pending_.append(bytes);
+        work_on_pending();
+    }
+}
+
+void Socket::work_on(std::string_view bytes) {
+    const std::size_t used = connection_->receive(bytes, reactor_->now());
+    pending_.assign(bytes.substr(used));
+    if (pending_.empty() && pending_.capacity() > 1024) std::string().swap(pending_);
+    if (moving_to_ != nullptr) {
+        move_to(*std::exchange(moving_to_, nullptr));
+        return;
+    }
+    update_interest();
+    if (connection_->finished()) wants_flush();
+}
+
+void Socket::work_on_pending() {
+    std::string bytes = std::move(pending_);
+    pending_.clear();
+    const std::size_t used = connection_->receive(bytes, reactor_->now());
+    bytes.erase(0, used);
+    pending_ = std::move(bytes);
+    if (pending_.empty() && pending_.capacity() > 1024) std::string().swap(pending_);
+    if (moving_to_ != nullptr) {
+        move_to(*std::exchange(moving_to_, nullptr));
+        return;
+    }
+    update_interest();
+    if (connection_->finished()) wants_flush();
+}
+
+// ------------------------------------------------------------------------- out
+
+void Socket::wants_flush() {
+    if (flush_queued_ || closed_) return;
+    flush_queued_ = true;
+    reactor_->flush_later(*this);
+}
+
+void Socket::flush() {
+    flush_queued_ = false;
+    if (closed_) return;
+    connection_->before_flush();
+    send();
+    if (closed_) return;
+    connection_->output_drained();
+    if (connection_->finished() && (connection_->output().empty() || peer_gone_)) {
+        close();
+        return;
+    }
+    update_interest();
+}
+
+void Socket::send() {
+    amqp091::Output& output = connection_->output();
+    for (int i = 0; i < writes_per_flush && !output.empty(); ++i) {
+        std::array<std::string_view, parts_per_write> parts;
+        std::array<iovec, parts_per_write> vectors{};
+        const std::size_t count = output.gather(parts);
+        for (std::size_t j = 0; j < count; ++j) {
+            vectors[j] = {const_cast<char*>(parts[j].data()), parts[j].size()};
+        }
+        msghdr message{};
+        message.msg_iov = vectors.data();
+        message.msg_iovlen = count;
+        const ssize_t sent = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL);
+        if (sent < 0) {
+            if (errno == EAGAIN || errno == EINTR) return;
+            peer_gone_ = true;
+            connection_->lost();
+            close();
+            return;
+        }
+        sent_bytes_ += static_cast<std::uint64_t>(sent);
+        output.consume(static_cast<std::size_t>(sent));
+    }
+    output.shrink();
+}
+
+// Watches for what the connection can use: input unless it is blocked or behind, output while some
+// is unsent.
+void Socket::update_interest() {
+    if (closed_) return;
+    const bool congested = vhost_ != nullptr && reactor_->congested(vhost_->home().index());
+    stalled_ = congested;
+    std::uint32_t wanted = 0;
+    if (connection_->wants_input() && !stalled_) wanted |= EPOLLIN;
+    if (!connection_->output().empty()) wanted |= EPOLLOUT;
+    if (wanted == interest_) return;
+    interest_ = wanted;
+    reactor_->rewatch(descriptor_, interest_, *this);
+}
+
+// ------------------------------------------------------------------------- time and end
+
+void Socket::tick(Timestamp now) {
+    if (closed_) return;
+    connection_->tick(now);
+    if (connection_->finished()) {
+        wants_flush();
+        // Its time is over: what cannot be sent now is not sent.
+        peer_gone_ = true;
+        return;
+    }
+    update_interest();
+}
+
+void Socket::close() {
+    if (closed_) return;
+    closed_ = true;
+    reactor_->unwatch(descriptor_, *this);
+    reactor_->remove_ticking(*this);
+    reactor_->forget(*this);
+    network_.remove(*reactor_, *this);
+    if (connection_sink_ != 0) reactor_->release_sink(connection_sink_);
+    if (admitted_) network_.broker().leave(admitted_vhost_, admitted_user_);
+    ::close(std::exchange(descriptor_, -1));
+    reactor_->dispose(std::unique_ptr<runtime::Source>(this));
+}
+
+void Socket::set_alarm(std::string_view reason) {
+    connection_->set_alarm(reason);
+    update_interest();
+}
+
+void Socket::close_forced(std::string_view reason) {
+    connection_->close_forced(reason, reactor_->now());
+    wants_flush();
+}
+
+// ------------------------------------------------------------------------- host
+
+amqp091::VhostAnswer Socket::open_vhost(std::string_view vhost, std::string_view user) {
+    vhost_ = network_.broker().find_vhost(vhost);
+    if (!vhost_) return amqp091::VhostRefused{"vhost " + std::string(vhost) + " not found"};
+    if (auto refusal = network_.broker().admit(vhost, user)) return amqp091::VhostRefused{*refusal};
+    admitted_ = true;
+    admitted_vhost_ = std::string(vhost);
+    admitted_user_ = std::string(user);
+    runtime::Reactor& place = network_.broker().place(*vhost_);
+    if (&place == reactor_) return enter_vhost();
+    moving_to_ = &place;
+    return amqp091::VhostElsewhere{};
+}
+
+amqp091::VhostAnswer Socket::enter_vhost() {
+    if (&vhost_->home() == reactor_) {
+        port_ = std::make_unique<NearPort>(vhost_, *reactor_);
+    } else {
+        port_ = std::make_unique<FarPort>(vhost_, *reactor_);
+    }
+    connection_sink_ = reactor_->register_sink(*connection_);
+    return amqp091::VhostOpened{port_.get(), ConnectionId{connection_sink_}};
+}
+
+void Socket::move_to(runtime::Reactor& reactor) {
+    reactor_->unwatch(descriptor_, *this);
+    reactor_->remove_ticking(*this);
+    reactor_->forget(*this);
+    flush_queued_ = false;
+    network_.remove(*reactor_, *this);
+    reactor_ = &reactor;
+    reactor.post([this](runtime::Reactor&) {
+        settle_in();
+        connection_->vhost_opened(enter_vhost());
+        work_on_pending();
+    });
+}
+
+ChannelId Socket::register_channel(engine::EffectSink& sink) {
+    return ChannelId{reactor_->register_sink(sink)};
+}
+
+void Socket::release_channel(ChannelId channel) { reactor_->release_sink(channel.value); }
+
+std::string Socket::random_name(std::string_view prefix) {
+    static constexpr char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    std::array<unsigned char, 22> random{};
+    CHECK(getrandom(random.data(), random.size(), 0) == static_cast<ssize_t>(random.size()));
+    std::string name(prefix);
+    for (const unsigned char octet : random) name += alphabet[octet % 64];
+    return name;
+}
+
+void Socket::note(std::string_view text) { network_.note("connection " + name_ + ": " + std::string(text)); }
+
+}  // namespace revenant::net

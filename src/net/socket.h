@@ -1,0 +1,89 @@
+// Socket: one TCP connection and the AMQP connection it carries. It lives on one reactor at a time
+// and may move once, when the vhost is known.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "amqp091/connection.h"
+#include "net/network.h"
+#include "runtime/broker.h"
+#include "runtime/reactor.h"
+
+namespace revenant::net {
+
+class Socket final : public runtime::Source,
+                     public runtime::Flushable,
+                     public runtime::Ticking,
+                     public amqp091::Host {
+  public:
+    Socket(Network& network, runtime::Reactor& reactor, int descriptor, std::string name,
+           PeerPlace place);
+    ~Socket() override;
+    Socket(const Socket&) = delete;
+    Socket& operator=(const Socket&) = delete;
+
+    // Takes its place on the reactor it was made or moved to. On that reactor's thread.
+    void settle_in();
+
+    void ready(std::uint32_t events) override;
+    void flush() override;
+    void tick(Timestamp now) override;
+
+    // amqp091::Host
+    const std::shared_ptr<const AccessTable>& access() override { return reactor_->access(); }
+    PeerPlace peer_place() const override { return place_; }
+    amqp091::VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
+    ChannelId register_channel(engine::EffectSink& sink) override;
+    void release_channel(ChannelId channel) override;
+    std::string random_name(std::string_view prefix) override;
+    void wants_flush() override;
+    void note(std::string_view text) override;
+
+    void set_alarm(std::string_view reason);
+    void close_forced(std::string_view reason);
+
+    const std::string& name() const { return name_; }
+    const amqp091::Connection& connection() const { return *connection_; }
+    std::uint64_t received_bytes() const { return received_bytes_; }
+    std::uint64_t sent_bytes() const { return sent_bytes_; }
+    Timestamp connected_at() const { return connected_at_; }
+
+  private:
+    void read();
+    void work_on(std::string_view bytes);
+    void work_on_pending();
+    void send();
+    void update_interest();
+    void close();
+    void move_to(runtime::Reactor& reactor);
+    amqp091::VhostAnswer enter_vhost();
+
+    Network& network_;
+    runtime::Reactor* reactor_;
+    int descriptor_;
+    std::string name_;
+    PeerPlace place_;
+    std::uint32_t interest_ = 0;
+    bool flush_queued_ = false;
+    bool stalled_ = false;  // the vhost's reactor cannot take more commands for the moment
+    bool closed_ = false;
+    bool peer_gone_ = false;
+    std::shared_ptr<runtime::Vhost> vhost_;
+    runtime::Reactor* moving_to_ = nullptr;
+    bool admitted_ = false;
+    std::string admitted_vhost_;
+    std::string admitted_user_;
+    std::unique_ptr<amqp091::Port> port_;
+    std::uint64_t connection_sink_ = 0;
+    std::string pending_;  // an incomplete frame
+    std::uint64_t received_bytes_ = 0;
+    std::uint64_t sent_bytes_ = 0;
+    Timestamp connected_at_;
+    // Last: it may use everything above while it goes.
+    std::unique_ptr<amqp091::Connection> connection_;
+};
+
+}  // namespace revenant::net

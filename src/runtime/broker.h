@@ -1,0 +1,106 @@
+// Broker: the reactors, the virtual hosts on them, and the catalog of users and permissions. What
+// the network, HTTP and the node share. Its functions may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "auth/access.h"
+#include "base/result.h"
+#include "catalog/catalog.h"
+#include "runtime/reactor.h"
+#include "runtime/vhost.h"
+
+namespace revenant::runtime {
+
+// Where a connection is served once its vhost is known.
+enum class Placement : std::uint8_t {
+    automatic,  // at the vhost's home, unless that reactor is busy and another is not
+    home,       // always at the vhost's home
+    spread,     // on all reactors in turn
+};
+
+struct BrokerSettings {
+    unsigned reactors = 1;
+    Placement placement = Placement::automatic;
+    std::optional<std::uint64_t> connections_max;
+};
+
+class Broker {
+  public:
+    explicit Broker(BrokerSettings settings);
+    ~Broker();
+    Broker(const Broker&) = delete;
+    Broker& operator=(const Broker&) = delete;
+
+    void start();
+    void stop();
+
+    std::size_t reactor_count() const { return reactors_.size(); }
+    Reactor& reactor(std::size_t index) { return *reactors_[index]; }
+    // The reactor that should serve a connection to this vhost.
+    Reactor& place(Vhost& vhost);
+
+    std::shared_ptr<Vhost> find_vhost(std::string_view name);
+    std::vector<std::shared_ptr<Vhost>> vhosts();
+
+    // Changes the catalog, makes and deletes vhosts accordingly and tells every reactor.
+    Result<CatalogRecord, CatalogRefusal> change(const CatalogCommand& command);
+    std::shared_ptr<const AccessTable> access();
+
+    // Counts a connection in, or says why it may not come in (amqp091 3.7).
+    std::optional<std::string> admit(std::string_view vhost, std::string_view user);
+    void leave(std::string_view vhost, std::string_view user);
+    std::size_t connection_count();
+
+    // Runs work(engine) at the vhost's home and waits for what it returns. Never from a reactor.
+    template <typename Work>
+    auto ask(const std::shared_ptr<Vhost>& vhost, Work work) {
+        return ask(vhost->home(), [vhost, work = std::move(work)](Reactor&) mutable {
+            return work(vhost->engine());
+        });
+    }
+    // Runs work(reactor) there and waits for what it returns. Never from a reactor.
+    template <typename Work>
+    auto ask(Reactor& reactor, Work work) {
+        using Answer = std::invoke_result_t<Work&, Reactor&>;
+        const auto promise = std::make_shared<std::promise<Answer>>();
+        auto answer = promise->get_future();
+        reactor.post([promise, work = std::move(work)](Reactor& there) mutable {
+            if constexpr (std::is_void_v<Answer>) {
+                work(there);
+                promise->set_value();
+            } else {
+                promise->set_value(work(there));
+            }
+        });
+        return answer.get();
+    }
+
+  private:
+    void add_vhost(const std::string& name);
+    void drop_vhost(const std::string& name);
+
+    const BrokerSettings settings_;
+    std::vector<std::unique_ptr<Reactor>> reactors_;
+    std::mutex mutex_;  // guards everything below
+    Catalog catalog_;
+    std::map<std::string, std::shared_ptr<Vhost>, std::less<>> vhosts_;
+    std::map<std::string, std::uint64_t, std::less<>> connections_by_vhost_;
+    std::map<std::string, std::uint64_t, std::less<>> connections_by_user_;
+    std::uint64_t connections_ = 0;
+    std::size_t next_home_ = 0;
+    std::size_t next_place_ = 0;
+    bool running_ = false;
+};
+
+}  // namespace revenant::runtime

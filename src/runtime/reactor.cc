@@ -1,0 +1,266 @@
+#include "runtime/reactor.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "runtime/system_clock.h"
+#include "runtime/vhost.h"
+
+namespace revenant::runtime {
+namespace {
+
+constexpr std::size_t mailbox_letters_max = 64 * 1024;
+constexpr std::size_t congested_letters = 16 * 1024;
+constexpr std::size_t read_buffer_bytes = 256 * 1024;
+constexpr int events_per_turn = 256;
+constexpr Duration tick_interval = milliseconds(250);
+
+}  // namespace
+
+Reactor::Reactor(std::uint8_t index)
+    : index_(index),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      now_(system_now()),
+      next_tick_(now_ + tick_interval),
+      mailbox_(mailbox_letters_max),
+      read_buffer_(read_buffer_bytes),
+      busy_since_(now_) {
+    CHECK(epoll_ >= 0 && wakeup_ >= 0);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = nullptr;  // stands for the wake-up
+    CHECK(epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event) == 0);
+}
+
+Reactor::~Reactor() {
+    join();
+    ::close(epoll_);
+    ::close(wakeup_);
+}
+
+void Reactor::start() {
+    thread_ = std::thread([this] { run(); });
+}
+
+void Reactor::stop() {
+    stopping_.store(true);
+    wake();
+}
+
+void Reactor::join() {
+    if (thread_.joinable()) thread_.join();
+}
+
+void Reactor::wake() {
+    const std::uint64_t one = 1;
+    // A full counter means that it is awake already.
+    [[maybe_unused]] const ssize_t written = ::write(wakeup_, &one, sizeof one);
+}
+
+void Reactor::post(Task task) {
+    if (mailbox_.post_always(std::move(task)) == Mailbox<Letter>::Posted::first) wake();
+}
+
+void Reactor::run() {
+    while (!stopping_.load(std::memory_order_relaxed)) turn();
+}
+
+Timestamp Reactor::refresh_now() {
+    now_ = system_now();
+    return now_;
+}
+
+void Reactor::wait() {
+    Timestamp until = next_tick_;
+    for (const auto& vhost : vhosts_) until = std::min(until, vhost->engine().next_deadline());
+    // Letters that were refused wait for room; look again soon.
+    const bool stuck = std::any_of(outgoing_.begin(), outgoing_.end(),
+                                   [](const auto& batch) { return !batch.empty(); });
+    if (stuck) until = std::min(until, now_ + milliseconds(1));
+    const std::int64_t left_us = std::max<std::int64_t>(0, until.us - now_.us);
+    const timespec timeout{left_us / 1'000'000, (left_us % 1'000'000) * 1000};
+    std::array<epoll_event, events_per_turn> events{};
+    const int count =
+        epoll_pwait2(epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr);
+    CHECK(count >= 0 || errno == EINTR);
+    ready_.clear();
+    for (int i = 0; i < count; ++i) {
+        if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) {
+            std::uint64_t ignored = 0;
+            [[maybe_unused]] const ssize_t got = ::read(wakeup_, &ignored, sizeof ignored);
+            continue;
+        }
+        ready_.push_back({events[static_cast<std::size_t>(i)].events,
+                          static_cast<Source*>(events[static_cast<std::size_t>(i)].data.ptr)});
+    }
+}
+
+void Reactor::turn() {
+    const Timestamp before = now_;
+    wait();
+    const Timestamp begin = refresh_now();
+    read_letters();
+    run_due_vhosts();
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+        if (ready_[i].source != nullptr) ready_[i].source->ready(ready_[i].events);
+    }
+    if (now_ >= next_tick_) tick_all();
+    flush_all();
+    send_letters();
+    disposed_.clear();
+    const Timestamp end = refresh_now();
+    busy_us_ += (end - begin).us;
+    if ((end - busy_since_).us >= 1'000'000) {
+        busy_percent_.store(static_cast<unsigned>(busy_us_ * 100 / (end - busy_since_).us),
+                            std::memory_order_relaxed);
+        busy_us_ = 0;
+        busy_since_ = end;
+    }
+    static_cast<void>(before);
+}
+
+void Reactor::read_letters() {
+    for (auto& batch : mailbox_.take()) {
+        for (Letter& letter : batch) {
+            if (auto* command = std::get_if<VhostCommand>(&letter)) {
+                command->vhost->engine().handle(std::move(command->command), now_);
+            } else if (auto* effect = std::get_if<engine::Effect>(&letter)) {
+                dispatch_effect(std::move(*effect));
+            } else {
+                std::get<Task>(letter)(*this);
+            }
+        }
+    }
+}
+
+void Reactor::dispatch_effect(engine::Effect&& effect) {
+    const std::uint64_t id = std::visit(
+        [](const auto& one) {
+            if constexpr (requires { one.channel; }) {
+                return one.channel.value;
+            } else {
+                return one.connection.value;
+            }
+        },
+        effect);
+    engine::EffectSink* const sink = find_sink(id);
+    if (sink == nullptr) return;  // the connection ended while the effect was under way
+    if (auto* deliver = std::get_if<engine::Deliver>(&effect)) {
+        sink->deliver(std::move(*deliver));
+    } else if (const auto* confirm = std::get_if<engine::Confirm>(&effect)) {
+        sink->confirm(*confirm);
+    } else {
+        sink->request(std::move(effect));
+    }
+}
+
+void Reactor::run_due_vhosts() {
+    for (const auto& vhost : vhosts_) {
+        if (vhost->engine().next_deadline() <= now_) vhost->engine().handle(engine::Tick{}, now_);
+    }
+}
+
+void Reactor::tick_all() {
+    next_tick_ = now_ + tick_interval;
+    // A tick may end a connection, which takes itself out of the list.
+    const std::vector<Ticking*> ticking = ticking_;
+    for (Ticking* one : ticking) one->tick(now_);
+}
+
+void Reactor::flush_all() {
+    // Flushing one socket may give others something to say: a consumer that drained gets more.
+    for (std::size_t i = 0; i < flushing_.size(); ++i) {
+        if (flushing_[i] != nullptr) flushing_[i]->flush();
+    }
+    flushing_.clear();
+}
+
+void Reactor::forget(Flushable& socket) {
+    std::replace(flushing_.begin(), flushing_.end(), &socket, static_cast<Flushable*>(nullptr));
+}
+
+void Reactor::send(std::uint8_t reactor, Letter letter) { outgoing_[reactor].push_back(std::move(letter)); }
+
+bool Reactor::congested(std::uint8_t reactor) const {
+    return outgoing_[reactor].size() > congested_letters;
+}
+
+void Reactor::send_letters() {
+    for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+        if (outgoing_[i].empty()) continue;
+        if (all_[i]->mailbox_.post(outgoing_[i]) == Mailbox<Letter>::Posted::first) all_[i]->wake();
+    }
+}
+
+void Reactor::watch(int descriptor, std::uint32_t events, Source& source) {
+    epoll_event event{};
+    event.events = events;
+    event.data.ptr = &source;
+    CHECK(epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0);
+}
+
+void Reactor::rewatch(int descriptor, std::uint32_t events, Source& source) {
+    epoll_event event{};
+    event.events = events;
+    event.data.ptr = &source;
+    CHECK(epoll_ctl(epoll_, EPOLL_CTL_MOD, descriptor, &event) == 0);
+}
+
+void Reactor::unwatch(int descriptor, Source& source) {
+    epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
+    for (Event& event : ready_) {
+        if (event.source == &source) event.source = nullptr;
+    }
+}
+
+void Reactor::add_ticking(Ticking& ticking) { ticking_.push_back(&ticking); }
+
+void Reactor::remove_ticking(Ticking& ticking) {
+    const auto place = std::find(ticking_.begin(), ticking_.end(), &ticking);
+    if (place == ticking_.end()) return;
+    *place = ticking_.back();
+    ticking_.pop_back();
+}
+
+std::uint64_t Reactor::register_sink(engine::EffectSink& sink) {
+    if (free_sinks_.empty()) {
+        free_sinks_.push_back(static_cast<std::uint32_t>(sinks_.size()));
+        sinks_.emplace_back();
+    }
+    const std::uint32_t slot = free_sinks_.back();
+    free_sinks_.pop_back();
+    sinks_[slot].sink = &sink;
+    sinks_[slot].generation += 1;
+    CHECK(slot < (1U << 24));
+    return (std::uint64_t{index_} << 56) | (std::uint64_t{sinks_[slot].generation} << 24) | slot;
+}
+
+void Reactor::release_sink(std::uint64_t id) {
+    if (find_sink(id) == nullptr) return;
+    const auto slot = static_cast<std::uint32_t>(id & 0xFFFFFF);
+    sinks_[slot].sink = nullptr;
+    free_sinks_.push_back(slot);
+}
+
+engine::EffectSink* Reactor::find_sink(std::uint64_t id) {
+    const std::size_t slot = id & 0xFFFFFF;
+    const auto generation = static_cast<std::uint32_t>(id >> 24);
+    if (slot >= sinks_.size() || sinks_[slot].generation != generation) return nullptr;
+    return sinks_[slot].sink;
+}
+
+void Reactor::adopt_vhost(std::shared_ptr<Vhost> vhost) { vhosts_.push_back(std::move(vhost)); }
+
+void Reactor::drop_vhost(const Vhost& vhost) {
+    std::erase_if(vhosts_, [&](const auto& owned) { return owned.get() == &vhost; });
+}
+
+}  // namespace revenant::runtime

@@ -1,0 +1,157 @@
+// Reactor: one thread, one epoll loop. It owns sockets, the engines of the vhosts at home here, and
+// timers. A turn is: read what arrived and work on it, handle letters from other reactors, run what
+// is due, then flush every socket that has something to say, once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "auth/access.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "engine/command.h"
+#include "engine/effect.h"
+#include "runtime/mailbox.h"
+
+namespace revenant::runtime {
+
+class Reactor;
+class Vhost;
+
+// Something with a file descriptor in the epoll set.
+class Source {
+  public:
+    virtual ~Source() = default;
+    virtual void ready(std::uint32_t events) = 0;
+};
+
+// Something that wants its output sent at the end of the turn.
+class Flushable {
+  public:
+    virtual ~Flushable() = default;
+    virtual void flush() = 0;
+};
+
+// Called a few times per second.
+class Ticking {
+  public:
+    virtual ~Ticking() = default;
+    virtual void tick(Timestamp now) = 0;
+};
+
+struct VhostCommand {
+    std::shared_ptr<Vhost> vhost;
+    engine::Command command;
+};
+using Task = std::function<void(Reactor&)>;
+using Letter = std::variant<VhostCommand, engine::Effect, Task>;
+
+class Reactor {
+  public:
+    explicit Reactor(std::uint8_t index);
+    ~Reactor();
+    Reactor(const Reactor&) = delete;
+    Reactor& operator=(const Reactor&) = delete;
+
+    // Wires the reactors of a node to each other; before any of them starts.
+    void meet(std::vector<Reactor*> all) { all_ = std::move(all); outgoing_.resize(all_.size()); }
+    void start();
+    // From any thread.
+    void stop();
+    void join();
+    void post(Task task);
+
+    // --- everything below belongs to the reactor's own thread ---
+
+    std::uint8_t index() const { return index_; }
+    Timestamp now() const { return now_; }
+    // Reads the clock again; after bytes were read that may have arrived after the turn began.
+    Timestamp refresh_now();
+    bool on_this_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
+
+    void watch(int descriptor, std::uint32_t events, Source& source);
+    void rewatch(int descriptor, std::uint32_t events, Source& source);
+    void unwatch(int descriptor, Source& source);
+    void flush_later(Flushable& socket) { flushing_.push_back(&socket); }
+    void forget(Flushable& socket);
+    void add_ticking(Ticking& ticking);
+    void remove_ticking(Ticking& ticking);
+    // Destroys the object when nothing of this turn can refer to it any more.
+    void dispose(std::unique_ptr<Source> source) { disposed_.push_back(std::move(source)); }
+
+    // Where effects for a channel or connection go. The id names this reactor.
+    std::uint64_t register_sink(engine::EffectSink& sink);
+    void release_sink(std::uint64_t id);
+    engine::EffectSink* find_sink(std::uint64_t id);
+    static std::uint8_t reactor_of(std::uint64_t id) { return static_cast<std::uint8_t>(id >> 56); }
+
+    // Letters to other reactors leave at the end of the turn.
+    void send(std::uint8_t reactor, Letter letter);
+    // More waits for that reactor than it can take: whoever feeds it should stop for a while.
+    bool congested(std::uint8_t reactor) const;
+
+    void adopt_vhost(std::shared_ptr<Vhost> vhost);
+    void drop_vhost(const Vhost& vhost);
+    const std::vector<std::shared_ptr<Vhost>>& vhosts() const { return vhosts_; }
+
+    const std::shared_ptr<const AccessTable>& access() const { return access_; }
+    void set_access(std::shared_ptr<const AccessTable> access) { access_ = std::move(access); }
+
+    // Shared by all sockets of the reactor: a socket is read into it and leaves only an incomplete
+    // frame behind.
+    std::vector<char>& read_buffer() { return read_buffer_; }
+
+    // The share of time this reactor was working lately, 0 to 100; readable from any thread.
+    unsigned busy_percent() const { return busy_percent_.load(std::memory_order_relaxed); }
+    std::size_t ticking_count() const { return ticking_.size(); }
+
+  private:
+    void run();
+    void turn();
+    void wait();
+    void wake();
+    void read_letters();
+    void run_due_vhosts();
+    void tick_all();
+    void flush_all();
+    void send_letters();
+    void dispatch_effect(engine::Effect&& effect);
+
+    const std::uint8_t index_;
+    std::vector<Reactor*> all_;
+    std::thread thread_;
+    std::atomic<bool> stopping_{false};
+    int epoll_ = -1;
+    int wakeup_ = -1;
+    Timestamp now_;
+    Timestamp next_tick_;
+    Mailbox<Letter> mailbox_;
+    std::vector<Mailbox<Letter>::Batch> outgoing_;  // by reactor
+    std::vector<Flushable*> flushing_;
+    std::vector<Ticking*> ticking_;
+    std::vector<std::unique_ptr<Source>> disposed_;
+    std::vector<std::shared_ptr<Vhost>> vhosts_;
+    std::shared_ptr<const AccessTable> access_;
+    std::vector<char> read_buffer_;
+    struct SinkSlot {
+        engine::EffectSink* sink = nullptr;
+        std::uint32_t generation = 0;
+    };
+    std::vector<SinkSlot> sinks_;
+    std::vector<std::uint32_t> free_sinks_;
+    struct Event {
+        std::uint32_t events;
+        Source* source;
+    };
+    std::vector<Event> ready_;  // of the present turn; unwatch() takes a source out
+    std::int64_t busy_us_ = 0;
+    Timestamp busy_since_;
+    std::atomic<unsigned> busy_percent_{0};
+};
+
+}  // namespace revenant::runtime
