@@ -34,9 +34,10 @@ struct QueueDeclared {
 struct QueueDeleted {
     QueueId queue;
 };
-// Everything ready is gone; what is unsettled stays.
+// Everything ready is gone. What is unsettled stays, and is named: a replay knows no deliveries.
 struct Purged {
     QueueId queue;
+    std::vector<Position> unsettled;  // ascending
 };
 struct Bound {
     std::string source;

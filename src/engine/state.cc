@@ -119,7 +119,16 @@ void State::apply_one(const QueueDeleted& event) {
 void State::apply_one(const Purged& event) {
     Queue* const queue = find_queue(event.queue);
     CHECK(queue != nullptr);
-    while (const auto position = queue->head()) remove(*queue, *position, Ending::purged);
+    std::vector<Position> purged;
+    for (std::size_t level = 0; level < queue->level_count(); ++level) {
+        queue->level(level).for_each([&](std::uint64_t sequence, const Entry&) {
+            const Position position = Position::of(level, sequence);
+            if (!std::binary_search(event.unsettled.begin(), event.unsettled.end(), position)) {
+                purged.push_back(position);
+            }
+        });
+    }
+    for (const Position position : purged) remove(*queue, position, Ending::purged);
 }
 
 void State::release_deleted_queue(Queue& queue) {

@@ -329,7 +329,14 @@ Result<CountAnswer, Refusal> purge_queue(Turn& turn, const PurgeQueue& command) 
     REVENANT_TRY(Queue* const queue,
                  usable_queue(turn, connection_of(turn, command.channel), command.name));
     const CountAnswer answer{queue->ready_count()};
-    turn.emit(Purged{queue->id()});
+    Purged purged{queue->id(), {}};
+    for (std::size_t level = 0; level < queue->level_count(); ++level) {
+        queue->level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {
+            if (entry.state != EntryState::unacked) return;
+            purged.unsettled.push_back(Position::of(level, sequence));
+        });
+    }
+    turn.emit(purged);
     return answer;
 }
 
