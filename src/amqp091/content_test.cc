@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <string>
 
@@ -153,7 +154,7 @@ TEST(Properties, BytesBehindTheLastOneAreRefused) {
 TEST(Properties, RandomOnesSurviveEncodingAndDecoding) {
     std::mt19937_64 random(1014);
     for (int round = 0; round < 5000; ++round) {
-        std::string texts[11];
+        std::array<std::string, 11> texts;
         for (std::string& text : texts) {
             text.resize(random() % 256);
             for (char& octet : text) octet = static_cast<char>(random());
@@ -162,7 +163,7 @@ TEST(Properties, RandomOnesSurviveEncodingAndDecoding) {
         properties.flags = static_cast<std::uint16_t>(random() & 0xfffe);
         std::size_t next = 0;
         const auto fill = [&](Property property, std::string_view& field) {
-            if (properties.has(property)) field = texts[next++];
+            if (properties.has(property)) field = texts.at(next++);
         };
         fill(Property::content_type, properties.content_type);
         fill(Property::content_encoding, properties.content_encoding);

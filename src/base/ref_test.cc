@@ -7,48 +7,67 @@
 namespace revenant {
 namespace {
 
-struct Counted : RefCounted<Counted> {
-    explicit Counted(int& counter) : alive(counter) { ++alive; }
-    ~Counted() { --alive; }
-    int& alive;
+// Counts its references where the test can see them.
+struct Counted {
+    void retain() const { ++references; }
+    void release() const { --references; }
+    mutable int references = 1;
+    int content = 5;
 };
 
-TEST(Ref, TheLastReferenceFreesTheObject) {
-    int alive = 0;
+TEST(Ref, CopiesAreCountedUntilTheyEnd) {
+    Counted object;
     {
-        const auto first = Ref<Counted>::adopt(new Counted(alive));
-        EXPECT_EQ(alive, 1);
+        Ref<Counted> first = Ref<Counted>::adopt(&object);
+        EXPECT_EQ(object.references, 1);
         {
-            const Ref<Counted> second = first;
+            Ref<Counted> second = first;
+            EXPECT_EQ(object.references, 2);
             EXPECT_EQ(second, first);
+            second = Ref<Counted>();
+            EXPECT_EQ(object.references, 1);
         }
-        EXPECT_EQ(alive, 1);
+        EXPECT_EQ(object.references, 1);
     }
-    EXPECT_EQ(alive, 0);
+    EXPECT_EQ(object.references, 0);
 }
 
-TEST(Ref, AMovedOneIsEmpty) {
-    int alive = 0;
-    auto first = Ref<Counted>::adopt(new Counted(alive));
-    Ref<Counted> second = std::move(first);
+TEST(Ref, AMovedOneIsEmptyAndCountsNothing) {
+    Counted object;
+    Ref<Counted> first = Ref<Counted>::adopt(&object);
+    const Ref<Counted> second = std::move(first);
     EXPECT_FALSE(static_cast<bool>(first));  // NOLINT(bugprone-use-after-move): what is tested
     EXPECT_TRUE(static_cast<bool>(second));
-    second = Ref<Counted>();
-    EXPECT_EQ(alive, 0);
+    EXPECT_EQ(object.references, 1);
+    EXPECT_EQ(second->content, 5);
+    EXPECT_EQ(second.get(), &object);
 }
 
 TEST(Ref, AssignmentLetsGoOfTheOldObject) {
-    int alive = 0;
-    auto first = Ref<Counted>::adopt(new Counted(alive));
-    auto second = Ref<Counted>::adopt(new Counted(alive));
-    EXPECT_EQ(alive, 2);
+    Counted old_object;
+    Counted new_object;
+    Ref<Counted> first = Ref<Counted>::adopt(&old_object);
+    const Ref<Counted> second = Ref<Counted>::adopt(&new_object);
     first = second;
-    EXPECT_EQ(alive, 1);
-    EXPECT_EQ(first.get(), second.get());
+    EXPECT_EQ(old_object.references, 0);
+    EXPECT_EQ(new_object.references, 2);
     Ref<Counted>& same = first;
     first = same;
-    EXPECT_EQ(alive, 1);
-    EXPECT_EQ(&first->alive, &alive);
+    EXPECT_EQ(new_object.references, 2);
+}
+
+TEST(Ref, TheLastReferenceFreesAnObjectThatCountsItself) {
+    struct Watched : RefCounted<Watched> {
+        explicit Watched(int& counter) : alive(counter) { ++alive; }
+        ~Watched() { --alive; }
+        int& alive;
+    };
+    int alive = 0;
+    {
+        const auto only = Ref<Watched>::adopt(new Watched(alive));
+        EXPECT_EQ(alive, 1);
+    }
+    EXPECT_EQ(alive, 0);
 }
 
 }  // namespace
