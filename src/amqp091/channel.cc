@@ -123,6 +123,7 @@ void Channel::receive(const Frame& frame) {
             }
             return on_header(frame);
         case Awaiting::body:
+        case Awaiting::refused_body:
             if (frame.type != FrameType::body) {
                 return unexpected("expected content body, got non content body frame instead");
             }
@@ -253,28 +254,34 @@ void Channel::on_header(const Frame& frame) {
     }
     const std::uint64_t size_max = connection_.settings().max_message_size;
     if (header->body_size > size_max) {
-        return fail(ReplyCode::precondition_failed,
-                    "message size " + std::to_string(header->body_size) + " is larger than " +
-                        (size_max == body_size_ceiling ? "max size " : "configured max size ") +
-                        std::to_string(size_max));
+        return refuse_content(ReplyCode::precondition_failed,
+                              "message size " + std::to_string(header->body_size) + " is larger than " +
+                                  (size_max == body_size_ceiling ? "max size " : "configured max size ") +
+                                  std::to_string(size_max),
+                              header->body_size);
     }
-    if (!may_write_to(exchange_)) return;
+    if (const auto refusal = write_refusal(exchange_)) {
+        return refuse_content(ReplyCode::access_refused, refusal->text, header->body_size);
+    }
     auto published = read_published(header->properties, reply_name_);
     if (!published) {
         if (published.error().kind == PropertiesError::Kind::refused) {
-            return fail(ReplyCode::precondition_failed, published.error().text);
+            return refuse_content(ReplyCode::precondition_failed, published.error().text,
+                                  header->body_size);
         }
         return connection_.fail({ReplyCode::internal_error, published.error().text, class_id_, method_id_});
     }
     if (published->wants_direct_reply && reply_name_.empty()) {
-        return fail(ReplyCode::precondition_failed, "fast reply consumer does not exist");
+        return refuse_content(ReplyCode::precondition_failed, "fast reply consumer does not exist",
+                              header->body_size);
     }
     if (published->has_user_id && published->user_id != connection_.user()) {
         const User* const user = connection_.access().find_user(connection_.user());
         if (user == nullptr || !user->has_tag("impersonator")) {
-            return fail(ReplyCode::precondition_failed,
-                        "user_id property set to '" + std::string(published->user_id) +
-                            "' but authenticated user was '" + connection_.user() + "'");
+            return refuse_content(ReplyCode::precondition_failed,
+                                  "user_id property set to '" + std::string(published->user_id) +
+                                      "' but authenticated user was '" + connection_.user() + "'",
+                                  header->body_size);
         }
     }
     refusal_if_topic_ = topic_refusal(Permission::write, exchange_, routing_key_);
@@ -294,10 +301,25 @@ void Channel::on_header(const Frame& frame) {
     if (builder_.body_missing() == 0) publish_assembled();
 }
 
+void Channel::refuse_content(ReplyCode code, std::string text, std::uint64_t body_size) {
+    failure_code_ = code;
+    refused_text_ = std::move(text);
+    refused_body_missing_ = body_size;
+    awaiting_ = Awaiting::refused_body;
+    if (body_size == 0) fail(failure_code_, std::move(refused_text_));
+}
+
 void Channel::on_body(const Frame& frame) {
-    if (frame.payload.size() > builder_.body_missing()) {
+    const bool refused = awaiting_ == Awaiting::refused_body;
+    const std::uint64_t missing = refused ? refused_body_missing_ : builder_.body_missing();
+    if (frame.payload.size() > missing) {
         return connection_.fail({ReplyCode::frame_error, "content body frame exceeds remaining content size",
                                  class_id_, method_id_});
+    }
+    if (refused) {
+        refused_body_missing_ -= frame.payload.size();
+        if (refused_body_missing_ == 0) fail(failure_code_, std::move(refused_text_));
+        return;
     }
     builder_.append_body(frame.payload);
     if (builder_.body_missing() == 0) publish_assembled();
@@ -343,13 +365,16 @@ bool Channel::require_any(std::string_view kind, std::string_view name) {
     return require(Permission::configure, kind, name);
 }
 
-bool Channel::may_write_to(std::string_view exchange) {
+std::optional<engine::Refusal> Channel::write_refusal(std::string_view exchange) {
     const std::uint64_t version = connection_.access().version();
-    if (writable_known_ && writable_version_ == version && writable_exchange_ == exchange) return true;
-    writable_known_ = require(Permission::write, "exchange", exchange);
+    if (writable_known_ && writable_version_ == version && writable_exchange_ == exchange) {
+        return std::nullopt;
+    }
+    auto refusal = permission_refusal(Permission::write, "exchange", exchange);
+    writable_known_ = !refusal;
     writable_version_ = version;
     writable_exchange_.assign(exchange);
-    return writable_known_;
+    return refusal;
 }
 
 std::optional<engine::Refusal> Channel::topic_refusal(Permission permission, std::string_view exchange,

@@ -48,7 +48,7 @@ class Channel final : public engine::EffectSink {
         closing,  // channel.close is sent; close-ok is awaited
         gone,
     };
-    enum class Awaiting : std::uint8_t { method, header, body };
+    enum class Awaiting : std::uint8_t { method, header, body, refused_body };
 
     // What the next answer of the engine becomes.
     enum class Reply : std::uint8_t {
@@ -90,6 +90,9 @@ class Channel final : public engine::EffectSink {
     void on_header(const Frame& frame);
     void on_body(const Frame& frame);
     void publish_assembled();
+    // The message is refused, but not before its last byte: clients cannot handle a close while they
+    // are still writing a body. Nothing of it is kept.
+    void refuse_content(ReplyCode code, std::string text, std::uint64_t body_size);
 
     template <typename Method, typename Work>
     void with(const MethodPayload& method, Work work);
@@ -140,7 +143,7 @@ class Channel final : public engine::EffectSink {
                                                       std::string_view name);
     bool require(Permission permission, std::string_view kind, std::string_view name);
     bool require_any(std::string_view kind, std::string_view name);
-    bool may_write_to(std::string_view exchange);
+    std::optional<engine::Refusal> write_refusal(std::string_view exchange);
     std::optional<engine::Refusal> topic_refusal(Permission permission, std::string_view exchange,
                                                  std::string_view routing_key);
     std::optional<Table> arguments(std::string_view raw);
@@ -168,6 +171,8 @@ class Channel final : public engine::EffectSink {
     std::string routing_key_;
     bool mandatory_ = false;
     MessageBuilder builder_;
+    std::uint64_t refused_body_missing_ = 0;
+    std::string refused_text_;
     std::optional<engine::Refusal> refusal_if_topic_;
 
     std::string current_queue_;
