@@ -31,6 +31,23 @@ void erase_one(std::vector<Destination>& destinations, const Destination& destin
     destinations.erase(place);
 }
 
+// Takes the last buckets of the destination. They need not lie together: other bindings of the same
+// destination may stand before or between them.
+void remove_buckets(std::vector<Destination>& buckets, const Destination& destination,
+                    std::int64_t count) {
+    auto kept = buckets.end();
+    for (auto bucket = buckets.end(); bucket != buckets.begin();) {
+        --bucket;
+        if (count > 0 && *bucket == destination) {
+            --count;
+        } else {
+            *--kept = *bucket;
+        }
+    }
+    CHECK(count == 0);
+    buckets.erase(buckets.begin(), kept);
+}
+
 }  // namespace
 
 std::optional<ExchangeType> parse_exchange_type(std::string_view name) {
@@ -126,12 +143,8 @@ void Exchange::remove_route(const Binding& binding) {
                    },
                    [&](HeadersRoutes& headers) { std::erase(headers.bindings, &binding); },
                    [&](ConsistentHashRoutes& hash) {
-                       const auto weight =
-                           static_cast<std::size_t>(parse_weight(binding.routing_key).value());
-                       const auto first =
-                           std::find(hash.buckets.begin(), hash.buckets.end(), binding.destination);
-                       CHECK(static_cast<std::size_t>(hash.buckets.end() - first) >= weight);
-                       hash.buckets.erase(first, first + static_cast<std::ptrdiff_t>(weight));
+                       remove_buckets(hash.buckets, binding.destination,
+                                      parse_weight(binding.routing_key).value());
                    },
                },
                routes);
