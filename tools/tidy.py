@@ -242,10 +242,18 @@ def macros(repository: Repository) -> Iterator[Finding]:
 
 @check("header")
 def headers(repository: Repository) -> Iterator[Finding]:
-    """That a header compiles alone is checked by the target revenant_headers."""
+    """A header compiles alone: proven by its source file, which includes it first, or else by the
+    target revenant_headers."""
     for file in repository.cpp():
-        if file.path.endswith(".h") and not re.search(r"^#pragma once$", file.text, re.M):
-            yield Finding(file.path, 1, "#pragma once is missing")
+        if file.path.endswith(".h"):
+            if not re.search(r"^#pragma once$", file.text, re.M):
+                yield Finding(file.path, 1, "#pragma once is missing")
+            continue
+        own = file.path.removesuffix(".cc") + ".h"
+        first = re.search(r'^\s*#\s*include\s+["<]([^">]+)[">]', file.code, re.M)
+        if own in repository.by_path and (not first or not f"/{own}".endswith("/" + first.group(1))):
+            yield Finding(file.path, file.line_of(first.start(1)) if first else 1,
+                          f"the first include is {own.removeprefix('src/')}")
 
 
 @check("file-name")
