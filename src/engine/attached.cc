@@ -16,6 +16,17 @@ ConsumerGroup& QueueConsumers::group(std::int64_t priority) {
     return **made;
 }
 
+void QueueConsumers::remove(Consumer& consumer) {
+    if (consumer.is_linked()) consumer.unlink();
+    std::erase(all, &consumer);
+    const auto of_its_priority = [&](const auto& other) {
+        return other->priority == consumer.priority;
+    };
+    if (std::none_of(all.begin(), all.end(), of_its_priority)) {
+        std::erase_if(groups, of_its_priority);
+    }
+}
+
 namespace {
 
 constexpr std::size_t ring_slots_min = 16;

@@ -54,6 +54,8 @@ struct QueueConsumers {
     std::vector<std::unique_ptr<ConsumerGroup>> groups;  // highest priority first
     bool empty() const { return all.empty(); }
     ConsumerGroup& group(std::int64_t priority);
+    // Takes the consumer out, and its group with it if it was the last one there.
+    void remove(Consumer& consumer);
 };
 
 // One delivery that waits for its settlement.

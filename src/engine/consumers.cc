@@ -36,8 +36,7 @@ Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consum
 // Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
 void leave_queue(Turn& turn, Consumer& consumer) {
     Queue& queue = *consumer.queue;
-    if (consumer.is_linked()) consumer.unlink();
-    std::erase(queue.consumers.all, &consumer);
+    queue.consumers.remove(consumer);
     if (queue.deleted) return;
     if (queue.settings.single_active_consumer && !queue.consumers.empty()) {
         reactivate(turn, *queue.consumers.all.front());
@@ -146,8 +145,7 @@ void cancel_all(Turn& turn, Queue& queue) {
         Consumer& consumer = *queue.consumers.all.front();
         Channel& channel = *consumer.channel;
         const std::uint32_t number = consumer.number;
-        if (consumer.is_linked()) consumer.unlink();
-        queue.consumers.all.erase(queue.consumers.all.begin());
+        queue.consumers.remove(consumer);
         forget(channel, number);
         turn.effects().request(CancelConsumer{channel.id, number});
     }
