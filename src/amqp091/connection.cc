@@ -55,6 +55,7 @@ std::string_view state_name(Connection::State state) {
         case Connection::State::leaving:
         case Connection::State::failing:
         case Connection::State::closing:
+        case Connection::State::parting:
             return "closing";
         case Connection::State::dropping:
         case Connection::State::closed:
@@ -95,7 +96,7 @@ std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
         if (used == 0) return 0;
     }
     while (state_ != State::closed && state_ != State::moving) {
-        if (state_ == State::dropping) return bytes.size();
+        if (state_ == State::dropping || state_ == State::parting) return bytes.size();
         const FrameCut cut = cut_frame(bytes.substr(used), frame_max_);
         if (cut.outcome == FrameCut::Outcome::incomplete) return used;
         if (cut.outcome != FrameCut::Outcome::frame) {
@@ -410,13 +411,22 @@ void Connection::vhost_opened(const VhostAnswer& answer) {
 // ------------------------------------------------------------------------- the end
 
 void Connection::on_close(const MethodPayload&) {
-    if (state_ != State::running) {
-        write(0, ConnectionCloseOk{});
-        state_ = State::closed;
-        return;
-    }
+    if (state_ != State::running) return part();
     state_ = State::leaving;
     detach();
+}
+
+// Some clients take a socket that ends right behind close-ok for a broken one: they close it
+// themselves, as they do with RabbitMQ, and we only see to it that they do.
+void Connection::part() {
+    write(0, ConnectionCloseOk{});
+    state_ = State::parting;
+    state_deadline_ = now_ + close_timeout();
+}
+
+Duration Connection::close_timeout() const {
+    const Duration heartbeat = seconds(heartbeat_seconds_);
+    return heartbeat_seconds_ > 0 ? std::min(heartbeat, close_timeout_max) : close_timeout_max;
 }
 
 // Everything the engine holds for this connection goes: channels, consumers, exclusive queues. The
@@ -428,7 +438,7 @@ void Connection::detach() {
 
 void Connection::fail(ProtocolError error) {
     if (state_ == State::failing || state_ == State::closing || state_ == State::closed ||
-        state_ == State::dropping || state_ == State::leaving) {
+        state_ == State::dropping || state_ == State::leaving || state_ == State::parting) {
         return;
     }
     host_.note("closing connection: " + reply_text(error.code, error.text));
@@ -451,9 +461,7 @@ void Connection::send_close(const ProtocolError& error) {
     close.failing_method_id = error.method_id;
     write(0, close);
     state_ = State::closing;
-    const Duration heartbeat = seconds(heartbeat_seconds_);
-    state_deadline_ = now_ + (heartbeat_seconds_ > 0 ? std::min(heartbeat, close_timeout_max)
-                                                     : close_timeout_max);
+    state_deadline_ = now_ + close_timeout();
 }
 
 void Connection::request(engine::Effect&& effect) {
@@ -465,8 +473,7 @@ void Connection::request(engine::Effect&& effect) {
     // A channel may be on the stack while its connection fails; its methods look at nothing then.
     for (auto& [number, channel] : channels_) channel->orphaned();
     if (state_ == State::leaving) {
-        write(0, ConnectionCloseOk{});
-        state_ = State::closed;
+        part();
     } else if (state_ == State::failing) {
         send_close(*failure_);
     }

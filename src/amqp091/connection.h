@@ -3,7 +3,7 @@
 //
 //   greeting ─ start ─▶ starting ─ start-ok, tune ─▶ tuning ─ tune-ok ─▶ opening ─ open ─▶ running
 //
-//   running ─ close from the client ─▶ leaving ─ engine has let go, close-ok ─▶ closed
+//   running ─ close from the client ─▶ leaving ─ engine has let go, close-ok ─▶ parting ─▶ closed
 //   any     ─ error ─▶ (engine lets go) ─ close ─▶ closing ─ close-ok or time ─▶ closed
 #pragma once
 
@@ -107,6 +107,7 @@ class Connection final : public engine::EffectSink {
         leaving,  // the client closed; the engine is letting go
         failing,  // an error closes; the engine is letting go
         closing,  // connection.close is sent; close-ok is awaited
+        parting,   // close-ok is sent; it is the client's turn to close the socket
         dropping,  // nothing is sent and nothing read; the socket closes soon (amqp091 3.2)
         closed,
     };
@@ -132,6 +133,8 @@ class Connection final : public engine::EffectSink {
     void send_start();
     void refuse_login(LoginRefusal refusal, std::string_view mechanism);
     void detach();
+    void part();
+    Duration close_timeout() const;
     void send_close(const ProtocolError& error);
     void drop_later();
     void forget_channel(std::uint16_t number);

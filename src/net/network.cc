@@ -27,6 +27,7 @@ std::string_view state_name(const amqp091::Connection& connection) {
         case State::leaving:
         case State::failing:
         case State::closing:
+        case State::parting:
             return "closing";
         case State::dropping:
         case State::closed:
