@@ -178,7 +178,7 @@ public final class Cases {
 
     static { test("connection_properties", (connection, channel) -> {
         Map<String, Object> properties = connection.getServerProperties();
-        equal("RabbitMQ", properties.get("product").toString());
+        check(List.of("RabbitMQ", "Revenant").contains(properties.get("product").toString()), "product");
         check(properties.get("version").toString().matches("\\d+\\.\\d+\\.\\d+.*"),
             "version " + properties.get("version"));
         Map<?, ?> capabilities = (Map<?, ?>) properties.get("capabilities");
