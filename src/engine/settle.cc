@@ -35,6 +35,16 @@ Unsettled take_unsettled(Turn& turn, Channel& channel, DeliveryId delivery) {
     return unsettled;
 }
 
+// Without those that a transaction holds: they are settled already, as far as the client knows.
+std::vector<DeliveryId> waiting_up_to(Channel& channel, DeliveryId last) {
+    std::vector<DeliveryId> deliveries;
+    channel.unsettled.collect_up_to(last, deliveries);
+    std::erase_if(deliveries, [&](DeliveryId delivery) {
+        return channel.unsettled.find(delivery)->state != Unsettled::State::waiting;
+    });
+    return deliveries;
+}
+
 void release_queue_if_done(Turn& turn, Queue& queue) {
     if (queue.deleted && queue.unsettled_deliveries == 0) turn.state().release_deleted_queue(queue);
 }
@@ -120,10 +130,7 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
         return {};
     }
     if (command.multiple) {
-        channel.unsettled.collect_up_to(last, deliveries);
-        std::erase_if(deliveries, [&](DeliveryId delivery) {
-            return channel.unsettled.find(delivery)->state != Unsettled::State::waiting;
-        });
+        deliveries = waiting_up_to(channel, last);
     } else {
         deliveries.push_back(command.delivery);
     }
@@ -139,9 +146,8 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
 }
 
 void return_all(Turn& turn, Channel& channel, bool delivery_failed) {
-    std::vector<DeliveryId> deliveries;
-    channel.unsettled.collect_up_to(channel.unsettled.newest(), deliveries);
-    settle_deliveries(turn, channel, deliveries, {OutcomeKind::released, delivery_failed});
+    settle_deliveries(turn, channel, waiting_up_to(channel, channel.unsettled.newest()),
+                      {OutcomeKind::released, delivery_failed});
 }
 
 }  // namespace revenant::engine

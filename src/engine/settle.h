@@ -9,7 +9,8 @@
 namespace revenant::engine {
 
 Result<void, Refusal> settle(Turn& turn, const Settle& command);
-// Requeues everything unsettled on the channel; a closing channel counts it as failed (DL-150).
+// Requeues everything unsettled on the channel that no transaction holds; a closing channel counts
+// it as failed (DL-150).
 void return_all(Turn& turn, Channel& channel, bool delivery_failed);
 
 // Settles these deliveries of the channel now; they must be there (transaction.cc).
