@@ -1,17 +1,17 @@
 #include "node/node.h"
 
+#include "base/check.h"
+#include "runtime/system_clock.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <utility>
-
 #include <sys/random.h>
-#include <unistd.h>
-
-#include <spdlog/spdlog.h>
-
-#include "base/check.h"
+#include <utility>
 
 namespace revenant::node {
 namespace {
@@ -52,8 +52,8 @@ Node::~Node() { stop(); }
 
 Result<Ready, std::string> Node::start() {
     runtime::BrokerSettings settings;
-    settings.reactors =
-        config_.reactors != 0 ? config_.reactors : std::max(1U, std::thread::hardware_concurrency());
+    settings.reactors = config_.reactors != 0 ? config_.reactors
+                                              : std::max(1U, std::thread::hardware_concurrency());
     settings.placement = placement_named(config_.placement);
     broker_ = std::make_unique<runtime::Broker>(settings);
     broker_->start();
@@ -61,26 +61,69 @@ Result<Ready, std::string> Node::start() {
         const auto record = broker_->change(command);
         CHECK(record);
     }
-    network_ = std::make_unique<net::Network>(net::NetworkSettings{config_.connection}, *broker_,
-                                              [](std::string_view text) { spdlog::info("{}", text); });
+    network_ =
+        std::make_unique<net::Network>(net::NetworkSettings{config_.connection}, *broker_,
+                                       [](std::string_view text) { spdlog::info("{}", text); });
     REVENANT_TRY(const std::uint16_t port, network_->listen(config_.bind, config_.port));
     memory_watch_ = std::thread([this] { watch_memory(); });
+    REVENANT_TRY_VOID(start_http(port));
     Ready ready;
     ready.amqp = config_.bind + ":" + std::to_string(port);
-    spdlog::info("AMQP listens on {}", ready.amqp);
+    ready.http = config_.bind + ":" + std::to_string(http_server_->port());
+    ready.prometheus = config_.bind + ":" + std::to_string(prometheus_server_->port());
+    spdlog::info("AMQP listens on {}, HTTP on {}, metrics on {}", ready.amqp, ready.http,
+                 ready.prometheus);
     return ready;
 }
 
+Result<void, std::string> Node::start_http(std::uint16_t amqp_port) {
+    http::ApiSettings api;
+    api.node_name = config_.connection.cluster_name;
+    api.cluster_name = config_.connection.cluster_name;
+    api.product_name = config_.connection.product;
+    api.rabbitmq_version = config_.connection.version;
+    api.data_dir = config_.data_dir;
+    api.loopback_users = config_.connection.loopback_users;
+    api.memory_limit_bytes = memory_limit_bytes();
+    api.frame_max = config_.connection.frame_max;
+    api.channel_max = config_.connection.channel_max;
+    api.started_at = runtime::system_now();
+    api.connections = [this] { return network_->connections(); };
+    api.close_connections_if = [this](const auto& chosen, const std::string& reason) {
+        network_->close_connections_if(chosen, reason);
+    };
+    api.memory_alarm = [this] { return memory_alarm_.load(); };
+    http::ServerSettings settings;
+    settings.address = config_.bind;
+    settings.port = config_.prometheus_port;
+    settings.threads = 1;
+    REVENANT_TRY(prometheus_server_, http::Server::open(settings));
+    settings.port = config_.http_port;
+    settings.threads = 2;
+    REVENANT_TRY(http_server_, http::Server::open(settings));
+    api.listeners = {{"amqp", config_.bind, amqp_port},
+                     {"http", config_.bind, http_server_->port()},
+                     {"http/prometheus", config_.bind, prometheus_server_->port()}};
+    api_ = std::make_unique<http::Api>(std::move(api), *broker_);
+    metrics_ = std::make_unique<http::Metrics>(api_->context());
+    prometheus_server_->start(*metrics_);
+    http_server_->start(*api_);
+    return {};
+}
+
+std::uint64_t Node::memory_limit_bytes() const {
+    if (config_.memory_limit_bytes != 0) return config_.memory_limit_bytes;
+    return static_cast<std::uint64_t>(static_cast<double>(machine_memory_bytes()) * memory_share);
+}
+
 void Node::watch_memory() {
-    const std::uint64_t limit = config_.memory_limit_bytes != 0
-                                    ? config_.memory_limit_bytes
-                                    : static_cast<std::uint64_t>(
-                                          static_cast<double>(machine_memory_bytes()) * memory_share);
+    const std::uint64_t limit = memory_limit_bytes();
     bool alarm = false;
     while (!stopping_.load()) {
         const bool over = resident_bytes() > limit;
         if (over != alarm) {
             alarm = over;
+            memory_alarm_.store(alarm);
             spdlog::warn("memory alarm {}: limit is {} bytes", alarm ? "set" : "cleared", limit);
             network_->set_alarm(alarm ? "low on memory" : "");
         }
@@ -91,6 +134,9 @@ void Node::watch_memory() {
 void Node::stop() {
     if (!broker_ || stopping_.exchange(true)) return;
     if (memory_watch_.joinable()) memory_watch_.join();
+    // HTTP first: it asks reactors, which must be there to answer.
+    if (http_server_) http_server_->stop();
+    if (prometheus_server_) prometheus_server_->stop();
     if (network_) network_->shut_down(shutdown_patience);
     broker_->stop();
 }

@@ -1,13 +1,16 @@
 // Node: wires the rooms together. The only room that knows all rooms.
 #pragma once
 
+#include "base/result.h"
+#include "http/api.h"
+#include "http/metrics.h"
+#include "http/server.h"
+#include "node/config.h"
+
 #include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
-
-#include "base/result.h"
-#include "node/config.h"
 
 namespace revenant::node {
 
@@ -31,11 +34,19 @@ class Node {
 
   private:
     void watch_memory();
+    std::uint64_t memory_limit_bytes() const;
+    // The HTTP API and the page for Prometheus; both know where AMQP listens.
+    Result<void, std::string> start_http(std::uint16_t amqp_port);
 
     Config config_;
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
+    std::unique_ptr<http::Api> api_;
+    std::unique_ptr<http::Metrics> metrics_;
+    std::unique_ptr<http::Server> http_server_;
+    std::unique_ptr<http::Server> prometheus_server_;
     std::thread memory_watch_;
+    std::atomic<bool> memory_alarm_{false};
     std::atomic<bool> stopping_{false};
 };
 

@@ -1,0 +1,242 @@
+#include "engine/query.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace revenant::engine {
+namespace {
+
+QueueView view(const Queue& queue) {
+    const auto& consumers = queue.consumers.all;
+    QueueView shown;
+    shown.name = queue.name();
+    shown.durable = queue.declaration.durable;
+    shown.exclusive = queue.declaration.exclusive;
+    shown.auto_delete = queue.declaration.auto_delete;
+    shown.arguments = queue.declaration.arguments;
+    shown.settings = queue.settings;
+    shown.owner = queue.owner;
+    shown.last_used = queue.last_used;
+    shown.ready = queue.ready_count();
+    shown.unacked = queue.unacked_count();
+    shown.ready_bytes = queue.ready_bytes();
+    shown.unacked_bytes = queue.unacked_bytes();
+    shown.consumers = consumers.size();
+    if (!consumers.empty() && consumers.front()->exclusive) {
+        shown.exclusive_consumer_tag = consumers.front()->tag;
+    }
+    if (!consumers.empty() && queue.settings.single_active_consumer) {
+        shown.single_active_consumer_tag = consumers.front()->tag;
+    }
+    return shown;
+}
+
+ExchangeView view(const Exchange& exchange) {
+    const ExchangeDeclaration& declaration = exchange.declaration;
+    return {declaration.name,     std::string(to_string(declaration.type)),
+            declaration.durable,  declaration.auto_delete,
+            declaration.internal, declaration.arguments};
+}
+
+BindingView view(const Binding& binding) {
+    const bool to_queue = binding.destination.queue != nullptr;
+    return {binding.source->name(), to_queue ? DestinationKind::queue : DestinationKind::exchange,
+            to_queue ? binding.destination.queue->name() : binding.destination.exchange->name(),
+            binding.routing_key, binding.arguments};
+}
+
+BindingView implicit_binding(const Queue& queue) {
+    return {"", DestinationKind::queue, queue.name(), queue.name(), {}};
+}
+
+void sort(std::vector<BindingView>& bindings) {
+    const auto key = [](const BindingView& binding) {
+        return std::tie(binding.source, binding.destination_kind, binding.destination,
+                        binding.routing_key);
+    };
+    std::stable_sort(bindings.begin(), bindings.end(),
+                     [&](const auto& a, const auto& b) { return key(a) < key(b); });
+}
+
+void append_outgoing(const Exchange& exchange, std::vector<BindingView>& bindings) {
+    // By identity first: the order of the map must not show where only arguments differ.
+    std::vector<std::pair<std::string_view, const Binding*>> sorted;
+    for (const auto& [identity, binding] : exchange.outgoing) {
+        sorted.emplace_back(identity, binding.get());
+    }
+    std::sort(sorted.begin(), sorted.end());
+    for (const auto& [identity, binding] : sorted) bindings.push_back(view(*binding));
+}
+
+void append_consumers(const Queue& queue, std::vector<ConsumerView>& consumers) {
+    const bool single = queue.settings.single_active_consumer;
+    for (const Consumer* consumer : queue.consumers.all) {
+        ConsumerView shown;
+        shown.queue = queue.name();
+        shown.channel = consumer->channel->id;
+        shown.connection = consumer->channel->connection->id;
+        shown.user = consumer->channel->connection->user;
+        shown.tag = consumer->tag;
+        shown.no_ack = consumer->no_ack;
+        shown.exclusive = consumer->exclusive;
+        shown.active = !single || consumer == queue.consumers.all.front();
+        shown.single_active = single;
+        shown.prefetch = consumer->prefetch;
+        shown.arguments = consumer->arguments;
+        consumers.push_back(std::move(shown));
+    }
+}
+
+template <typename Struct>
+void add_fields(Struct& to, const Struct& from, auto... fields) {
+    ((to.*fields += from.*fields), ...);
+}
+
+void add(Traffic& to, const Traffic& from) {
+    using T = Traffic;
+    add_fields(to, from, &T::received, &T::received_confirm, &T::routed, &T::unroutable_dropped,
+               &T::unroutable_returned, &T::confirmed, &T::delivered_auto_ack,
+               &T::delivered_manual_ack, &T::got_auto_ack, &T::got_manual_ack, &T::get_empty,
+               &T::redelivered, &T::acknowledged, &T::refused_by_queue, &T::queues_declared,
+               &T::queues_created, &T::queues_deleted);
+    // A counter that is added to Traffic must be added here, too.
+    static_assert(sizeof(Traffic) == 17 * sizeof(std::uint64_t));
+}
+
+}  // namespace
+
+Totals& Totals::operator+=(const Totals& other) {
+    using T = Totals;
+    add_fields(*this, other, &T::queues, &T::exchanges, &T::connections, &T::channels,
+               &T::consumers, &T::ready, &T::unacked, &T::ready_bytes, &T::unacked_bytes);
+    accounts.entered += other.accounts.entered;
+    for (std::size_t i = 0; i < ending_count; ++i) accounts.ended[i] += other.accounts.ended[i];
+    add(traffic, other.traffic);
+    return *this;
+}
+
+std::vector<QueueView> list_queues(Engine& engine) {
+    std::vector<QueueView> views;
+    for (const Queue* queue : engine.state().queues_by_name()) views.push_back(view(*queue));
+    return views;
+}
+
+std::optional<QueueView> find_queue(Engine& engine, std::string_view name) {
+    const Queue* const queue = engine.state().find_queue(name);
+    return queue == nullptr ? std::nullopt : std::optional(view(*queue));
+}
+
+std::vector<ExchangeView> list_exchanges(Engine& engine) {
+    std::vector<ExchangeView> views;
+    for (const Exchange* exchange : engine.state().exchanges_by_name()) {
+        views.push_back(view(*exchange));
+    }
+    return views;
+}
+
+std::optional<ExchangeView> find_exchange(Engine& engine, std::string_view name) {
+    const Exchange* const exchange = engine.state().find_exchange(name);
+    return exchange == nullptr ? std::nullopt : std::optional(view(*exchange));
+}
+
+std::vector<BindingView> list_bindings(Engine& engine) {
+    std::vector<BindingView> bindings;
+    for (const Queue* queue : engine.state().queues_by_name()) {
+        bindings.push_back(implicit_binding(*queue));
+    }
+    for (const Exchange* exchange : engine.state().exchanges_by_name()) {
+        append_outgoing(*exchange, bindings);
+    }
+    sort(bindings);
+    return bindings;
+}
+
+std::vector<BindingView> list_bindings_of_queue(Engine& engine, std::string_view name) {
+    std::vector<BindingView> bindings;
+    const Queue* const queue = engine.state().find_queue(name);
+    if (queue == nullptr) return bindings;
+    bindings.push_back(implicit_binding(*queue));
+    for (const Binding* binding : queue->bindings) bindings.push_back(view(*binding));
+    sort(bindings);
+    return bindings;
+}
+
+std::vector<BindingView> list_bindings_from(Engine& engine, std::string_view name) {
+    std::vector<BindingView> bindings;
+    if (name.empty()) {
+        for (const Queue* queue : engine.state().queues_by_name()) {
+            bindings.push_back(implicit_binding(*queue));
+        }
+    } else if (const Exchange* const exchange = engine.state().find_exchange(name)) {
+        append_outgoing(*exchange, bindings);
+    }
+    sort(bindings);
+    return bindings;
+}
+
+std::vector<BindingView> list_bindings_to(Engine& engine, std::string_view name) {
+    std::vector<BindingView> bindings;
+    const Exchange* const exchange = engine.state().find_exchange(name);
+    if (exchange == nullptr) return bindings;
+    for (const Binding* binding : exchange->incoming) bindings.push_back(view(*binding));
+    sort(bindings);
+    return bindings;
+}
+
+std::vector<ConsumerView> list_consumers(Engine& engine) {
+    std::vector<ConsumerView> consumers;
+    for (const Queue* queue : engine.state().queues_by_name()) append_consumers(*queue, consumers);
+    return consumers;
+}
+
+std::vector<ConsumerView> list_consumers_of_queue(Engine& engine, std::string_view name) {
+    std::vector<ConsumerView> consumers;
+    if (const Queue* const queue = engine.state().find_queue(name)) {
+        append_consumers(*queue, consumers);
+    }
+    return consumers;
+}
+
+std::vector<ChannelView> list_channels(Engine& engine) {
+    std::vector<ChannelView> channels;
+    engine.attached().for_each_channel([&](const Channel& channel) {
+        ChannelView shown;
+        shown.id = channel.id;
+        shown.connection = channel.connection->id;
+        shown.user = channel.connection->user;
+        shown.consumers = channel.consumers.size();
+        shown.unacked = channel.unsettled.count();
+        shown.prefetch = channel.prefetch;
+        shown.global_prefetch = channel.global_prefetch;
+        if (channel.transaction != nullptr) {
+            shown.transactional = true;
+            shown.uncommitted_messages = channel.transaction->publishes.size();
+            shown.uncommitted_settlements = channel.transaction->settlements.size();
+        }
+        channels.push_back(std::move(shown));
+    });
+    std::sort(channels.begin(), channels.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+    return channels;
+}
+
+Totals sum_up(Engine& engine) {
+    Totals totals;
+    totals.exchanges = engine.state().exchange_count();
+    totals.connections = engine.attached().connection_count();
+    totals.channels = engine.attached().channel_count();
+    for (const Queue* queue : engine.state().queues_by_name()) {
+        totals.queues += 1;
+        totals.consumers += queue->consumers.all.size();
+        totals.ready += queue->ready_count();
+        totals.unacked += queue->unacked_count();
+        totals.ready_bytes += queue->ready_bytes();
+        totals.unacked_bytes += queue->unacked_bytes();
+    }
+    totals.accounts = engine.state().accounts();
+    totals.traffic = engine.state().traffic();
+    return totals;
+}
+
+}  // namespace revenant::engine

@@ -1,0 +1,116 @@
+// Read-only views of an engine as plain values, for HTTP, the command line and metrics. Made on the
+// engine's own thread, then free to travel. Everything here walks the state as it stands; nothing
+// on the path of a message knows of it.
+#pragma once
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "engine/accounts.h"
+#include "engine/engine.h"
+#include "message/value.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::engine {
+
+struct QueueView {
+    std::string name;
+    bool durable = false;
+    bool exclusive = false;
+    bool auto_delete = false;
+    Table arguments;
+    QueueSettings settings;  // in force
+    ConnectionId owner;      // of an exclusive queue
+    Timestamp last_used;
+    std::uint64_t ready = 0;
+    std::uint64_t unacked = 0;
+    std::uint64_t ready_bytes = 0;
+    std::uint64_t unacked_bytes = 0;
+    std::uint64_t consumers = 0;
+    std::string exclusive_consumer_tag;      // empty: no consumer is exclusive
+    std::string single_active_consumer_tag;  // empty: none, or the queue serves all in turn
+};
+
+struct ExchangeView {
+    std::string name;
+    std::string type;
+    bool durable = false;
+    bool auto_delete = false;
+    bool internal = false;
+    Table arguments;
+};
+
+struct BindingView {
+    std::string source;
+    DestinationKind destination_kind = DestinationKind::queue;
+    std::string destination;
+    std::string routing_key;
+    Table arguments;
+};
+
+struct ConsumerView {
+    std::string queue;
+    ChannelId channel;
+    ConnectionId connection;
+    std::string user;
+    std::string tag;
+    bool no_ack = false;
+    bool exclusive = false;
+    bool active = true;  // false for those that wait behind a single active consumer
+    bool single_active = false;
+    std::uint32_t prefetch = 0;
+    Table arguments;
+};
+
+struct ChannelView {
+    ChannelId id;
+    ConnectionId connection;
+    std::string user;
+    std::uint64_t consumers = 0;
+    std::uint64_t unacked = 0;
+    std::uint32_t prefetch = 0;
+    std::uint32_t global_prefetch = 0;
+    bool transactional = false;
+    std::uint64_t uncommitted_messages = 0;
+    std::uint64_t uncommitted_settlements = 0;
+};
+
+// The sums over a vhost.
+struct Totals {
+    std::uint64_t queues = 0;
+    std::uint64_t exchanges = 0;
+    std::uint64_t connections = 0;
+    std::uint64_t channels = 0;
+    std::uint64_t consumers = 0;
+    std::uint64_t ready = 0;
+    std::uint64_t unacked = 0;
+    std::uint64_t ready_bytes = 0;
+    std::uint64_t unacked_bytes = 0;
+    Accounts accounts;
+    Traffic traffic;
+
+    Totals& operator+=(const Totals& other);
+};
+
+// Lists are sorted by name; bindings by source, destination, key.
+std::vector<QueueView> list_queues(Engine& engine);
+std::optional<QueueView> find_queue(Engine& engine, std::string_view name);
+std::vector<ExchangeView> list_exchanges(Engine& engine);
+std::optional<ExchangeView> find_exchange(Engine& engine, std::string_view name);
+// With the implicit bindings of the default exchange, which is bound to every queue by its name.
+std::vector<BindingView> list_bindings(Engine& engine);
+std::vector<BindingView> list_bindings_of_queue(Engine& engine, std::string_view queue);
+std::vector<BindingView> list_bindings_from(Engine& engine, std::string_view exchange);
+// Exchange-to-exchange bindings that end there.
+std::vector<BindingView> list_bindings_to(Engine& engine, std::string_view exchange);
+// In order of registration, queue by queue.
+std::vector<ConsumerView> list_consumers(Engine& engine);
+std::vector<ConsumerView> list_consumers_of_queue(Engine& engine, std::string_view queue);
+std::vector<ChannelView> list_channels(Engine& engine);
+Totals sum_up(Engine& engine);
+
+}  // namespace revenant::engine

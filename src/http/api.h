@@ -1,0 +1,90 @@
+// Api: answers every request below /api. Who asks, whether he may, which file answers. START
+// READING HERE.
+#pragma once
+
+#include "base/time.h"
+#include "engine/query.h"
+#include "http/request.h"
+#include "http/router.h"
+#include "runtime/broker.h"
+#include "runtime/connection_view.h"
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::http {
+
+// A listener of the node, for listings.
+struct ListenerView {
+    std::string protocol;  // amqp, http, http/prometheus
+    std::string address;
+    std::uint16_t port = 0;
+};
+
+struct ApiSettings {
+    std::string node_name = "revenant@localhost";
+    std::string cluster_name = "revenant@localhost";
+    std::string product_name = "Revenant";
+    std::string product_version = "0.1.0";
+    std::string rabbitmq_version = "4.3.0";  // with whom we are compatible
+    std::string data_dir;
+    std::vector<std::string> loopback_users = {"guest"};
+    std::uint64_t memory_limit_bytes = 0;
+    std::uint32_t frame_max = 131072;
+    std::uint16_t channel_max = 2047;
+    Timestamp started_at;
+    std::vector<ListenerView> listeners;
+
+    // The network belongs to another room; these are its doors. All may be called from any thread.
+    std::function<std::vector<runtime::ConnectionView>()> connections;
+    std::function<void(const std::function<bool(const runtime::ConnectionView&)>& chosen,
+                       const std::string& reason)>
+        close_connections_if;
+    std::function<bool()> memory_alarm;
+};
+
+// What the files api_<resource> work with.
+class Context {
+  public:
+    Context(ApiSettings settings, runtime::Broker& broker)
+        : settings_(std::move(settings)), broker_(broker) {}
+
+    const ApiSettings& settings() const { return settings_; }
+    runtime::Broker& broker() { return broker_; }
+
+    // Over all vhosts, those deleted meanwhile included in what only ever grows.
+    engine::Totals totals();
+    // Deletes the vhost and keeps its counters, so that no total goes back.
+    Result<CatalogRecord, CatalogRefusal> delete_vhost(const std::string& name);
+
+  private:
+    ApiSettings settings_;
+    runtime::Broker& broker_;
+    std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
+    engine::Totals retired_;
+};
+
+class Api final : public Responder {
+  public:
+    Api(ApiSettings settings, runtime::Broker& broker);
+
+    Response respond(const Request& request) override;
+    std::optional<Response> refuse_early(const Request& request) override;
+    Context& context() { return context_; }
+
+  private:
+    std::optional<Response> check_role(const Call& call, Role role) const;
+
+    Context context_;
+    Router router_;
+};
+
+// Each in the file api_<resource>.cc.
+void add_overview_routes(Router& router, Context& context);
+
+}  // namespace revenant::http

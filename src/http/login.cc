@@ -1,0 +1,65 @@
+#include "http/login.h"
+
+#include "auth/sasl.h"
+#include "base/base64.h"
+#include "http/responses.h"
+#include "http/router.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace revenant::http {
+namespace {
+
+Response credentials_wanted() {
+    Response response;
+    response.status = 401;
+    response.headers = {{"www-authenticate", R"(Basic realm="RabbitMQ Management")"}};
+    return response;
+}
+
+// The base64 behind the word Basic, which is written in any case (RFC 7617).
+std::optional<Credentials> basic_credentials(std::string_view header) {
+    constexpr std::string_view scheme = "basic ";
+    if (header.size() < scheme.size()) return std::nullopt;
+    const bool is_basic =
+        std::equal(scheme.begin(), scheme.end(), header.begin(), [](char a, char b) {
+            return a == static_cast<char>(std::tolower(static_cast<unsigned char>(b)));
+        });
+    if (!is_basic) return std::nullopt;
+    header.remove_prefix(scheme.size());
+    while (header.starts_with(' ')) header.remove_prefix(1);
+    while (header.ends_with(' ')) header.remove_suffix(1);
+    const auto decoded = base64_decode(header);
+    if (!decoded) return std::nullopt;
+    const std::size_t colon = decoded->find(':');
+    if (colon == std::string::npos) return std::nullopt;
+    return Credentials{decoded->substr(0, colon), decoded->substr(colon + 1)};
+}
+
+}  // namespace
+
+Result<Login, Response> log_in(const AccessTable& access, const Request& request,
+                               std::span<const std::string> loopback_users) {
+    const std::string* const header = request.find_header("authorization");
+    if (header == nullptr) return Unexpected{credentials_wanted()};
+    auto credentials = basic_credentials(*header);
+    if (!credentials) {
+        Response malformed;
+        malformed.status = 400;
+        return Unexpected{std::move(malformed)};
+    }
+    const auto user = log_in(access, *credentials);
+    if (!user) return Unexpected{error_response(401, "not_authorized", "Not_Authorized")};
+    const PeerPlace place = request.from_loopback ? PeerPlace::loopback : PeerPlace::elsewhere;
+    if (!check_place(credentials->user, place, loopback_users)) {
+        return Unexpected{not_authorised("User can only log in via localhost")};
+    }
+    if (!may_use_management(**user)) return Unexpected{not_authorised("Not management user")};
+    return Login{*user, std::move(credentials->password)};
+}
+
+}  // namespace revenant::http

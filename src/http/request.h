@@ -1,0 +1,51 @@
+// Request and Response: what a client asks over HTTP and what it is told, without a socket.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace revenant::http {
+
+struct Header {
+    std::string name;  // in lower case
+    std::string value;
+};
+
+struct Request {
+    std::string method;
+    std::string target;  // path and query as they were sent
+    std::vector<Header> headers;
+    std::string body;
+    bool from_loopback = false;
+
+    // The first header of that name, given in lower case; nullptr if there is none.
+    const std::string* find_header(std::string_view name) const {
+        for (const Header& header : headers) {
+            if (header.name == name) return &header.value;
+        }
+        return nullptr;
+    }
+};
+
+struct Response {
+    unsigned status = 200;
+    std::string content_type = "application/json";
+    std::string body;
+    std::vector<Header> headers;
+};
+
+// Whoever answers. Called by several threads at once.
+class Responder {
+  public:
+    virtual ~Responder() = default;
+    virtual Response respond(const Request& request) = 0;
+    // Asked once the headers of a request with a large body are there: an answer saves reading it.
+    virtual std::optional<Response> refuse_early(const Request& /*request*/) {
+        return std::nullopt;
+    }
+};
+
+}  // namespace revenant::http
