@@ -28,6 +28,7 @@ class Channel final : public engine::EffectSink {
     std::uint16_t number() const { return number_; }
     ChannelId id() const { return id_; }
     bool gone() const { return state_ == State::gone; }
+    bool confirming() const { return confirming_; }
 
     void open();
     void receive(const Frame& frame);

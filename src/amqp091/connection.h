@@ -114,6 +114,10 @@ class Connection final : public engine::EffectSink {
     State state() const { return state_; }
     ConnectionId id() const { return id_; }
     std::size_t channel_count() const { return channels_.size(); }
+    template <typename Visit>
+    void for_each_channel(Visit visit) const {
+        for (const auto& [number, channel] : channels_) visit(*channel);
+    }
     const Table& client_properties() const { return client_properties_; }
     bool blocked() const { return blocked_; }
     std::string_view mechanism() const { return mechanism_; }

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "amqp091/channel.h"
 #include "net/listener.h"
 #include "net/socket.h"
 
@@ -39,13 +40,18 @@ std::string_view state_name(const amqp091::Connection& connection) {
 runtime::ConnectionView view(const Socket& socket) {
     const amqp091::Connection& connection = socket.connection();
     runtime::ConnectionView shown;
+    shown.id = connection.id();
     shown.name = socket.name();
     shown.user = connection.user();
     shown.vhost = connection.vhost();
     shown.state = std::string(state_name(connection));
     shown.mechanism = std::string(connection.mechanism());
     shown.client_properties = connection.client_properties();
-    shown.channels = connection.channel_count();
+    connection.for_each_channel([&](const amqp091::Channel& channel) {
+        shown.channels.push_back({channel.id(), channel.number(), channel.confirming()});
+    });
+    std::sort(shown.channels.begin(), shown.channels.end(),
+              [](const auto& a, const auto& b) { return a.number < b.number; });
     shown.frame_max = connection.frame_max();
     shown.heartbeat_seconds = connection.heartbeat_seconds();
     shown.received_bytes = socket.received_bytes();

@@ -3,20 +3,30 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "base/ids.h"
 #include "base/time.h"
 #include "message/value.h"
 
 namespace revenant::runtime {
 
+// A channel of a connection; the engine knows the rest of it by its id.
+struct ChannelNumber {
+    ChannelId id;
+    std::uint16_t number = 0;
+    bool confirming = false;
+};
+
 struct ConnectionView {
+    ConnectionId id;  // none before the vhost is open
     std::string name;
     std::string user;
     std::string vhost;
     std::string state;
     std::string mechanism;
     Table client_properties;
-    std::size_t channels = 0;
+    std::vector<ChannelNumber> channels;  // by number
     std::uint32_t frame_max = 0;
     std::uint16_t heartbeat_seconds = 0;
     std::uint64_t received_bytes = 0;
