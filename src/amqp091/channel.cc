@@ -524,6 +524,9 @@ void Channel::on(const QueueDeclare& method) {
             command.refusal_if_new = permission_refusal(Permission::write, "exchange", *dlx->as_string());
         }
     }
+    if (const Vhost* const vhost = connection_.access().find_vhost(connection_.vhost())) {
+        command.queues_max = vhost->limits.max_queues;
+    }
     command.arguments = std::move(*table);
     current_queue_ = command.name;
     expect(Reply::queue_declare, method.no_wait, command.name);

@@ -502,6 +502,7 @@ void Connection::drop_later() {
 void Connection::tick(Timestamp now) {
     now_ = now;
     if (state_ == State::closed) return;
+    output_.shrink_to_idle();
     if (state_ != State::running && state_ != State::leaving && state_ != State::failing &&
         state_ != State::moving && now >= state_deadline_) {
         state_ = State::closed;

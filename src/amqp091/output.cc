@@ -7,8 +7,10 @@
 namespace revenant::amqp091 {
 namespace {
 
-// A buffer that grew beyond this in a burst is given back when the burst is over.
-constexpr std::size_t kept_buffer_bytes = 64 * 1024;
+// A buffer that grew beyond this in a burst is given back when the burst is over; what remains is
+// given back when nothing was said for a while.
+constexpr std::size_t kept_buffer_bytes = 256 * 1024;
+constexpr std::size_t idle_buffer_bytes = 256;
 
 }  // namespace
 
@@ -71,6 +73,12 @@ void Output::shrink() {
     if (!empty()) return;
     if (buffer_.capacity() > kept_buffer_bytes) std::string().swap(buffer_);
     if (shared_.capacity() > 64) std::vector<Shared>().swap(shared_);
+}
+
+void Output::shrink_to_idle() {
+    if (!empty()) return;
+    if (buffer_.capacity() > idle_buffer_bytes) std::string().swap(buffer_);
+    if (shared_.capacity() > 0) std::vector<Shared>().swap(shared_);
 }
 
 }  // namespace revenant::amqp091

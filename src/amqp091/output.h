@@ -39,8 +39,9 @@ class Output {
     std::size_t gather(std::span<std::string_view> parts) const;
     // The first `count` unsent bytes are on their way.
     void consume(std::size_t count);
-    // Gives memory back when nothing is unsent.
+    // Gives memory back when nothing is unsent: after a burst, and when the connection is idle.
     void shrink();
+    void shrink_to_idle();
 
   private:
     struct Shared {

@@ -65,6 +65,7 @@ struct DeclareQueue {
     bool auto_delete = false;
     Table arguments;
     std::optional<Refusal> refusal_if_new;
+    std::optional<std::int64_t> queues_max;  // the vhost's limit (amqp091 8.19); absent: none
 };
 struct DeleteQueue {
     ChannelId channel;

@@ -244,9 +244,7 @@ Result<Queue*, Refusal> usable_queue(Turn& turn, ConnectionId connection, std::s
 void note_use(Turn& turn, Queue& queue) {
     queue.last_used = turn.now();
     if (!queue.settings.expires_ms || !queue.consumers.empty()) return;
-    turn.state().deadlines().add({.at = turn.now() + milliseconds(*queue.settings.expires_ms),
-                                  .kind = Deadlines::Kind::queue_expiry,
-                                  .queue = queue.id()});
+    turn.state().schedule_expiry(queue);
 }
 
 Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& command) {
@@ -282,6 +280,13 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
         return Unexpected{std::move(*refusal)};
     }
     if (command.refusal_if_new) return Unexpected{*command.refusal_if_new};
+    if (command.queues_max && *command.queues_max >= 0 &&
+        turn.state().queue_count() >= static_cast<std::uint64_t>(*command.queues_max)) {
+        return refuse(RefusalKind::precondition_failed,
+                      "cannot declare queue '" + command.name + "': queue limit in vhost '" +
+                          turn.settings().vhost + "' (" + std::to_string(*command.queues_max) +
+                          ") is reached");
+    }
     const QueueId id = turn.state().next_queue_id();
     turn.emit(QueueDeclared{{id, command.name, command.durable && !command.exclusive,
                              command.exclusive, command.auto_delete, command.arguments},

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t parts_per_write = 64;
 // One socket may not keep the others of its reactor waiting for ever.
 constexpr int writes_per_flush = 16;
+constexpr std::size_t idle_buffer_bytes = 1024;
 
 // Commands straight into the engine of a vhost at home on this reactor.
 class NearPort final : public amqp091::Port {
@@ -121,28 +122,24 @@ void Socket::read() {
 void Socket::work_on(std::string_view bytes) {
     const std::size_t used = connection_->receive(bytes, reactor_->now());
     pending_.assign(bytes.substr(used));
-    if (pending_.empty() && pending_.capacity() > 1024) std::string().swap(pending_);
-    if (moving_to_ != nullptr) {
-        move_to(*std::exchange(moving_to_, nullptr));
-        return;
-    }
-    update_interest();
-    if (connection_->finished()) wants_flush();
+    after_work();
 }
 
 void Socket::work_on_pending() {
-    std::string bytes = std::move(pending_);
-    pending_.clear();
-    const std::size_t used = connection_->receive(bytes, reactor_->now());
-    bytes.erase(0, used);
-    pending_ = std::move(bytes);
-    if (pending_.empty() && pending_.capacity() > 1024) std::string().swap(pending_);
+    const std::size_t used = connection_->receive(pending_, reactor_->now());
+    pending_.erase(0, used);
+    after_work();
+}
+
+void Socket::after_work() {
+    // An idle connection holds no buffer.
+    if (pending_.empty() && pending_.capacity() > idle_buffer_bytes) std::string().swap(pending_);
     if (moving_to_ != nullptr) {
         move_to(*std::exchange(moving_to_, nullptr));
         return;
     }
-    update_interest();
     if (connection_->finished()) wants_flush();
+    update_interest();
 }
 
 // ------------------------------------------------------------------------- out
@@ -201,7 +198,8 @@ void Socket::update_interest() {
     stalled_ = congested;
     std::uint32_t wanted = 0;
     if (connection_->wants_input() && !stalled_) wanted |= EPOLLIN;
-    if (!connection_->output().empty()) wanted |= EPOLLOUT;
+    // What this turn adds is sent at its end; only what did not fit then waits for the peer.
+    if (!flush_queued_ && !connection_->output().empty()) wanted |= EPOLLOUT;
     if (wanted == interest_) return;
     interest_ = wanted;
     reactor_->rewatch(descriptor_, interest_, *this);

@@ -55,6 +55,7 @@ class Socket final : public runtime::Source,
     void read();
     void work_on(std::string_view bytes);
     void work_on_pending();
+    void after_work();
     void send();
     void update_interest();
     void close();

@@ -85,6 +85,7 @@ void Reactor::wait() {
     const bool stuck = std::any_of(outgoing_.begin(), outgoing_.end(),
                                    [](const auto& batch) { return !batch.empty(); });
     if (stuck) until = std::min(until, now_ + milliseconds(1));
+    if (!flushing_.empty()) until = now_;
     const std::int64_t left_us = std::max<std::int64_t>(0, until.us - now_.us);
     const timespec timeout{left_us / 1'000'000, (left_us % 1'000'000) * 1000};
     std::array<epoll_event, events_per_turn> events{};
@@ -104,7 +105,6 @@ void Reactor::wait() {
 }
 
 void Reactor::turn() {
-    const Timestamp before = now_;
     wait();
     const Timestamp begin = refresh_now();
     read_letters();
@@ -124,7 +124,6 @@ void Reactor::turn() {
         busy_us_ = 0;
         busy_since_ = end;
     }
-    static_cast<void>(before);
 }
 
 void Reactor::read_letters() {
@@ -176,15 +175,19 @@ void Reactor::tick_all() {
 }
 
 void Reactor::flush_all() {
-    // Flushing one socket may give others something to say: a consumer that drained gets more.
-    for (std::size_t i = 0; i < flushing_.size(); ++i) {
-        if (flushing_[i] != nullptr) flushing_[i]->flush();
+    // Flushing a socket may make room for more deliveries to it. They go out in the next turn, so
+    // that one fast reader with a long backlog does not keep everybody else waiting.
+    std::swap(flushing_, flushing_now_);
+    for (std::size_t i = 0; i < flushing_now_.size(); ++i) {
+        if (flushing_now_[i] != nullptr) flushing_now_[i]->flush();
     }
-    flushing_.clear();
+    flushing_now_.clear();
 }
 
 void Reactor::forget(Flushable& socket) {
-    std::replace(flushing_.begin(), flushing_.end(), &socket, static_cast<Flushable*>(nullptr));
+    for (auto* list : {&flushing_, &flushing_now_}) {
+        std::replace(list->begin(), list->end(), &socket, static_cast<Flushable*>(nullptr));
+    }
 }
 
 void Reactor::send(std::uint8_t reactor, Letter letter) { outgoing_[reactor].push_back(std::move(letter)); }

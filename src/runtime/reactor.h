@@ -133,6 +133,7 @@ class Reactor {
     Mailbox<Letter> mailbox_;
     std::vector<Mailbox<Letter>::Batch> outgoing_;  // by reactor
     std::vector<Flushable*> flushing_;
+    std::vector<Flushable*> flushing_now_;
     std::vector<Ticking*> ticking_;
     std::vector<std::unique_ptr<Source>> disposed_;
     std::vector<std::shared_ptr<Vhost>> vhosts_;

@@ -11,6 +11,8 @@ namespace {
 // the other side has passed the last one on to its socket.
 constexpr std::uint64_t far_portion_bytes = 256 * 1024;
 constexpr std::uint64_t delivery_overhead_bytes = 128;
+// Lines of channels that closed are swept when they are the larger part.
+constexpr std::size_t far_channels_before_sweep = 64;
 
 }  // namespace
 
@@ -25,6 +27,11 @@ bool Vhost::deliver(engine::Deliver&& effect) {
         return sink == nullptr || sink->deliver(std::move(effect));
     }
     const ChannelId channel = effect.channel;
+    if (far_bytes_.size() >= far_channels_before_sweep + 2 * engine_.attached().channel_count()) {
+        erase_if(far_bytes_, [&](const auto& line) {
+            return engine_.attached().find_channel(line.first) == nullptr;
+        });
+    }
     std::uint64_t& sent = far_bytes_[channel];
     sent += effect.message->body_size() + delivery_overhead_bytes;
     home_.send(reactor, engine::Effect(std::move(effect)));
