@@ -1,13 +1,15 @@
 // Deadlines: what must happen at a later time, earliest first. One item per block of messages and
-// one per expiring queue. An item may be stale when its time comes; its owner knows.
+// one per expiring queue. An item may be stale when its time comes; its owner knows, and now and
+// then throws the stale ones away.
 #pragma once
 
 #include "base/ids.h"
 #include "base/time.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <queue>
 #include <vector>
 
 namespace revenant::engine {
@@ -26,14 +28,27 @@ class Deadlines {
 
     void add(Item item) {
         item.order = ++added_;
-        items_.push(item);
+        items_.push_back(item);
+        std::push_heap(items_.begin(), items_.end(), Later{});
     }
-    Timestamp next() const { return items_.empty() ? never : items_.top().at; }
-    std::optional<Item> pop_due(Timestamp now) {
-        if (items_.empty() || items_.top().at > now) return std::nullopt;
-        const Item item = items_.top();
-        items_.pop();
+    std::size_t size() const { return items_.size(); }
+    // The order of the item added last.
+    std::uint64_t newest() const { return added_; }
+    Timestamp next() const { return items_.empty() ? never : items_.front().at; }
+    // The next item that is due and was not added after `newest`.
+    std::optional<Item> pop_due(Timestamp now, std::uint64_t newest) {
+        if (items_.empty() || items_.front().at > now || items_.front().order > newest) {
+            return std::nullopt;
+        }
+        std::pop_heap(items_.begin(), items_.end(), Later{});
+        const Item item = items_.back();
+        items_.pop_back();
         return item;
+    }
+    template <typename IsStale>
+    void remove_stale(IsStale is_stale) {
+        std::erase_if(items_, is_stale);
+        std::make_heap(items_.begin(), items_.end(), Later{});
     }
 
   private:
@@ -42,7 +57,7 @@ class Deadlines {
             return a.at != b.at ? a.at > b.at : a.order > b.order;
         }
     };
-    std::priority_queue<Item, std::vector<Item>, Later> items_;
+    std::vector<Item> items_;  // a heap
     std::uint64_t added_ = 0;
 };
 

@@ -29,9 +29,14 @@ void expire_block(Turn& turn, const Deadlines::Item& item) {
 
 void expire_queue(Turn& turn, const Deadlines::Item& item) {
     Queue* const queue = turn.state().find_queue(item.queue);
-    if (queue == nullptr || !queue->settings.expires_ms || !queue->consumers.empty()) return;
-    const Timestamp expires = queue->last_used + milliseconds(*queue->settings.expires_ms);
-    if (expires > turn.now()) return;  // it was used since; that use set a timer of its own
+    if (queue == nullptr) return;
+    queue->expiry_scheduled = false;
+    // The last consumer that leaves starts the period anew.
+    if (!queue->settings.expires_ms || !queue->consumers.empty()) return;
+    if (queue->last_used + milliseconds(*queue->settings.expires_ms) > turn.now()) {
+        turn.state().schedule_expiry(*queue);  // it was used since
+        return;
+    }
     PROBE("expiry.queue");
     remove_queue(turn, *queue);
 }
@@ -39,7 +44,11 @@ void expire_queue(Turn& turn, const Deadlines::Item& item) {
 }  // namespace
 
 void expire_due(Turn& turn) {
-    while (const auto item = turn.state().deadlines().pop_due(turn.now())) {
+    Deadlines& deadlines = turn.state().deadlines();
+    // Not what comes up on the way: a message that expires into a queue whose time-to-live is zero
+    // is offered to the consumers there before it expires again (DL-126).
+    const std::uint64_t newest = deadlines.newest();
+    while (const auto item = deadlines.pop_due(turn.now(), newest)) {
         if (item->kind == Deadlines::Kind::message_block) {
             expire_block(turn, *item);
         } else {

@@ -67,8 +67,9 @@ class Queue {
     std::uint64_t unsettled_deliveries = 0;
     bool deleted = false;
     bool had_consumer = false;
-    bool dirty = false;            // has work waiting at the end of this turn
-    std::uint64_t route_mark = 0;  // the routing pass that found this queue already
+    bool expiry_scheduled = false;  // a timer for x-expires is running
+    bool dirty = false;             // has work waiting at the end of this turn
+    std::uint64_t route_mark = 0;   // the routing pass that found this queue already
 
     const std::string& name() const { return declaration.name; }
     QueueId id() const { return declaration.id; }

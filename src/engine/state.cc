@@ -26,6 +26,8 @@ constexpr Predeclared predeclared_exchanges[] = {
     {"amq.rabbitmq.trace", ExchangeType::topic, true},
 };
 
+constexpr std::size_t deadlines_sweep_min = 64;
+
 template <typename Map>
 auto sorted_by_name(const Map& map, auto value_of) {
     std::vector<decltype(value_of(map.begin()->second))> sorted;
@@ -187,17 +189,41 @@ void State::remove_binding(Exchange& source, const std::string& identity) {
 
 // ------------------------------------------------------------------------- messages
 
+bool State::is_stale(const Deadlines::Item& item) {
+    Queue* const queue = find_queue(item.queue);
+    if (queue == nullptr) return true;
+    return item.kind == Deadlines::Kind::message_block &&
+           queue->level(item.level).scheduled(item.block) != item.at;
+}
+
+// Messages with an hour to live that are consumed at once leave a timer per block behind. Twice as
+// many timers as there were after the last sweep are worth another, so a timer costs constant time.
+void State::add_deadline(const Deadlines::Item& item) {
+    deadlines_.add(item);
+    if (deadlines_.size() < std::max(deadlines_sweep_at_, deadlines_sweep_min)) return;
+    deadlines_.remove_stale([this](const Deadlines::Item& other) { return is_stale(other); });
+    deadlines_sweep_at_ = deadlines_.size() * 2;
+}
+
+void State::schedule_expiry(Queue& queue) {
+    if (queue.expiry_scheduled) return;
+    queue.expiry_scheduled = true;
+    add_deadline({.at = queue.last_used + milliseconds(*queue.settings.expires_ms),
+                  .kind = Deadlines::Kind::queue_expiry,
+                  .queue = queue.id()});
+}
+
 void State::schedule_block(Queue& queue, Position position) {
     Chain& chain = queue.level(position.level());
     const std::uint64_t block = Chain::block_of(position.sequence());
     const Timestamp earliest = chain.earliest_deadline(block);
     if (earliest >= chain.scheduled(block)) return;
     chain.set_scheduled(block, earliest);
-    deadlines_.add({.at = earliest,
-                    .kind = Deadlines::Kind::message_block,
-                    .queue = queue.id(),
-                    .level = static_cast<std::uint32_t>(position.level()),
-                    .block = block});
+    add_deadline({.at = earliest,
+                  .kind = Deadlines::Kind::message_block,
+                  .queue = queue.id(),
+                  .level = static_cast<std::uint32_t>(position.level()),
+                  .block = block});
 }
 
 Position State::enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope,

@@ -52,6 +52,8 @@ class State {
 
     // Sets or moves the timer of the block that holds this position.
     void schedule_block(Queue& queue, Position position);
+    // Sets the timer of a queue that expires, unless one is running.
+    void schedule_expiry(Queue& queue);
 
     // Everything that replaying the same events must give again, as text to compare and to read.
     std::string describe();
@@ -70,6 +72,8 @@ class State {
     void apply_one(const DeadLettered& event);
     void apply_one(const RefusedToDeath& event);
 
+    void add_deadline(const Deadlines::Item& item);
+    bool is_stale(const Deadlines::Item& item);
     void place(const Placement& placement, MessageRef message, EnvelopeRef envelope);
     void remove_binding(Exchange& source, const std::string& identity);
     Destination destination(DestinationKind kind, std::string_view name);
@@ -79,6 +83,7 @@ class State {
     boost::unordered_flat_map<QueueId, std::unique_ptr<Queue>> queues_by_id_;
     std::vector<std::unique_ptr<Queue>> deleted_queues_;
     Deadlines deadlines_;
+    std::size_t deadlines_sweep_at_ = 0;  // the size at which stale ones are looked for
     Accounts accounts_;
     Traffic traffic_;
     std::uint64_t last_queue_id_ = 0;
