@@ -1,6 +1,7 @@
 #include "engine/settle.h"
 
 #include "base/check.h"
+#include "base/probe.h"
 #include "engine/consumers.h"
 #include "engine/dead_letter.h"
 
@@ -49,6 +50,21 @@ void release_queue_if_done(Turn& turn, Queue& queue) {
     if (queue.deleted && queue.unsettled_deliveries == 0) turn.state().release_deleted_queue(queue);
 }
 
+// Back in its old place; but what expired while it was away dies before anybody else gets it
+// (DL-132).
+void release(Turn& turn, Queue& queue, Position position, bool delivery_failed) {
+    const std::uint32_t delivery_count =
+        queue.at(position).delivery_count + (delivery_failed ? 1 : 0);
+    if (queue.deadline(position) <= turn.now()) {
+        PROBE("settle.returned_too_late");
+        queue.at(position).delivery_count = delivery_count;
+        die(turn, queue, {&position, 1}, DeathReason::expired);
+        return;
+    }
+    turn.return_to_queue(queue, position, delivery_count);
+    turn.touch(queue);
+}
+
 void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outcome) {
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
     Queue& queue = *unsettled.queue;
@@ -67,10 +83,7 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outco
             die(turn, queue, {&position, 1}, DeathReason::rejected);
             break;
         case OutcomeKind::released:
-            turn.return_to_queue(
-                queue, position,
-                queue.at(position).delivery_count + (outcome.delivery_failed ? 1 : 0));
-            turn.touch(queue);
+            release(turn, queue, position, outcome.delivery_failed);
             break;
     }
 }
