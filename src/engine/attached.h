@@ -119,6 +119,7 @@ struct RouteCache {
 struct Channel {
     ChannelId id;
     Connection* connection = nullptr;
+    bool closing = false;  // its consumers take nothing more
     boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Consumer>> consumers;
     std::vector<std::unique_ptr<Consumer>> cancelled_consumers;
     UnsettledRing unsettled;

@@ -66,7 +66,7 @@ void remove_if_auto_delete(Turn& turn, Queue& queue) {
 
 bool can_take(const Consumer& consumer) {
     const Channel& channel = *consumer.channel;
-    if (channel.connection->paused) return false;
+    if (channel.closing || channel.connection->paused) return false;
     if (consumer.no_ack) return true;
     if (consumer.prefetch != 0 && consumer.unsettled >= consumer.prefetch) return false;
     return channel.global_prefetch == 0 || channel.consumer_unsettled < channel.global_prefetch;

@@ -127,7 +127,7 @@ std::vector<Placement> place_in_targets(Turn& turn, const Plan& plan, const Mess
     std::vector<Placement> placements;
     placements.reserve(plan.targets.size());
     for (Queue* const target : plan.targets) {
-        if (refuses_publish(*target, message.body_size())) {
+        if (refuses_publish(turn, *target, message.body_size())) {
             refusing.push_back(target);
             continue;
         }

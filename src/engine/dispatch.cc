@@ -60,6 +60,8 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     if (!turn.effects().deliver(std::move(delivery))) channel.connection->paused = true;
 }
 
+}  // namespace
+
 void dispatch(Turn& turn, Queue& queue) {
     while (queue.ready_count() > 0) {
         Consumer* const consumer = next_consumer(queue);
@@ -68,8 +70,6 @@ void dispatch(Turn& turn, Queue& queue) {
         deliver(turn, queue, *consumer, *queue.head());
     }
 }
-
-}  // namespace
 
 void settle_down(Turn& turn) {
     auto& dirty = turn.dirty_queues();

@@ -11,6 +11,9 @@ namespace revenant::engine {
 // same loop, never by recursion.
 void settle_down(Turn& turn);
 
+// Hands out what can be handed out of this queue now, before the turn ends.
+void dispatch(Turn& turn, Queue& queue);
+
 Result<GetAnswer, Refusal> get(Turn& turn, const Get& command);
 
 }  // namespace revenant::engine

@@ -125,11 +125,9 @@ void Engine::close_channel(Turn& turn, ChannelId id) {
     for (const DeliveryId delivery : deliveries) {
         channel->unsettled.find(delivery)->state = Unsettled::State::waiting;
     }
-    const bool was_paused = channel->connection->paused;
-    channel->connection->paused = true;  // its own consumers take nothing while it closes
+    channel->closing = true;
     return_all(turn, *channel, /*delivery_failed=*/true);
     cancel_all(turn, *channel);
-    channel->connection->paused = was_paused;
     attached_.close_channel(id);
 }
 

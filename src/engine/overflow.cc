@@ -1,6 +1,8 @@
 #include "engine/overflow.h"
 
+#include "base/probe.h"
 #include "engine/dead_letter.h"
+#include "engine/dispatch.h"
 
 #include <vector>
 
@@ -16,12 +18,20 @@ bool over_limit(const Queue& queue) {
            exceeds(queue.settings.max_length_bytes, queue.ready_bytes());
 }
 
-}  // namespace
-
-bool refuses_publish(const Queue& queue, std::uint64_t body_size) {
-    if (queue.settings.overflow == Overflow::drop_head) return false;
+bool has_no_room_for(const Queue& queue, std::uint64_t body_size) {
     return exceeds(queue.settings.max_length, queue.ready_count() + 1) ||
            exceeds(queue.settings.max_length_bytes, queue.ready_bytes() + body_size);
+}
+
+}  // namespace
+
+bool refuses_publish(Turn& turn, Queue& queue, std::uint64_t body_size) {
+    if (queue.settings.overflow == Overflow::drop_head) return false;
+    if (!has_no_room_for(queue, body_size)) return false;
+    if (!queue.dirty) return true;
+    PROBE("overflow.serve_before_refusing");
+    dispatch(turn, queue);
+    return has_no_room_for(queue, body_size);
 }
 
 void keep_limits(Turn& turn, Queue& queue) {

@@ -148,6 +148,19 @@ TEST(Transaction, ARefusedPublishMakesThemPartial) {  // amqp091 10.5
     EXPECT_THAT(s.ready("open"), ElementsAre("c"));
 }
 
+TEST(Transaction, AWaitingConsumerMakesRoomBetweenItsPublishes) {  // amqp091 8.18, 10.5
+    Scenario s;
+    auto& ch = s.open_channel();
+    auto& consumer = s.open_channel();
+    ch.declare_queue("q", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});
+    consumer.consume("q");
+    ch.select();
+    for (const char* body : {"a", "b", "c"}) ch.publish("q", body);
+    ch.commit();
+    EXPECT_TRUE(ch.is_open());
+    EXPECT_THAT(consumer.take_bodies(), ElementsAre("a", "b", "c"));
+}
+
 TEST(Transaction, ChecksOfAPublishAreMadeWhenItArrives) {  // amqp091 9.2, 10.5
     Scenario s;
     auto& ch = s.open_channel();
