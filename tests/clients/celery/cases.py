@@ -17,7 +17,7 @@ import celery.exceptions
 from kombu import Exchange, Queue
 
 NAME = "clients.celery"
-PATIENCE_SECONDS = 6
+PATIENCE_SECONDS = 20
 WORKER_START_SECONDS = 30
 CASE_SECONDS_MAX = WORKER_START_SECONDS + 5
 CASES = []
