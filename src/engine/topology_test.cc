@@ -594,6 +594,18 @@ TEST(Queues, APermissionRefusalCountsOnlyForANewOne) {  // amqp091 8.21; DL-33, 
     EXPECT_FALSE(s.has_queue("new"));
 }
 
+TEST(Queues, AVhostMayLimitTheirNumber) {  // amqp091 8.19
+    Scenario s;
+    auto& ch = s.open_channel();
+    ch.declare_queue("a", {.queues_max = 1});
+    ch.declare_queue("a", {.queues_max = 1});  // not a new one
+    ch.declare_queue("b", {.queues_max = 1});
+    ch.expect_refused(precondition_failed,
+                      "cannot declare queue 'b': queue limit in vhost '/' (1) is reached");
+    ch.declare_queue("b", {.queues_max = -1});
+    EXPECT_TRUE(s.has_queue("b"));
+}
+
 TEST(Queues, TheTypeOfTheDeadLetterExchangeComesBeforeItsPermission) {  // DL-39
     Scenario s;
     auto& ch = s.open_channel();

@@ -134,6 +134,7 @@ void ScenarioChannel::make_sure_it_is_open() {
     EXPECT_FALSE(refusal_) << "nobody expected: " << refusal_->text;
     id_ = {++scenario_.last_channel_};
     scenario_.channels_by_id_[id_] = this;
+    transactional_ = false;
     last_consumer_ = 0;
     last_publish_ = 0;
     last_confirm_ = 0;
@@ -177,7 +178,7 @@ void ScenarioChannel::delete_exchange(std::string name, bool if_unused) {
 QueueAnswer ScenarioChannel::declare_queue(std::string name, QueueOptions options) {
     ask(DeclareQueue{id_, std::move(name), options.server_named, options.passive, options.durable,
                      options.exclusive, options.auto_delete, std::move(options.arguments),
-                     std::move(options.refusal_if_new)});
+                     std::move(options.refusal_if_new), options.queues_max});
     return answer<QueueAnswer>();
 }
 
@@ -217,6 +218,9 @@ std::uint64_t ScenarioChannel::publish(std::string_view routing_key, std::string
     answers_.clear();
     scenario_.handle(std::move(command));
     EXPECT_TRUE(answers_.empty()) << "a publish is not answered";
+    if (open_ && !transactional_) {
+        EXPECT_EQ(last_confirm_, last_publish_) << "a publish without its confirm";
+    }
     return sequence;
 }
 
@@ -260,7 +264,10 @@ void ScenarioChannel::settle(std::uint64_t tag, Outcome outcome, bool multiple) 
 }
 
 void ScenarioChannel::recover() { ask(Recover{id_}); }
-void ScenarioChannel::select() { ask(SelectTransaction{id_}); }
+void ScenarioChannel::select() {
+    ask(SelectTransaction{id_});
+    transactional_ = true;
+}
 void ScenarioChannel::commit() { ask(Commit{id_}); }
 void ScenarioChannel::rollback() { ask(Rollback{id_}); }
 
@@ -356,6 +363,9 @@ void Scenario::advance(Duration by) {
 void Scenario::handle(Command&& command) {
     CHECK(!finished_);
     const bool side_door = ++command_count_ % 2 == 0;
+    refused_command_ = std::holds_alternative<Publish>(command)  ? RefusedCommand::publish
+                       : std::holds_alternative<Settle>(command) ? RefusedCommand::settlement
+                                                                 : RefusedCommand::answered;
     if (side_door && std::holds_alternative<Publish>(command)) {
         engine_.publish(std::get<Publish>(std::move(command)), now_);
     } else if (side_door && std::holds_alternative<Settle>(command)) {
@@ -457,6 +467,7 @@ void Scenario::on(Refuse&& effect) {
     ScenarioChannel& to = channel(effect.channel);
     EXPECT_TRUE(to.open_) << "a channel is refused once";
     EXPECT_EQ(engine_.attached().find_channel(effect.channel), nullptr);
+    EXPECT_EQ(effect.command, refused_command_);
     to.open_ = false;
     to.transcript_.push_back("refuse " + effect.refusal.text);
     to.refusal_ = std::move(effect.refusal);
@@ -600,6 +611,12 @@ void Scenario::check_replay() {
     State replayed;
     for (const Event& event : events_) replayed.apply(event);
     EXPECT_EQ(replayed.describe(), engine_.state().describe()) << "replay differs from life";
+    // After a restart everything is ready, and what has expired meanwhile is woken up for.
+    for (const Queue* queue : replayed.queues_by_name()) {
+        const Recount counted = recount(*queue, Timestamp{INT64_MIN}, replayed.deadlines_next());
+        EXPECT_EQ(counted, (Recount{queue->ready_count(), 0, queue->ready_bytes(), 0}))
+            << queue->name();
+    }
 }
 
 void Scenario::check() {

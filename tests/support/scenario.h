@@ -57,6 +57,7 @@ struct QueueOptions {
     bool auto_delete = false;
     Table arguments;
     std::optional<Refusal> refusal_if_new;
+    std::optional<std::int64_t> queues_max;
 };
 struct BindOptions {
     DestinationKind to = DestinationKind::queue;
@@ -165,6 +166,7 @@ class ScenarioChannel {
     // the test.
     std::optional<Refusal> take_refusal();
     bool is_open() const { return open_; }
+    bool is_transactional() const { return open_ && transactional_; }
 
     ChannelId id() const { return id_; }
     ConnectionId connection() const { return connection_; }
@@ -181,6 +183,7 @@ class ScenarioChannel {
     ConnectionId connection_;
     ChannelId id_;
     bool open_ = false;
+    bool transactional_ = false;
     std::uint32_t last_consumer_ = 0;
     std::uint64_t last_publish_ = 0;
     std::uint64_t last_confirm_ = 0;
@@ -271,6 +274,7 @@ class Scenario : private EffectSink, private Recorder {
     std::uint64_t last_connection_ = 0;
     std::uint64_t last_channel_ = 0;
     std::uint64_t command_count_ = 0;
+    RefusedCommand refused_command_ = RefusedCommand::answered;  // what a refusal now would refuse
     std::map<ConnectionId, Peer> peers_;
     std::vector<std::unique_ptr<ScenarioChannel>> channels_;
     std::map<ChannelId, ScenarioChannel*> channels_by_id_;
