@@ -53,8 +53,28 @@ Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& n
     return CatalogRecord{};
 }
 
+std::vector<std::string> Context::visible_vhosts(const Call& call) const {
+    std::vector<std::string> names;
+    for (const auto& [name, vhost] : call.access->rules().vhosts) {
+        if (sees_vhost(*call.access, *call.user, name)) names.push_back(name);
+    }
+    return names;
+}
+
 Api::Api(ApiSettings settings, runtime::Broker& broker) : context_(std::move(settings), broker) {
+    add_binding_routes(router_, context_);
+    add_channel_routes(router_, context_);
+    add_connection_routes(router_, context_);
+    add_consumer_routes(router_, context_);
+    add_exchange_routes(router_, context_);
+    add_health_routes(router_, context_);
+    add_limit_routes(router_, context_);
+    add_node_routes(router_, context_);
     add_overview_routes(router_, context_);
+    add_permission_routes(router_, context_);
+    add_queue_routes(router_, context_);
+    add_user_routes(router_, context_);
+    add_vhost_routes(router_, context_);
 }
 
 std::optional<Response> Api::check_role(const Call& call, Role role) const {
@@ -66,7 +86,11 @@ std::optional<Response> Api::check_role(const Call& call, Role role) const {
         case Role::vhost:
         case Role::vhost_visible: {
             const std::string& vhost = call.parameter(0);
-            if (call.access->find_vhost(vhost) == nullptr) return not_found();
+            if (call.access->find_vhost(vhost) == nullptr) {
+                // RabbitMQ finds out at different places, with different words.
+                const bool puts = call.request.method == "PUT" || call.request.method == "POST";
+                return puts ? error_response(404, "not_found", "vhost_not_found") : not_found();
+            }
             const bool allowed = role == Role::vhost ? is_administrator(user) ||
                                                            call.access->may_enter(user.name, vhost)
                                                      : sees_vhost(*call.access, user, vhost);

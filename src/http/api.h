@@ -15,6 +15,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace revenant::http {
@@ -62,6 +64,17 @@ class Context {
     // Deletes the vhost and keeps its counters, so that no total goes back.
     Result<CatalogRecord, CatalogRefusal> delete_vhost(const std::string& name);
 
+    // Names of the vhosts the caller may look into, in order.
+    std::vector<std::string> visible_vhosts(const Call& call) const;
+    // Work on the engine of a vhost; absent if it was deleted meanwhile.
+    template <typename Work>
+    auto ask(std::string_view vhost, Work work)
+        -> std::optional<std::invoke_result_t<Work&, engine::Engine&>> {
+        const auto found = broker_.find_vhost(vhost);
+        if (found == nullptr) return std::nullopt;
+        return broker_.ask(found, std::move(work));
+    }
+
   private:
     ApiSettings settings_;
     runtime::Broker& broker_;
@@ -85,6 +98,18 @@ class Api final : public Responder {
 };
 
 // Each in the file api_<resource>.cc.
+void add_binding_routes(Router& router, Context& context);
+void add_channel_routes(Router& router, Context& context);
+void add_connection_routes(Router& router, Context& context);
+void add_consumer_routes(Router& router, Context& context);
+void add_exchange_routes(Router& router, Context& context);
+void add_health_routes(Router& router, Context& context);
+void add_limit_routes(Router& router, Context& context);
+void add_node_routes(Router& router, Context& context);
 void add_overview_routes(Router& router, Context& context);
+void add_permission_routes(Router& router, Context& context);
+void add_queue_routes(Router& router, Context& context);
+void add_user_routes(Router& router, Context& context);
+void add_vhost_routes(Router& router, Context& context);
 
 }  // namespace revenant::http

@@ -1,46 +1,11 @@
 // /overview, /whoami and the other answers about the node as a whole.
 #include "http/api.h"
+#include "http/listing.h"
 #include "http/responses.h"
+#include "http/views.h"
 
 namespace revenant::http {
 namespace {
-
-json::array exchange_types() {
-    json::array types;
-    for (const auto& [name, description] : {
-             std::pair{"direct", "AMQP direct exchange, as per the AMQP specification"},
-             std::pair{"fanout", "AMQP fanout exchange, as per the AMQP specification"},
-             std::pair{"headers", "AMQP headers exchange, as per the AMQP specification"},
-             std::pair{"topic", "AMQP topic exchange, as per the AMQP specification"},
-             std::pair{"x-consistent-hash", "Consistent Hashing Exchange"},
-         }) {
-        types.push_back(
-            json::object{{"name", name}, {"description", description}, {"enabled", true}});
-    }
-    return types;
-}
-
-// Only what has happened at all, as RabbitMQ does. management 2.7
-json::object message_stats(const engine::Traffic& traffic) {
-    json::object stats;
-    const auto add = [&](const char* name, std::uint64_t count) {
-        if (count > 0) stats[name] = count;
-    };
-    add("publish", traffic.received);
-    add("confirm", traffic.confirmed);
-    add("return_unroutable", traffic.unroutable_returned);
-    add("drop_unroutable", traffic.unroutable_dropped);
-    add("deliver", traffic.delivered_manual_ack);
-    add("deliver_no_ack", traffic.delivered_auto_ack);
-    add("get", traffic.got_manual_ack);
-    add("get_no_ack", traffic.got_auto_ack);
-    add("deliver_get", traffic.delivered_manual_ack + traffic.delivered_auto_ack +
-                           traffic.got_manual_ack + traffic.got_auto_ack);
-    add("get_empty", traffic.get_empty);
-    add("redeliver", traffic.redelivered);
-    add("ack", traffic.acknowledged);
-    return stats;
-}
 
 void add_listeners(const ApiSettings& settings, json::object& overview) {
     json::array listeners;
@@ -106,14 +71,12 @@ Response overview(Context& context, const Call& call) {
         {"statistics_db_event_queue", 0},
     };
     if (is_monitor(*call.user)) add_listeners(settings, body);
-    return ok(body);
+    return show(call, std::move(body));
 }
 
 Response whoami(const Call& call) {
-    json::array tags;
-    for (const std::string& tag : call.user->tags) tags.emplace_back(to_json_string(tag));
     return ok(json::object{{"name", to_json_string(call.user->name)},
-                           {"tags", std::move(tags)},
+                           {"tags", to_json(call.user->tags)},
                            {"is_internal_user", true}});
 }
 

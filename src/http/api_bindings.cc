@@ -1,0 +1,172 @@
+// /bindings: between exchanges and queues or other exchanges. management 4.22
+#include "http/api.h"
+#include "http/body.h"
+#include "http/errand.h"
+#include "http/listing.h"
+#include "http/responses.h"
+#include "http/views.h"
+
+#include <utility>
+
+namespace revenant::http {
+namespace {
+
+constexpr std::size_t routing_key_bytes_max = 255;  // a short string of AMQP
+
+using engine::BindingView;
+using engine::DestinationKind;
+
+void append_bindings(Context& context, const std::string& vhost, json::array& all) {
+    const auto bindings = context.ask(vhost, engine::list_bindings);
+    if (!bindings) return;
+    for (const BindingView& binding : *bindings) all.push_back(view_binding(vhost, binding));
+}
+
+Response list_all(Context& context, const Call& call) {
+    json::array all;
+    for (const std::string& vhost : context.visible_vhosts(call)) {
+        append_bindings(context, vhost, all);
+    }
+    return list(call, std::move(all));
+}
+
+Response list_of_vhost(Context& context, const Call& call) {
+    json::array all;
+    append_bindings(context, call.parameter(0), all);
+    return list(call, std::move(all));
+}
+
+// The two ends that /bindings/V/e/X/q/Q names.
+struct Ends {
+    std::string vhost;
+    std::string source;
+    DestinationKind kind = DestinationKind::queue;
+    std::string destination;
+};
+
+std::optional<Ends> named_ends(const Call& call, DestinationKind kind) {
+    const auto source = exchange_name(call.parameter(1));
+    const auto destination = kind == DestinationKind::queue ? amqp_name(call.parameter(2))
+                                                            : exchange_name(call.parameter(2));
+    if (!source || !destination) return std::nullopt;
+    return Ends{call.parameter(0), *source, kind, *destination};
+}
+
+std::vector<BindingView> bindings_between(Context& context, const Ends& ends) {
+    auto bindings = context.ask(ends.vhost, [&](engine::Engine& engine) {
+        return list_bindings_from(engine, ends.source);
+    });
+    if (!bindings) return {};
+    std::erase_if(*bindings, [&](const BindingView& binding) {
+        return binding.destination_kind != ends.kind || binding.destination != ends.destination;
+    });
+    return std::move(*bindings);
+}
+
+// Clients escape the key as they found it in a listing; some take it for escaped already.
+std::optional<BindingView> find_binding(Context& context, const Ends& ends,
+                                        const std::string& wanted) {
+    for (BindingView& binding : bindings_between(context, ends)) {
+        const std::string key = properties_key(binding);
+        if (key == wanted || percent_decode(key, /*plus_is_space=*/true) == wanted) {
+            return std::move(binding);
+        }
+    }
+    return std::nullopt;
+}
+
+Response list_between(Context& context, const Call& call, DestinationKind kind) {
+    const auto ends = named_ends(call, kind);
+    if (!ends) return not_found();
+    json::array views;
+    for (const BindingView& binding : bindings_between(context, *ends)) {
+        views.push_back(view_binding(ends->vhost, binding));
+    }
+    return list(call, std::move(views));
+}
+
+Response show_binding(Context& context, const Call& call, DestinationKind kind) {
+    const auto ends = named_ends(call, kind);
+    if (!ends) return not_found();
+    const auto binding = find_binding(context, *ends, call.parameter(3));
+    return binding ? show(call, view_binding(ends->vhost, *binding)) : not_found();
+}
+
+// Binding takes write on the destination and read on the source, as does unbinding. amqp091 15.2
+bool may_bind(const Call& call, const Ends& ends) {
+    const Rights rights(call, ends.vhost);
+    const bool may_write = ends.kind == DestinationKind::queue
+                               ? rights.queue(Permission::write, ends.destination)
+                               : rights.exchange(Permission::write, ends.destination);
+    return may_write && rights.exchange(Permission::read, ends.source);
+}
+
+template <typename Command>  // Bind or Unbind
+Response change_binding(Context& context, const Call& call, const Ends& ends,
+                        const BindingView& binding, Response success) {
+    const auto vhost = context.broker().find_vhost(ends.vhost);
+    if (vhost == nullptr) return not_found();
+    if (!may_bind(call, ends)) return access_refused();
+    Command command;
+    command.source = ends.source;
+    command.destination_kind = ends.kind;
+    command.destination = ends.destination;
+    command.routing_key = binding.routing_key;
+    command.arguments = binding.arguments;
+    command.refusal_if_topic =
+        Rights(call, ends.vhost).topic(Permission::read, ends.source, binding.routing_key);
+    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    return done ? success : response_to(done.error());
+}
+
+Response post_binding(Context& context, const Call& call, DestinationKind kind) {
+    const auto ends = named_ends(call, kind);
+    if (!ends) return bad_request("invalid name");
+    const auto body = read_body(call.request);
+    if (!body) return body.error();
+    BindingView binding{ends->source, kind, ends->destination, "", {}};
+    auto routing_key = string_field(*body, "routing_key", "");
+    if (!routing_key) return std::move(routing_key).error();
+    if (routing_key->size() > routing_key_bytes_max) return bad_request("routing key is too long");
+    auto arguments = table_field(*body, "arguments");
+    if (!arguments) return std::move(arguments).error();
+    binding.routing_key = std::move(*routing_key);
+    binding.arguments = std::move(*arguments);
+    Response success = created();
+    success.headers = {{"location", percent_encode(call.parameter(2)) + "/" +
+                                        percent_encode(properties_key(binding))}};
+    return change_binding<engine::Bind>(context, call, *ends, binding, std::move(success));
+}
+
+Response delete_binding(Context& context, const Call& call, DestinationKind kind) {
+    const auto ends = named_ends(call, kind);
+    if (!ends) return not_found();
+    const auto binding = find_binding(context, *ends, call.parameter(3));
+    if (!binding) return not_found();
+    return change_binding<engine::Unbind>(context, call, *ends, *binding, no_content());
+}
+
+void add_pair_routes(Router& router, Context& context, const std::string& pair,
+                     DestinationKind kind) {
+    router.add("GET", pair, Role::vhost_visible,
+               [&context, kind](const Call& call) { return list_between(context, call, kind); });
+    router.add("POST", pair, Role::vhost,
+               [&context, kind](const Call& call) { return post_binding(context, call, kind); });
+    router.add("GET", pair + "/*", Role::vhost_visible,
+               [&context, kind](const Call& call) { return show_binding(context, call, kind); });
+    router.add("DELETE", pair + "/*", Role::vhost,
+               [&context, kind](const Call& call) { return delete_binding(context, call, kind); });
+}
+
+}  // namespace
+
+void add_binding_routes(Router& router, Context& context) {
+    router.add("GET", "/bindings", Role::management,
+               [&](const Call& call) { return list_all(context, call); });
+    router.add("GET", "/bindings/*", Role::vhost_visible,
+               [&](const Call& call) { return list_of_vhost(context, call); });
+    add_pair_routes(router, context, "/bindings/*/e/*/q/*", DestinationKind::queue);
+    add_pair_routes(router, context, "/bindings/*/e/*/e/*", DestinationKind::exchange);
+}
+
+}  // namespace revenant::http

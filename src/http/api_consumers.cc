@@ -1,0 +1,38 @@
+// /consumers. management 4.23
+#include "http/api.h"
+#include "http/listing.h"
+#include "http/views.h"
+
+#include <utility>
+
+namespace revenant::http {
+namespace {
+
+void append_consumers(Context& context, const Peers& peers, const std::string& vhost,
+                      json::array& all) {
+    const auto consumers = context.ask(vhost, engine::list_consumers);
+    if (!consumers) return;
+    for (json::value& view : view_consumers(context.settings(), peers, vhost, *consumers)) {
+        all.push_back(std::move(view));
+    }
+}
+
+}  // namespace
+
+void add_consumer_routes(Router& router, Context& context) {
+    router.add("GET", "/consumers", Role::management, [&](const Call& call) {
+        const Peers peers(context);
+        json::array all;
+        for (const std::string& vhost : context.visible_vhosts(call)) {
+            append_consumers(context, peers, vhost, all);
+        }
+        return list(call, std::move(all));
+    });
+    router.add("GET", "/consumers/*", Role::vhost_visible, [&](const Call& call) {
+        json::array all;
+        append_consumers(context, Peers(context), call.parameter(0), all);
+        return list(call, std::move(all));
+    });
+}
+
+}  // namespace revenant::http

@@ -1,0 +1,171 @@
+// /permissions and /topic-permissions: who may do what in which vhost. management 4.10
+#include "http/api.h"
+#include "http/body.h"
+#include "http/listing.h"
+#include "http/responses.h"
+#include "http/views.h"
+
+#include <functional>
+#include <utility>
+
+namespace revenant::http {
+namespace {
+
+json::object view_row(const UserAndVhost& of, const Permissions& permissions) {
+    return {{"user", to_json_string(of.user)},
+            {"vhost", to_json_string(of.vhost)},
+            {"configure", to_json_string(permissions.configure)},
+            {"write", to_json_string(permissions.write)},
+            {"read", to_json_string(permissions.read)}};
+}
+
+json::object view_row(const TopicKey& of, const TopicPermissions& permissions) {
+    return {{"user", to_json_string(of.user)},
+            {"vhost", to_json_string(of.vhost)},
+            {"exchange", to_json_string(of.exchange)},
+            {"write", to_json_string(permissions.write)},
+            {"read", to_json_string(permissions.read)}};
+}
+
+template <typename Rows, typename Chosen>
+json::array view_rows(const Rows& rows, Chosen chosen) {
+    json::array views;
+    for (const auto& [of, permissions] : rows) {
+        if (chosen(of)) views.push_back(view_row(of, permissions));
+    }
+    return views;
+}
+
+Response response_to(const CatalogRefusal& refusal) {
+    using Kind = CatalogRefusal::Kind;
+    if (refusal.kind == Kind::no_such_user || refusal.kind == Kind::no_such_vhost) {
+        return bad_request("vhost_or_user_not_found");
+    }
+    return bad_request(refusal.text);
+}
+
+// In these paths the vhost comes first: /permissions/V/U.
+UserAndVhost named(const Call& call) { return {call.parameter(1), call.parameter(0)}; }
+
+Response show_permissions(const Call& call) {
+    const auto& rows = call.access->rules().permissions;
+    const auto found = rows.find(named(call));
+    return found == rows.end() ? not_found() : show(call, view_row(found->first, found->second));
+}
+
+Response put_permissions(Context& context, const Call& call) {
+    const auto body = read_body(call.request);
+    if (!body) return body.error();
+    if (auto missing = check_keys(*body, {"configure", "write", "read"})) return *missing;
+    SetPermissions command{call.parameter(1), call.parameter(0), {}};
+    for (const auto& [key, field] :
+         {std::pair{"configure", &Permissions::configure}, std::pair{"write", &Permissions::write},
+          std::pair{"read", &Permissions::read}}) {
+        auto pattern = string_field(*body, key, "");
+        if (!pattern) return std::move(pattern).error();
+        command.permissions.*field = std::move(*pattern);
+    }
+    const bool existed = call.access->rules().permissions.contains(named(call));
+    const auto record = context.broker().change(command);
+    if (!record) return response_to(record.error());
+    return existed ? no_content() : created();
+}
+
+Response delete_permissions(Context& context, const Call& call) {
+    if (!call.access->rules().permissions.contains(named(call))) return not_found();
+    const auto record =
+        context.broker().change(ClearPermissions{call.parameter(1), call.parameter(0)});
+    return record ? no_content() : response_to(record.error());
+}
+
+json::array topic_rows(const Call& call) {
+    return view_rows(call.access->rules().topic_permissions, [&](const TopicKey& of) {
+        return of.user == call.parameter(1) && of.vhost == call.parameter(0);
+    });
+}
+
+Response show_topic_permissions(const Call& call) {
+    json::array rows = topic_rows(call);
+    return rows.empty() ? not_found() : list(call, std::move(rows));
+}
+
+Response put_topic_permissions(Context& context, const Call& call) {
+    const auto body = read_body(call.request);
+    if (!body) return body.error();
+    if (auto missing = check_keys(*body, {"exchange", "write", "read"})) return *missing;
+    auto exchange = string_field(*body, "exchange", "");
+    auto write = string_field(*body, "write", "");
+    auto read = string_field(*body, "read", "");
+    for (const auto* field : {&exchange, &write, &read}) {
+        if (!*field) return field->error();
+    }
+    const bool existed = !topic_rows(call).empty();
+    const auto record = context.broker().change(
+        SetTopicPermissions{call.parameter(1), call.parameter(0), *exchange, {*write, *read}});
+    if (!record) return response_to(record.error());
+    return existed ? no_content() : created();
+}
+
+Response delete_topic_permissions(Context& context, const Call& call,
+                                  std::optional<std::string> exchange) {
+    if (topic_rows(call).empty()) return not_found();
+    const auto record = context.broker().change(
+        ClearTopicPermissions{call.parameter(1), call.parameter(0), std::move(exchange)});
+    return record ? no_content() : response_to(record.error());
+}
+
+void add_rows_of_one(Router& router) {
+    router.add("GET", "/users/*/permissions", Role::administrator, [](const Call& call) {
+        const std::string& user = call.parameter(0);
+        if (call.access->find_user(user) == nullptr) return not_found();
+        return list(call, view_rows(call.access->rules().permissions,
+                                    [&](const UserAndVhost& of) { return of.user == user; }));
+    });
+    router.add("GET", "/users/*/topic-permissions", Role::administrator, [](const Call& call) {
+        const std::string& user = call.parameter(0);
+        if (call.access->find_user(user) == nullptr) return not_found();
+        return list(call, view_rows(call.access->rules().topic_permissions,
+                                    [&](const TopicKey& of) { return of.user == user; }));
+    });
+    router.add("GET", "/vhosts/*/permissions", Role::administrator, [](const Call& call) {
+        const std::string& vhost = call.parameter(0);
+        if (call.access->find_vhost(vhost) == nullptr) return not_found();
+        return list(call, view_rows(call.access->rules().permissions,
+                                    [&](const UserAndVhost& of) { return of.vhost == vhost; }));
+    });
+    router.add("GET", "/vhosts/*/topic-permissions", Role::administrator, [](const Call& call) {
+        const std::string& vhost = call.parameter(0);
+        if (call.access->find_vhost(vhost) == nullptr) return not_found();
+        return list(call, view_rows(call.access->rules().topic_permissions,
+                                    [&](const TopicKey& of) { return of.vhost == vhost; }));
+    });
+}
+
+}  // namespace
+
+void add_permission_routes(Router& router, Context& context) {
+    const auto all = [](const auto&) { return true; };
+    router.add("GET", "/permissions", Role::administrator, [=](const Call& call) {
+        return list(call, view_rows(call.access->rules().permissions, all));
+    });
+    router.add("GET", "/permissions/*/*", Role::administrator, show_permissions);
+    router.add("PUT", "/permissions/*/*", Role::administrator,
+               [&](const Call& call) { return put_permissions(context, call); });
+    router.add("DELETE", "/permissions/*/*", Role::administrator,
+               [&](const Call& call) { return delete_permissions(context, call); });
+    router.add("GET", "/topic-permissions", Role::administrator, [=](const Call& call) {
+        return list(call, view_rows(call.access->rules().topic_permissions, all));
+    });
+    router.add("GET", "/topic-permissions/*/*", Role::administrator, show_topic_permissions);
+    router.add("PUT", "/topic-permissions/*/*", Role::administrator,
+               [&](const Call& call) { return put_topic_permissions(context, call); });
+    router.add("DELETE", "/topic-permissions/*/*", Role::administrator, [&](const Call& call) {
+        return delete_topic_permissions(context, call, std::nullopt);
+    });
+    router.add("DELETE", "/topic-permissions/*/*/*", Role::administrator, [&](const Call& call) {
+        return delete_topic_permissions(context, call, call.parameter(2));
+    });
+    add_rows_of_one(router);
+}
+
+}  // namespace revenant::http

@@ -1,0 +1,226 @@
+// /queues: what is there, declaring, deleting, purging. management 4.19, 4.20
+#include "http/api.h"
+#include "http/body.h"
+#include "http/errand.h"
+#include "http/listing.h"
+#include "http/responses.h"
+#include "http/views.h"
+
+#include <utility>
+
+namespace revenant::http {
+namespace {
+
+json::value tag_or_null(const std::string& tag) {
+    return tag.empty() ? json::value(nullptr) : json::value(to_json_string(tag));
+}
+
+json::object view_queue(const ApiSettings& settings, std::string_view vhost,
+                        const engine::QueueView& queue) {
+    const std::uint64_t messages = queue.ready + queue.unacked;
+    const std::uint64_t bytes = queue.ready_bytes + queue.unacked_bytes;
+    json::object arguments = to_json(queue.arguments);
+    // RabbitMQ 4 shows the type of every queue among its arguments.
+    if (!arguments.contains("x-queue-type")) arguments["x-queue-type"] = "classic";
+    return {
+        {"name", to_json_string(queue.name)},
+        {"vhost", to_json_string(vhost)},
+        {"type", "classic"},
+        {"node", settings.node_name},
+        {"state", "running"},
+        {"durable", queue.durable},
+        {"auto_delete", queue.auto_delete},
+        {"exclusive", queue.exclusive},
+        {"internal", false},
+        {"arguments", std::move(arguments)},
+        {"policy", nullptr},
+        {"operator_policy", nullptr},
+        {"effective_policy_definition", json::object{}},
+        {"messages", messages},
+        {"messages_ready", queue.ready},
+        {"messages_unacknowledged", queue.unacked},
+        {"messages_ram", messages},
+        {"messages_ready_ram", queue.ready},
+        {"messages_unacknowledged_ram", queue.unacked},
+        {"messages_paged_out", 0},
+        {"message_bytes", bytes},
+        {"message_bytes_ready", queue.ready_bytes},
+        {"message_bytes_unacknowledged", queue.unacked_bytes},
+        {"message_bytes_ram", bytes},
+        {"message_bytes_paged_out", 0},
+        {"consumers", queue.consumers},
+        {"exclusive_consumer_tag", tag_or_null(queue.exclusive_consumer_tag)},
+        {"single_active_consumer_tag", tag_or_null(queue.single_active_consumer_tag)},
+        {"storage_version", 2},
+    };
+}
+
+// Who owns an exclusive queue. Connections are asked for only if there is one.
+void add_owners(const Context& context, const std::vector<engine::QueueView>& queues,
+                json::array& views) {
+    std::optional<Peers> peers;
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+        if (!queues[i].exclusive) continue;
+        if (!peers) peers.emplace(context);
+        if (const auto* const owner = peers->find(queues[i].owner)) {
+            views[i].get_object()["owner_pid_details"] = connection_details(*owner);
+        }
+    }
+}
+
+void append_queues(Context& context, const std::string& vhost, json::array& all) {
+    const auto queues = context.ask(vhost, engine::list_queues);
+    if (!queues) return;
+    json::array views;
+    for (const engine::QueueView& queue : *queues) {
+        views.push_back(view_queue(context.settings(), vhost, queue));
+    }
+    add_owners(context, *queues, views);
+    for (json::value& view : views) all.push_back(std::move(view));
+}
+
+Response list_all(Context& context, const Call& call) {
+    json::array all;
+    for (const std::string& vhost : context.visible_vhosts(call))
+        append_queues(context, vhost, all);
+    return list(call, std::move(all));
+}
+
+Response list_of_vhost(Context& context, const Call& call) {
+    json::array all;
+    append_queues(context, call.parameter(0), all);
+    return list(call, std::move(all));
+}
+
+Response show_queue(Context& context, const Call& call) {
+    struct Found {
+        std::optional<engine::QueueView> queue;
+        std::vector<engine::ConsumerView> consumers;
+    };
+    const std::string& vhost = call.parameter(0);
+    const std::string& name = call.parameter(1);
+    const auto found = context.ask(vhost, [&](engine::Engine& engine) {
+        return Found{engine::find_queue(engine, name), list_consumers_of_queue(engine, name)};
+    });
+    if (!found || !found->queue) return not_found();
+    json::array views{view_queue(context.settings(), vhost, *found->queue)};
+    add_owners(context, {*found->queue}, views);
+    json::object& view = views.front().get_object();
+    view["consumer_details"] =
+        found->consumers.empty()
+            ? json::array{}
+            : view_consumers(context.settings(), Peers(context), vhost, found->consumers);
+    view["incoming"] = json::array{};
+    view["deliveries"] = json::array{};
+    return show(call, std::move(view));
+}
+
+bool queue_exists(Context& context, const std::string& vhost, const std::string& name) {
+    return context
+        .ask(vhost, [&](engine::Engine& engine) { return find_queue(engine, name).has_value(); })
+        .value_or(false);
+}
+
+Result<engine::DeclareQueue, Response> read_declaration(const Call& call, const std::string& name) {
+    REVENANT_TRY(const json::object body, read_body(call.request));
+    engine::DeclareQueue command;
+    command.name = name;
+    REVENANT_TRY(command.durable, bool_field(body, "durable", false));
+    REVENANT_TRY(command.auto_delete, bool_field(body, "auto_delete", false));
+    REVENANT_TRY(command.arguments, table_field(body, "arguments"));
+    return command;
+}
+
+Response put_queue(Context& context, const Call& call) {
+    const std::string& vhost_name = call.parameter(0);
+    const auto name = amqp_name(call.parameter(1));
+    const auto vhost = context.broker().find_vhost(vhost_name);
+    if (!name || name->empty()) return bad_request("invalid queue name");
+    if (vhost == nullptr) return not_found();
+    auto command = read_declaration(call, *name);
+    if (!command) return std::move(command).error();
+    const Rights rights(call, vhost_name);
+    if (!rights.queue(Permission::configure, *name)) return access_refused();
+    // DL-33: a queue that names a dead-letter exchange is written there by whoever declares it.
+    if (const Value* dlx = find(command->arguments, "x-dead-letter-exchange");
+        dlx != nullptr && dlx->as_string() != nullptr &&
+        (!rights.queue(Permission::read, *name) ||
+         !rights.exchange(Permission::write, *dlx->as_string()))) {
+        command->refusal_if_new =
+            engine::Refusal{engine::RefusalKind::access_refused, "dead-letter access refused"};
+    }
+    const bool existed = queue_exists(context, vhost_name, *name);
+    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(*command));
+    if (!done) return response_to(done.error());
+    return existed ? no_content() : created();
+}
+
+Response delete_queue(Context& context, const Call& call) {
+    const std::string& vhost_name = call.parameter(0);
+    const std::string& name = call.parameter(1);
+    const auto vhost = context.broker().find_vhost(vhost_name);
+    if (vhost == nullptr || !queue_exists(context, vhost_name, name)) return not_found();
+    if (!Rights(call, vhost_name).queue(Permission::configure, name)) return access_refused();
+    engine::DeleteQueue command;
+    command.name = name;
+    command.if_unused = call.asked("if-unused") == "true";
+    command.if_empty = call.asked("if-empty") == "true";
+    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    return done ? no_content() : response_to(done.error());
+}
+
+Response purge_queue(Context& context, const Call& call) {
+    const std::string& vhost_name = call.parameter(0);
+    const std::string& name = call.parameter(1);
+    const auto vhost = context.broker().find_vhost(vhost_name);
+    if (vhost == nullptr || !queue_exists(context, vhost_name, name)) return not_found();
+    if (!Rights(call, vhost_name).queue(Permission::read, name)) return access_refused();
+    engine::PurgeQueue command;
+    command.name = name;
+    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    return done ? no_content() : response_to(done.error());
+}
+
+Response list_bindings(Context& context, const Call& call) {
+    const auto bindings = context.ask(call.parameter(0), [&](engine::Engine& engine) {
+        return list_bindings_of_queue(engine, call.parameter(1));
+    });
+    // Every queue is bound to the default exchange; what has no binding does not exist.
+    if (!bindings || bindings->empty()) return not_found();
+    json::array views;
+    for (const auto& binding : *bindings) views.push_back(view_binding(call.parameter(0), binding));
+    return list(call, std::move(views));
+}
+
+}  // namespace
+
+void add_queue_routes(Router& router, Context& context) {
+    router.add("GET", "/queues", Role::management,
+               [&](const Call& call) { return list_all(context, call); });
+    router.add("GET", "/queues/detailed", Role::management,
+               [&](const Call& call) { return list_all(context, call); });
+    router.add("GET", "/queues/*", Role::vhost_visible,
+               [&](const Call& call) { return list_of_vhost(context, call); });
+    router.add("GET", "/queues/*/*", Role::vhost_visible,
+               [&](const Call& call) { return show_queue(context, call); });
+    router.add("PUT", "/queues/*/*", Role::vhost,
+               [&](const Call& call) { return put_queue(context, call); });
+    router.add("DELETE", "/queues/*/*", Role::vhost,
+               [&](const Call& call) { return delete_queue(context, call); });
+    router.add("DELETE", "/queues/*/*/contents", Role::vhost,
+               [&](const Call& call) { return purge_queue(context, call); });
+    // RabbitMQ 4 knows no action any more. management 4.20
+    router.add("POST", "/queues/*/*/actions", Role::administrator, [](const Call& call) {
+        const auto body = read_body(call.request);
+        if (!body) return body.error();
+        if (auto missing = check_keys(*body, {"action"})) return std::move(*missing);
+        Response response = bad_request("");
+        response.body = to_text(json::object{
+            {"error", "bad_request"}, {"reason", json::array{"unknown", body->at("action")}}});
+        return response;
+    });
+    router.add("GET", "/queues/*/*/bindings", Role::vhost_visible,
+               [&](const Call& call) { return list_bindings(context, call); });
+}
+
+}  // namespace revenant::http

@@ -1,0 +1,51 @@
+// Errand: one wish of a user of the API, carried to the engine of a vhost over a connection and a
+// channel that exist for this wish only. What AMQP would answer or refuse, it answers or refuses.
+#pragma once
+
+#include "auth/access.h"
+#include "base/result.h"
+#include "engine/query.h"
+#include "http/request.h"
+#include "http/router.h"
+#include "runtime/broker.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace revenant::http {
+
+// Runs a command that is answered; its channel is filled in here.
+Result<engine::Done, engine::Refusal> carry_out(runtime::Broker& broker,
+                                                const std::shared_ptr<runtime::Vhost>& vhost,
+                                                const std::string& user, engine::Command command);
+
+// management 1.7
+Response response_to(const engine::Refusal& refusal);
+
+// What the caller may do in a vhost by its AMQP permissions. amqp091 15
+class Rights {
+  public:
+    Rights(const Call& call, std::string_view vhost) : call_(call), vhost_(vhost) {}
+
+    bool queue(Permission permission, std::string_view name) const;
+    bool exchange(Permission permission, std::string_view name) const;
+    // For a command that finds out by itself whether the exchange is a topic exchange.
+    std::optional<engine::Refusal> topic(Permission permission, std::string_view exchange,
+                                         std::string_view routing_key) const;
+
+  private:
+    const Call& call_;
+    std::string_view vhost_;
+};
+
+// "Access refused.", as HTTP tells every lack of AMQP permissions.
+Response access_refused();
+
+// A name in a path as AMQP would take it: at most 255 bytes, without line breaks.
+std::optional<std::string> amqp_name(std::string_view name);
+// The same for an exchange: amq.default means the one without a name.
+std::optional<std::string> exchange_name(std::string_view name);
+
+}  // namespace revenant::http

@@ -1,0 +1,256 @@
+#include "http/views.h"
+
+#include "base/base64.h"
+#include "http/router.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <utility>
+
+namespace revenant::http {
+namespace {
+
+struct Endpoint {
+    std::string_view host;
+    std::int64_t port = 0;
+};
+
+Endpoint split_endpoint(std::string_view text) {
+    Endpoint endpoint;
+    const std::size_t colon = text.rfind(':');
+    endpoint.host = text.substr(0, colon);
+    if (colon != std::string_view::npos) {
+        std::from_chars(text.data() + colon + 1, text.data() + text.size(), endpoint.port);
+    }
+    return endpoint;
+}
+
+// A connection's name is both its ends: 127.0.0.1:5000 -> 127.0.0.1:5672
+struct Ends {
+    Endpoint peer;
+    Endpoint host;
+};
+
+Ends ends_of(const runtime::ConnectionView& connection) {
+    constexpr std::string_view arrow = " -> ";
+    const std::string_view name = connection.name;
+    const std::size_t at = name.find(arrow);
+    if (at == std::string_view::npos) return {split_endpoint(name), {}};
+    return {split_endpoint(name.substr(0, at)), split_endpoint(name.substr(at + arrow.size()))};
+}
+
+// A stable hash of 32 bits (FNV-1a): it only has to tell bindings with the same key apart.
+std::uint32_t hash(std::string_view bytes) {
+    std::uint32_t value = 2166136261U;
+    for (const char c : bytes) {
+        value = (value ^ static_cast<unsigned char>(c)) * 16777619U;
+    }
+    return value;
+}
+
+std::string quote_plus(std::string_view text) {
+    std::string quoted;
+    for (const char c : text) {
+        if (c == ' ') {
+            quoted += '+';
+        } else if (c == '~') {
+            quoted += "%7E";
+        } else {
+            quoted += percent_encode({&c, 1});
+        }
+    }
+    return quoted;
+}
+
+}  // namespace
+
+json::array to_json(const std::vector<std::string>& strings) {
+    json::array array;
+    for (const std::string& text : strings) array.emplace_back(to_json_string(text));
+    return array;
+}
+
+json::object message_stats(const engine::Traffic& traffic) {
+    json::object stats;
+    const auto add = [&](const char* name, std::uint64_t count) {
+        if (count > 0) stats[name] = count;
+    };
+    add("publish", traffic.received);
+    add("confirm", traffic.confirmed);
+    add("return_unroutable", traffic.unroutable_returned);
+    add("drop_unroutable", traffic.unroutable_dropped);
+    add("deliver", traffic.delivered_manual_ack);
+    add("deliver_no_ack", traffic.delivered_auto_ack);
+    add("get", traffic.got_manual_ack);
+    add("get_no_ack", traffic.got_auto_ack);
+    add("deliver_get", traffic.delivered_manual_ack + traffic.delivered_auto_ack +
+                           traffic.got_manual_ack + traffic.got_auto_ack);
+    add("get_empty", traffic.get_empty);
+    add("redeliver", traffic.redelivered);
+    add("ack", traffic.acknowledged);
+    return stats;
+}
+
+json::array exchange_types() {
+    constexpr std::array<std::array<const char*, 2>, 5> known = {{
+        {"direct", "AMQP direct exchange, as per the AMQP specification"},
+        {"fanout", "AMQP fanout exchange, as per the AMQP specification"},
+        {"headers", "AMQP headers exchange, as per the AMQP specification"},
+        {"topic", "AMQP topic exchange, as per the AMQP specification"},
+        {"x-consistent-hash", "Consistent Hashing Exchange"},
+    }};
+    json::array types;
+    for (const auto& [name, description] : known) {
+        types.push_back(
+            json::object{{"name", name}, {"description", description}, {"enabled", true}});
+    }
+    return types;
+}
+
+std::string date_and_time(Timestamp at) {
+    const std::time_t seconds = at.whole_seconds();
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}+00:00", parts.tm_year + 1900,
+                       parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                       at.whole_ms() % 1000);
+}
+
+Peers::Peers(const Context& context) : connections_(context.settings().connections()) {
+    std::sort(connections_.begin(), connections_.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    for (const auto& connection : connections_) {
+        if (connection.id) by_id_.emplace(connection.id, &connection);
+    }
+}
+
+const runtime::ConnectionView* Peers::find(ConnectionId connection) const {
+    const auto found = by_id_.find(connection);
+    return found == by_id_.end() ? nullptr : found->second;
+}
+
+const runtime::ConnectionView* Peers::find(std::string_view name) const {
+    const auto found = std::find_if(connections_.begin(), connections_.end(),
+                                    [&](const auto& one) { return one.name == name; });
+    return found == connections_.end() ? nullptr : &*found;
+}
+
+const runtime::ChannelNumber* Peers::find_channel(const runtime::ConnectionView& connection,
+                                                  ChannelId channel) const {
+    const auto found = std::find_if(connection.channels.begin(), connection.channels.end(),
+                                    [&](const auto& one) { return one.id == channel; });
+    return found == connection.channels.end() ? nullptr : &*found;
+}
+
+json::object view_connection(const ApiSettings& settings,
+                             const runtime::ConnectionView& connection) {
+    const Ends ends = ends_of(connection);
+    json::object view{
+        {"auth_mechanism", connection.mechanism},
+        {"channel_max", settings.channel_max},
+        {"channels", connection.channels.size()},
+        {"client_properties", to_json(connection.client_properties)},
+        {"connected_at", connection.connected_at.whole_ms()},
+        {"frame_max", connection.frame_max},
+        {"host", ends.host.host},
+        {"name", connection.name},
+        {"node", settings.node_name},
+        {"peer_host", ends.peer.host},
+        {"peer_port", ends.peer.port},
+        {"port", ends.host.port},
+        {"protocol", "AMQP 0-9-1"},
+        {"recv_oct", connection.received_bytes},
+        {"send_oct", connection.sent_bytes},
+        {"ssl", false},
+        {"state", connection.state},
+        {"timeout", connection.heartbeat_seconds},
+        {"type", "network"},
+        {"user", to_json_string(connection.user)},
+        {"user_who_performed_action", to_json_string(connection.user)},
+        {"vhost", to_json_string(connection.vhost)},
+    };
+    const Value* const given = find(connection.client_properties, "connection_name");
+    if (given != nullptr && given->as_string() != nullptr) {
+        view["user_provided_name"] = to_json_string(*given->as_string());
+    }
+    return view;
+}
+
+json::object connection_details(const runtime::ConnectionView& connection) {
+    const Ends ends = ends_of(connection);
+    return {
+        {"name", connection.name}, {"peer_host", ends.peer.host}, {"peer_port", ends.peer.port}};
+}
+
+std::string channel_name(const runtime::ConnectionView& connection, std::uint16_t number) {
+    return connection.name + " (" + std::to_string(number) + ")";
+}
+
+json::array view_consumers(const ApiSettings& settings, const Peers& peers, std::string_view vhost,
+                           const std::vector<engine::ConsumerView>& consumers) {
+    json::array views;
+    for (const engine::ConsumerView& consumer : consumers) {
+        json::object channel;
+        if (const auto* const connection = peers.find(consumer.connection)) {
+            const auto* const number = peers.find_channel(*connection, consumer.channel);
+            channel = connection_details(*connection);
+            channel["connection_name"] = connection->name;
+            channel["name"] = channel_name(*connection, number == nullptr ? 0 : number->number);
+            channel["number"] = number == nullptr ? 0 : number->number;
+            channel["node"] = settings.node_name;
+            channel["user"] = to_json_string(consumer.user);
+        }
+        views.push_back(json::object{
+            {"arguments", to_json(consumer.arguments)},
+            {"ack_required", !consumer.no_ack},
+            {"active", consumer.active},
+            {"activity_status", !consumer.active         ? "waiting"
+                                : consumer.single_active ? "single_active"
+                                                         : "up"},
+            {"channel_details", std::move(channel)},
+            {"consumer_tag", to_json_string(consumer.tag)},
+            {"exclusive", consumer.exclusive},
+            {"prefetch_count", consumer.prefetch},
+            {"queue",
+             {{"name", to_json_string(consumer.queue)}, {"vhost", to_json_string(vhost)}}}});
+    }
+    return views;
+}
+
+std::string properties_key(const engine::BindingView& binding) {
+    if (binding.arguments.empty()) {
+        return binding.routing_key.empty() ? "~" : quote_plus(binding.routing_key);
+    }
+    // In the order of the names, so that the same table always has the same hash.
+    std::map<std::string, std::string> sorted;
+    for (const Field& field : binding.arguments) {
+        sorted[field.name] = std::string(type_name(field.value.type)) + ' ' + display(field.value);
+    }
+    std::string text;
+    for (const auto& [name, value] : sorted) text += name + '\0' + value + '\0';
+    const std::uint32_t value = hash(text);
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift);
+    std::string encoded = base64_encode(bytes);
+    std::replace(encoded.begin(), encoded.end(), '+', '-');
+    std::replace(encoded.begin(), encoded.end(), '/', '_');
+    std::erase(encoded, '=');
+    return quote_plus(binding.routing_key) + "~" + encoded;
+}
+
+json::object view_binding(std::string_view vhost, const engine::BindingView& binding) {
+    return {{"source", to_json_string(binding.source)},
+            {"vhost", to_json_string(vhost)},
+            {"destination", to_json_string(binding.destination)},
+            {"destination_type",
+             binding.destination_kind == engine::DestinationKind::queue ? "queue" : "exchange"},
+            {"routing_key", to_json_string(binding.routing_key)},
+            {"arguments", to_json(binding.arguments)},
+            {"properties_key", properties_key(binding)}};
+}
+
+}  // namespace revenant::http
