@@ -1,0 +1,99 @@
+// Command: one word of the command line and what it does. The tables of commands stand in the files
+// commands_<group>.cc.
+#pragma once
+
+#include "base/result.h"
+#include "cli/client.h"
+#include "cli/table.h"
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::cli {
+
+// As rabbitmqctl ends. management 5.9
+enum class ExitCode : std::uint8_t {
+    ok = 0,
+    usage = 64,
+    data_error = 65,
+    no_such_user = 67,
+    unavailable = 69,
+    software = 70,
+};
+
+struct Failure {
+    ExitCode code = ExitCode::software;
+    std::string text;
+};
+using Outcome = Result<void, Failure>;
+
+struct Options {
+    ClientSettings client;
+    std::string vhost = "/";
+    std::string formatter = "table";
+    bool quiet = false;
+    bool silent = false;
+    bool no_table_headers = false;
+    bool if_empty = false;
+    bool if_unused = false;
+    std::string description;
+    std::string tags;
+    std::string default_queue_type;
+};
+
+struct Invocation {
+    const Options& options;
+    const Client& client;
+    std::vector<std::string> arguments;
+
+    const std::string& argument(std::size_t index) const { return arguments[index]; }
+    // "Adding user ..." unless it is to be quiet or a program reads the output.
+    void banner(std::string_view line) const;
+    // The last word of a command that lists nothing.
+    void say(std::string_view line) const;
+    void print(const Table& table) const;
+    // Lists the columns named by the arguments, or the default ones.
+    Outcome list(const boost::json::value& objects, const std::vector<Column>& known,
+                 const std::vector<std::string>& otherwise) const;
+    // Known columns only. Checked before anything is asked.
+    Result<std::vector<Column>, Failure> columns(const std::vector<Column>& known,
+                                                 const std::vector<std::string>& otherwise) const;
+
+    // Sends; an unreachable node and refused credentials are failures of their own.
+    Result<Reply, Failure> ask(std::string_view method, const std::string& path,
+                               const boost::json::value& body = nullptr,
+                               const Client::Headers& headers = {}) const;
+    // The JSON of a GET that should succeed.
+    Result<boost::json::value, Failure> get(const std::string& path) const;
+    // For a command about one vhost: fails if it does not exist.
+    Outcome require_vhost() const;
+};
+
+struct Command {
+    std::string_view name;
+    std::size_t arguments_min;
+    std::size_t arguments_max;
+    std::string_view usage;    // its arguments and options
+    std::string_view summary;  // one sentence
+    std::string_view example;
+    Outcome (*run)(const Invocation& invocation);
+};
+
+std::span<const Command> user_commands();
+std::span<const Command> vhost_commands();
+std::span<const Command> permission_commands();
+std::span<const Command> object_commands();
+std::span<const Command> connection_commands();
+std::span<const Command> node_commands();
+
+Unexpected<Failure> no_such_vhost(std::string_view vhost);
+Unexpected<Failure> no_such_user(std::string_view user);
+// Any answer that is not a success.
+Unexpected<Failure> refused(const Reply& reply);
+
+}  // namespace revenant::cli

@@ -1,0 +1,75 @@
+// Virtual hosts.
+#include "cli/command.h"
+
+#include <boost/json/object.hpp>
+
+namespace revenant::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string vhost_path(const std::string& vhost) { return "/vhosts/" + escape(vhost); }
+
+Outcome add_vhost(const Invocation& invocation) {
+    const std::string& vhost = invocation.argument(0);
+    const Options& options = invocation.options;
+    invocation.banner("Adding vhost \"" + vhost + "\" ...");
+    json::object body;
+    if (!options.description.empty()) body["description"] = options.description;
+    if (!options.tags.empty()) body["tags"] = options.tags;
+    if (!options.default_queue_type.empty()) {
+        body["default_queue_type"] = options.default_queue_type;
+    }
+    REVENANT_TRY(const Reply reply, invocation.ask("PUT", vhost_path(vhost), body));
+    if (reply.status >= 300) return refused(reply);
+    // Over HTTP the maker of a vhost may do everything in it; from here it belongs to nobody yet.
+    if (reply.status == 201) {
+        REVENANT_TRY(const Reply cleared,
+                     invocation.ask("DELETE", "/permissions/" + escape(vhost) + "/" +
+                                                  escape(invocation.client.settings().user)));
+        if (cleared.status >= 300 && cleared.status != 404) return refused(cleared);
+    }
+    invocation.say("");
+    return {};
+}
+
+Outcome delete_vhost(const Invocation& invocation) {
+    const std::string& vhost = invocation.argument(0);
+    invocation.banner("Deleting vhost \"" + vhost + "\" ...");
+    REVENANT_TRY(const Reply reply, invocation.ask("DELETE", vhost_path(vhost)));
+    if (reply.status == 404) return no_such_vhost(vhost);
+    if (reply.status >= 300) return refused(reply);
+    invocation.say("");
+    return {};
+}
+
+Outcome list_vhosts(const Invocation& invocation) {
+    const std::vector<Column> known = {{"name", "name"},
+                                       {"tracing", "tracing"},
+                                       {"cluster_state", "cluster_state"},
+                                       {"description", "description"},
+                                       {"tags", "tags"},
+                                       {"default_queue_type", "default_queue_type"},
+                                       {"metadata", "metadata"},
+                                       {"protected_from_deletion", "protected_from_deletion"}};
+    REVENANT_TRY(const auto columns, invocation.columns(known, {"name"}));
+    invocation.banner("Listing vhosts ...");
+    REVENANT_TRY(const json::value vhosts, invocation.get("/vhosts"));
+    return invocation.list(vhosts, known, {"name"});
+}
+
+constexpr Command commands[] = {
+    {"add_vhost", 1, 1, "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE]",
+     "Creates a virtual host.", "add_vhost qa --description \"for the testers\"", add_vhost},
+    {"delete_vhost", 1, 1, "VHOST",
+     "Deletes a virtual host, everything in it, and closes its connections.", "delete_vhost qa",
+     delete_vhost},
+    {"list_vhosts", 0, SIZE_MAX, "[COLUMN ...]", "Lists virtual hosts.",
+     "list_vhosts name description tags", list_vhosts},
+};
+
+}  // namespace
+
+std::span<const Command> vhost_commands() { return commands; }
+
+}  // namespace revenant::cli
