@@ -1,0 +1,358 @@
+// Random histories: clients that do anything at all, in any order, and a scenario that checks after
+// every few commands what must always hold. A failure names its seed; the seed alone repeats it.
+
+#include "base/probe.h"
+#include "tests/support/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Sanitizers end the process themselves; where there is one, it tells us before it does.
+extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
+
+namespace revenant::engine {
+namespace {
+
+std::uint64_t seed_under_way = 0;
+
+void tell_seed() {
+    std::fprintf(stderr, "history: the seed was %llu\n",
+                 static_cast<unsigned long long>(seed_under_way));
+}
+void tell_seed_on_signal(int) { tell_seed(); }
+
+class History {
+  public:
+    explicit History(std::uint64_t seed) : seed_(seed), random_(seed) {
+        for (int i = 0; i < 2; ++i) connections_.push_back(scenario_.connect());
+        for (int i = 0; i < 4; ++i)
+            clients_.emplace_back(&scenario_.open_channel(any(connections_)));
+        for (const Action action :
+             {&History::declare_queue, &History::declare_exchange, &History::bind}) {
+            for (int i = 0; i < 6; ++i) {
+                (this->*action)();
+                gather();
+            }
+        }
+    }
+
+    void run(int commands) {
+        for (int i = 0; i < commands && !::testing::Test::HasFailure(); ++i) {
+            step();
+            if (i % 20 == 19) scenario_.check();
+        }
+        scenario_.finish();
+    }
+
+  private:
+    struct Client {
+        explicit Client(ScenarioChannel* opened) : channel(opened) {}
+        ScenarioChannel* channel;
+        std::vector<std::uint64_t> tags;  // perhaps unsettled
+        std::vector<std::uint32_t> consumers;
+    };
+    using Action = void (History::*)();
+    struct Weighted {
+        int weight;
+        Action action;
+    };
+
+    std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+    bool one_in(std::uint64_t chances) { return below(chances) == 0; }
+    template <typename T>
+    const T& any(const std::vector<T>& choices) {
+        return choices[below(choices.size())];
+    }
+    std::string queue() { return "q" + std::to_string(below(6)); }
+    std::string exchange() {
+        static const std::vector<std::string> names{
+            "", "", "x0", "x1", "x2", "amq.fanout", "amq.topic", "amq.headers", "hash"};
+        return any(names);
+    }
+    std::string key() { return one_in(4) ? "k." + std::to_string(below(3)) : queue(); }
+    ScenarioChannel& channel() { return *clients_[current_].channel; }
+
+    void step() {
+        static const std::vector<Weighted> actions{
+            {30, &History::publish},
+            {12, &History::get},
+            {16, &History::settle},
+            {6, &History::consume},
+            {4, &History::cancel},
+            {10, &History::pass_time},
+            {3, &History::declare_queue},
+            {2, &History::declare_exchange},
+            {4, &History::bind},
+            {2, &History::unbind},
+            {1, &History::delete_queue},
+            {1, &History::delete_exchange},
+            {1, &History::purge},
+            {2, &History::qos},
+            {2, &History::recover},
+            {1, &History::select},
+            {3, &History::commit},
+            {1, &History::rollback},
+            {1, &History::close_channel},
+            {1, &History::close_connection},
+            {3, &History::fill_connection},
+            {4, &History::resume_connection},
+            {1, &History::consume_replies},
+        };
+        static const int total = [] {
+            int sum = 0;
+            for (const Weighted& one : actions) sum += one.weight;
+            return sum;
+        }();
+        current_ = below(clients_.size());
+        auto chosen = static_cast<int>(below(total));
+        for (const Weighted& one : actions) {
+            chosen -= one.weight;
+            if (chosen >= 0) continue;
+            (this->*one.action)();
+            break;
+        }
+        gather();
+    }
+
+    // What came back decides what may be asked next.
+    void gather() {
+        for (Client& client : clients_) {
+            for (const Delivery& delivery : client.channel->take_deliveries()) {
+                client.tags.push_back(delivery.tag);
+            }
+            client.channel->take_transcript();
+            client.channel->take_confirms();
+            client.channel->take_returns();
+            client.channel->take_cancelled();
+            client.channel->take_refusal();
+            if (client.channel->is_open()) continue;
+            client.tags.clear();
+            client.consumers.clear();
+        }
+    }
+
+    // Each name mostly has the same arguments, so that declaring again mostly succeeds.
+    Table arguments_of(const std::string& name) {
+        std::mt19937_64 fixed(seed_ * 1000 + static_cast<unsigned char>(name.back()) +
+                              (one_in(8) ? 100 + below(100) : 0));
+        const auto chance = [&](std::uint64_t in) { return fixed() % in == 0; };
+        Table table;
+        const auto add = [&](const char* argument, Value value) {
+            table.push_back({argument, std::move(value)});
+        };
+        if (chance(3)) add("x-message-ttl", Value::int32(static_cast<int>(fixed() % 5) * 20));
+        if (chance(3)) add("x-max-length", Value::int32(static_cast<int>(fixed() % 4)));
+        if (chance(4)) add("x-max-length-bytes", Value::int32(static_cast<int>(fixed() % 12)));
+        if (chance(6)) add("x-expires", Value::int32(100 + static_cast<int>(fixed() % 400)));
+        if (chance(4)) add("x-max-priority", Value::int32(static_cast<int>(fixed() % 4)));
+        if (chance(5)) add("x-single-active-consumer", Value::boolean(true));
+        if (chance(2)) {
+            static const char* const modes[] = {"drop-head", "reject-publish",
+                                                "reject-publish-dlx"};
+            add("x-overflow", Value::string(modes[fixed() % 3]));
+        }
+        if (!chance(3)) {
+            static const char* const exchanges[] = {"", "", "x0", "amq.fanout", "missing"};
+            add("x-dead-letter-exchange", Value::string(exchanges[fixed() % 5]));
+            if (!chance(3)) {
+                add("x-dead-letter-routing-key", Value::string("q" + std::to_string(fixed() % 6)));
+            }
+        }
+        return table;
+    }
+
+    void declare_queue() {
+        const std::string name = queue();
+        channel().declare_queue(name, QueueOptions{.passive = one_in(6),
+                                                   .exclusive = one_in(12),
+                                                   .auto_delete = one_in(8),
+                                                   .arguments = arguments_of(name)});
+    }
+    void declare_exchange() {
+        static const std::vector<std::string> types{"direct", "fanout", "topic", "headers"};
+        if (one_in(4)) {
+            channel().declare_exchange("hash", "x-consistent-hash");
+            return;
+        }
+        Table table;
+        if (one_in(3)) table = arguments({{"alternate-exchange", exchange()}});
+        channel().declare_exchange("x" + std::to_string(below(3)), any(types),
+                                   {.auto_delete = one_in(3), .arguments = table});
+    }
+    struct Ends {
+        std::string source;
+        std::string destination;
+        std::string key;
+        BindOptions options;
+    };
+    Ends ends() {
+        Ends made{exchange(), "", one_in(3) ? "#" : key(), {}};
+        if (made.source == "hash") made.key = std::to_string(1 + below(5));
+        if (made.source == "amq.headers")
+            made.options.arguments = arguments({{"a", int(below(3))}});
+        if (one_in(4)) made.options.to = DestinationKind::exchange;
+        made.destination =
+            made.options.to == DestinationKind::exchange ? "x" + std::to_string(below(3)) : queue();
+        return made;
+    }
+    void bind() {
+        Ends made = ends();
+        channel().bind(made.source, made.destination, made.key, made.options);
+    }
+    void unbind() {
+        Ends made = ends();
+        channel().unbind(made.source, made.destination, made.key, made.options);
+    }
+    void delete_queue() { channel().delete_queue(queue(), one_in(3), one_in(3)); }
+    void delete_exchange() { channel().delete_exchange(exchange(), one_in(3)); }
+    void purge() { channel().purge(queue()); }
+
+    void publish() {
+        PublishOptions options{.exchange = exchange()};
+        if (one_in(4)) options.ttl_ms = below(5) * 15;
+        if (one_in(3)) options.priority = static_cast<std::uint8_t>(below(5));
+        if (one_in(3)) options.headers = arguments({{"a", int(below(3))}});
+        if (one_in(8)) options.cc = {key()};
+        if (one_in(8)) options.bcc = {key()};
+        options.mandatory = one_in(4);
+        options.confirm = !channel().is_transactional() && one_in(2);
+        const std::string body = std::to_string(++published_) + std::string(below(6), '.');
+        if (one_in(15)) {
+            options.exchange = "";
+            channel().publish("amq.rabbitmq.reply-to." + std::to_string(below(4)), body, options);
+        } else {
+            channel().publish(key(), body, options);
+        }
+    }
+    void get() {
+        if (const auto got = channel().get(queue(), one_in(5))) {
+            clients_[current_].tags.push_back(got->tag);
+        }
+    }
+    void settle() {
+        static const std::vector<OutcomeKind> kinds{OutcomeKind::accepted, OutcomeKind::rejected,
+                                                    OutcomeKind::rejected, OutcomeKind::released};
+        const auto& tags = clients_[current_].tags;
+        const Outcome outcome{any(kinds), one_in(2)};
+        if (tags.empty() || one_in(12)) {
+            channel().settle(0, outcome, true);
+            return;
+        }
+        // Mostly a recent one: old ones were settled long ago and end the channel.
+        const std::uint64_t tag =
+            one_in(20) ? any(tags)
+                       : tags[tags.size() - 1 - below(std::min<std::size_t>(tags.size(), 3))];
+        channel().settle(tag, outcome, one_in(3));
+        if (!one_in(10)) std::erase(clients_[current_].tags, tag);
+    }
+    void recover() { channel().recover(); }
+    void consume() {
+        ConsumeOptions options{.no_ack = one_in(4), .exclusive = one_in(10)};
+        if (one_in(3)) options.arguments = arguments({{"x-priority", int(below(4))}});
+        clients_[current_].consumers.push_back(channel().consume(queue(), options));
+    }
+    void consume_replies() {
+        clients_[current_].consumers.push_back(channel().consume(
+            "amq.rabbitmq.reply-to",
+            {.no_ack = true, .reply_name = "amq.rabbitmq.reply-to." + std::to_string(below(4))}));
+    }
+    void cancel() {
+        auto& consumers = clients_[current_].consumers;
+        if (consumers.empty()) return;
+        const std::uint32_t consumer = any(consumers);
+        std::erase(consumers, consumer);
+        channel().cancel(consumer);
+    }
+    void qos() { channel().qos(static_cast<std::uint16_t>(below(4)), one_in(2)); }
+    void select() { channel().select(); }
+    void commit() {
+        if (channel().is_transactional()) channel().commit();
+    }
+    void rollback() {
+        if (channel().is_transactional()) channel().rollback();
+    }
+    void close_channel() { channel().close(); }
+    void close_connection() {
+        const ConnectionId leaving = channel().connection();
+        if (connections_.size() < 2) return;
+        std::erase(connections_, leaving);
+        scenario_.close(leaving);
+        connections_.push_back(scenario_.connect());
+        for (Client& client : clients_) {
+            if (client.channel->connection() != leaving) continue;
+            client = Client(&scenario_.open_channel(any(connections_)));
+        }
+    }
+    void fill_connection() { scenario_.take_only(any(connections_), 1 + below(4)); }
+    void resume_connection() { scenario_.resume(any(connections_)); }
+    void pass_time() {
+        const Duration by = milliseconds(static_cast<std::int64_t>(below(60)));
+        if (one_in(4)) {
+            scenario_.let_pass(by);
+            scenario_.advance({0});
+        } else {
+            scenario_.advance(by);
+        }
+    }
+
+    std::uint64_t seed_;
+    std::mt19937_64 random_;
+    Scenario scenario_;
+    std::vector<ConnectionId> connections_;
+    std::vector<Client> clients_;
+    std::size_t current_ = 0;
+    std::uint64_t published_ = 0;
+};
+
+// True if all went well.
+bool run_histories(std::uint64_t first_seed, std::uint64_t last_seed, int commands) {
+    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(tell_seed);
+    std::signal(SIGABRT, tell_seed_on_signal);
+    for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
+        seed_under_way = seed;
+        History(seed).run(commands);
+        if (!::testing::Test::HasFailure()) continue;
+        ADD_FAILURE() << "seed " << seed;
+        break;
+    }
+    std::signal(SIGABRT, SIG_DFL);
+    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(nullptr);
+    return !::testing::Test::HasFailure();
+}
+
+TEST(RandomHistory, ShortOnesKeepEveryPromise) { run_histories(1, 2000, 40); }
+
+TEST(RandomHistory, LongOnesKeepEveryPromise) { run_histories(10'001, 10'020, 1500); }
+
+TEST(Probes, EveryRareBranchOfTheEngineIsReached) {
+    ASSERT_TRUE(run_histories(20'001, 20'100, 200));
+    const std::vector<std::string_view> rare{
+        "consumers.auto_delete_queue",
+        "dead_letter.cycle",
+        "dead_letter.dlx_missing",
+        "dead_letter.refused_again",
+        "expiry.queue",
+        "overflow.serve_before_refusing",
+        "settle.returned_too_late",
+        "topology.auto_delete_exchange",
+    };
+    const auto of_the_engine = [&](std::string_view name) {
+        return std::any_of(rare.begin(), rare.end(), [&](std::string_view other) {
+            return other.substr(0, other.find('.')) == name.substr(0, name.find('.'));
+        });
+    };
+    std::vector<std::string_view> reached = Probe::reached();
+    std::erase_if(reached, [&](std::string_view name) { return !of_the_engine(name); });
+    EXPECT_EQ(reached, rare);
+}
+
+}  // namespace
+}  // namespace revenant::engine
