@@ -1,12 +1,12 @@
 #include "amqp091/channel.h"
 
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
 #include "amqp091/properties.h"
 #include "amqp091/table.h"
 #include "base/check.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace revenant::amqp091 {
 namespace {
@@ -209,11 +209,13 @@ void Channel::on_method(const MethodPayload& payload) {
         case AccessRequest::key:
             return with<AccessRequest>(payload, run);
         case ChannelOpen::key:
-            connection_.fail({ReplyCode::channel_error, "second 'channel.open' seen", class_id_, method_id_});
+            connection_.fail(
+                {ReplyCode::channel_error, "second 'channel.open' seen", class_id_, method_id_});
             return;
         default:
             // amqp091 5.5
-            connection_.fail({ReplyCode::command_invalid, "unimplemented method", class_id_, method_id_});
+            connection_.fail(
+                {ReplyCode::command_invalid, "unimplemented method", class_id_, method_id_});
     }
 }
 
@@ -237,8 +239,8 @@ void Channel::on_header(const Frame& frame) {
     if (header->weight != 0) {
         return connection_.fail(
             {ReplyCode::unexpected_frame,
-             "expected content header for class 60, got non content header frame instead", class_id_,
-             method_id_});
+             "expected content header for class 60, got non content header frame instead",
+             class_id_, method_id_});
     }
     if (header->class_id != BasicPublish::class_id) {
         return connection_.fail({ReplyCode::unexpected_frame,
@@ -249,16 +251,18 @@ void Channel::on_header(const Frame& frame) {
     if (header->body_size > body_size_ceiling) {
         return connection_.fail({ReplyCode::frame_error,
                                  "content body size " + std::to_string(header->body_size) +
-                                     " exceeds maximum allowed size " + std::to_string(body_size_ceiling),
+                                     " exceeds maximum allowed size " +
+                                     std::to_string(body_size_ceiling),
                                  class_id_, method_id_});
     }
     const std::uint64_t size_max = connection_.settings().max_message_size;
     if (header->body_size > size_max) {
-        return refuse_content(ReplyCode::precondition_failed,
-                              "message size " + std::to_string(header->body_size) + " is larger than " +
-                                  (size_max == body_size_ceiling ? "max size " : "configured max size ") +
-                                  std::to_string(size_max),
-                              header->body_size);
+        return refuse_content(
+            ReplyCode::precondition_failed,
+            "message size " + std::to_string(header->body_size) + " is larger than " +
+                (size_max == body_size_ceiling ? "max size " : "configured max size ") +
+                std::to_string(size_max),
+            header->body_size);
     }
     if (const auto refusal = write_refusal(exchange_)) {
         return refuse_content(ReplyCode::access_refused, refusal->text, header->body_size);
@@ -269,7 +273,8 @@ void Channel::on_header(const Frame& frame) {
             return refuse_content(ReplyCode::precondition_failed, published.error().text,
                                   header->body_size);
         }
-        return connection_.fail({ReplyCode::internal_error, published.error().text, class_id_, method_id_});
+        return connection_.fail(
+            {ReplyCode::internal_error, published.error().text, class_id_, method_id_});
     }
     if (published->wants_direct_reply && reply_name_.empty()) {
         return refuse_content(ReplyCode::precondition_failed, "fast reply consumer does not exist",
@@ -294,9 +299,10 @@ void Channel::on_header(const Frame& frame) {
             }
         }
     }
-    builder_.start(exchange_, routing_key_,
-                   published->rewritten ? std::string_view(*published->rewritten) : header->properties,
-                   static_cast<std::uint32_t>(header->body_size), std::move(published->head));
+    builder_.start(
+        exchange_, routing_key_,
+        published->rewritten ? std::string_view(*published->rewritten) : header->properties,
+        static_cast<std::uint32_t>(header->body_size), std::move(published->head));
     awaiting_ = Awaiting::body;
     if (builder_.body_missing() == 0) publish_assembled();
 }
@@ -313,8 +319,9 @@ void Channel::on_body(const Frame& frame) {
     const bool refused = awaiting_ == Awaiting::refused_body;
     const std::uint64_t missing = refused ? refused_body_missing_ : builder_.body_missing();
     if (frame.payload.size() > missing) {
-        return connection_.fail({ReplyCode::frame_error, "content body frame exceeds remaining content size",
-                                 class_id_, method_id_});
+        return connection_.fail({ReplyCode::frame_error,
+                                 "content body frame exceeds remaining content size", class_id_,
+                                 method_id_});
     }
     if (refused) {
         refused_body_missing_ -= frame.payload.size();
@@ -332,22 +339,26 @@ void Channel::publish_assembled() {
     command.message = builder_.finish();
     command.mandatory = mandatory_;
     if (confirming_) command.confirm_sequence = ++published_;
-    if (refusal_if_topic_) command.refusal_if_topic = std::exchange(refusal_if_topic_, std::nullopt);
+    if (refusal_if_topic_)
+        command.refusal_if_topic = std::exchange(refusal_if_topic_, std::nullopt);
     connection_.port().publish(std::move(command));
 }
 
 // ------------------------------------------------------------------------- permissions
 
-std::optional<engine::Refusal> Channel::permission_refusal(Permission permission, std::string_view kind,
+std::optional<engine::Refusal> Channel::permission_refusal(Permission permission,
+                                                           std::string_view kind,
                                                            std::string_view name) {
     const std::string_view checked = kind == "exchange" ? permission_name_of(name) : name;
-    if (connection_.access().allowed(connection_.user(), connection_.vhost(), permission, checked)) {
+    if (connection_.access().allowed(connection_.user(), connection_.vhost(), permission,
+                                     checked)) {
         return std::nullopt;
     }
     return engine::Refusal{engine::RefusalKind::access_refused,
-                           std::string(permission_name(permission)) + " access to " + std::string(kind) +
-                               " '" + std::string(checked) + "' in vhost '" + connection_.vhost() +
-                               "' refused for user '" + connection_.user() + "'"};
+                           std::string(permission_name(permission)) + " access to " +
+                               std::string(kind) + " '" + std::string(checked) + "' in vhost '" +
+                               connection_.vhost() + "' refused for user '" + connection_.user() +
+                               "'"};
 }
 
 bool Channel::require(Permission permission, std::string_view kind, std::string_view name) {
@@ -359,7 +370,8 @@ bool Channel::require(Permission permission, std::string_view kind, std::string_
 
 // Passive declares need any of the three (amqp091 6.8, 8.10).
 bool Channel::require_any(std::string_view kind, std::string_view name) {
-    for (const Permission permission : {Permission::configure, Permission::write, Permission::read}) {
+    for (const Permission permission :
+         {Permission::configure, Permission::write, Permission::read}) {
         if (!permission_refusal(permission, kind, name)) return true;
     }
     return require(Permission::configure, kind, name);
@@ -377,18 +389,20 @@ std::optional<engine::Refusal> Channel::write_refusal(std::string_view exchange)
     return refusal;
 }
 
-std::optional<engine::Refusal> Channel::topic_refusal(Permission permission, std::string_view exchange,
+std::optional<engine::Refusal> Channel::topic_refusal(Permission permission,
+                                                      std::string_view exchange,
                                                       std::string_view routing_key) {
     const AccessTable& table = connection_.access();
     if (table.rules().topic_permissions.empty()) return std::nullopt;
-    if (table.topic_allowed(connection_.user(), connection_.vhost(), exchange, permission, routing_key)) {
+    if (table.topic_allowed(connection_.user(), connection_.vhost(), exchange, permission,
+                            routing_key)) {
         return std::nullopt;
     }
     return engine::Refusal{engine::RefusalKind::access_refused,
                            std::string(permission_name(permission)) + " access to topic '" +
-                               std::string(routing_key) + "' in exchange '" + std::string(exchange) +
-                               "' in vhost '" + connection_.vhost() + "' refused for user '" +
-                               connection_.user() + "'"};
+                               std::string(routing_key) + "' in exchange '" +
+                               std::string(exchange) + "' in vhost '" + connection_.vhost() +
+                               "' refused for user '" + connection_.user() + "'"};
 }
 
 // ------------------------------------------------------------------------- topology
@@ -396,8 +410,8 @@ std::optional<engine::Refusal> Channel::topic_refusal(Permission permission, std
 std::optional<Table> Channel::arguments(std::string_view raw) {
     auto table = decode_table(raw);
     if (table) return std::move(table).value();
-    connection_.fail({ReplyCode::frame_error, "bad argument table: " + describe(table.error()), class_id_,
-                      method_id_});
+    connection_.fail({ReplyCode::frame_error, "bad argument table: " + describe(table.error()),
+                      class_id_, method_id_});
     return std::nullopt;
 }
 
@@ -521,7 +535,8 @@ void Channel::on(const QueueDeclare& method) {
         dlx != nullptr && dlx->as_string() != nullptr) {
         command.refusal_if_new = permission_refusal(Permission::read, "queue", command.name);
         if (!command.refusal_if_new) {
-            command.refusal_if_new = permission_refusal(Permission::write, "exchange", *dlx->as_string());
+            command.refusal_if_new =
+                permission_refusal(Permission::write, "exchange", *dlx->as_string());
         }
     }
     if (const Vhost* const vhost = connection_.access().find_vhost(connection_.vhost())) {
@@ -566,7 +581,7 @@ void Channel::on(const QueueUnbind& method) {
     auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::queue,
                                                    std::move(*queue), key, std::move(*table));
     command.refusal_if_topic = topic_refusal(Permission::read, source, key);
-    expect(Reply::queue_unbind, /*nowait=*/false);
+    expect(Reply::queue_unbind, /*no_wait=*/false);
     connection_.port().send(std::move(command));
 }
 
@@ -592,7 +607,7 @@ void Channel::on(const BasicQos& method) {
         return fail(ReplyCode::not_implemented,
                     "prefetch_size!=0 (" + std::to_string(method.prefetch_size) + ")");
     }
-    expect(Reply::basic_qos, /*nowait=*/false);
+    expect(Reply::basic_qos, /*no_wait=*/false);
     connection_.port().send(engine::SetQos{id_, method.prefetch_count, method.global});
 }
 
@@ -609,8 +624,8 @@ void Channel::on(const BasicConsume& method) {
     }
     const std::uint32_t consumer_max = connection_.settings().consumer_max_per_channel;
     if (consumer_max != 0 && tags_.size() >= consumer_max) {
-        return fail(ReplyCode::not_allowed,
-                    "reached maximum (" + std::to_string(consumer_max) + ") of consumers per channel");
+        return fail(ReplyCode::not_allowed, "reached maximum (" + std::to_string(consumer_max) +
+                                                ") of consumers per channel");
     }
     const std::uint32_t number = next_consumer_++;
     engine::Consume command;
@@ -653,14 +668,14 @@ void Channel::on(const BasicCancel& method) {
     consumers_by_tag_.erase(found);
     // Deliveries under way still need the tag; it goes with the answer.
     expect(Reply::basic_cancel, method.no_wait, std::string(method.consumer_tag));
-    pending_.back().text = std::to_string(number) + ' ' + std::string(method.consumer_tag);
+    pending_.back().consumer = number;
     connection_.port().send(engine::Cancel{id_, number});
 }
 
 void Channel::on(const BasicGet& method) {
     auto queue = queue_name(method.queue);
     if (!queue || !require(Permission::read, "queue", *queue)) return;
-    expect(Reply::basic_get, /*nowait=*/false);
+    expect(Reply::basic_get, /*no_wait=*/false);
     connection_.port().send(engine::Get{id_, std::move(*queue), method.no_ack});
 }
 
@@ -685,13 +700,13 @@ void Channel::on(const BasicReject& method) {
 
 void Channel::on(const BasicRecover& method) {
     if (!method.requeue) return fail(ReplyCode::not_implemented, "requeue=false");
-    expect(Reply::basic_recover, /*nowait=*/false);
+    expect(Reply::basic_recover, /*no_wait=*/false);
     connection_.port().send(engine::Recover{id_});
 }
 
 void Channel::on(const BasicRecoverAsync& method) {
     if (!method.requeue) return fail(ReplyCode::not_implemented, "requeue=false");
-    expect(Reply::basic_recover, /*nowait=*/true);
+    expect(Reply::basic_recover, /*no_wait=*/true);
     connection_.port().send(engine::Recover{id_});
 }
 
@@ -710,17 +725,17 @@ void Channel::on(const TxSelect&) {
         return fail(ReplyCode::precondition_failed, "cannot switch from confirm to tx mode");
     }
     transactional_ = true;
-    expect(Reply::tx_select, /*nowait=*/false);
+    expect(Reply::tx_select, /*no_wait=*/false);
     connection_.port().send(engine::SelectTransaction{id_});
 }
 
 void Channel::on(const TxCommit&) {
-    expect(Reply::tx_commit, /*nowait=*/false);
+    expect(Reply::tx_commit, /*no_wait=*/false);
     connection_.port().send(engine::Commit{id_});
 }
 
 void Channel::on(const TxRollback&) {
-    expect(Reply::tx_rollback, /*nowait=*/false);
+    expect(Reply::tx_rollback, /*no_wait=*/false);
     connection_.port().send(engine::Rollback{id_});
 }
 
@@ -740,17 +755,16 @@ void Channel::on(const AccessRequest&) {
 void Channel::on(const ChannelClose&) {
     write_confirms();
     state_ = State::leaving;
-    expect(Reply::channel_close, /*nowait=*/false);
+    expect(Reply::channel_close, /*no_wait=*/false);
     connection_.port().send(engine::CloseChannel{id_});
 }
 
 // ------------------------------------------------------------------------- answers
 
-void Channel::expect(Reply reply, bool nowait, std::string text) {
-    pending_.push_back({reply, class_id_, method_id_, std::move(text)});
-    // A cancel without wait still has to forget its tag.
-    if (nowait && reply != Reply::basic_cancel) pending_.back().reply = Reply::none;
-    if (nowait && reply == Reply::basic_cancel) pending_.back().method_id = 0;
+void Channel::expect(Reply reply, bool no_wait, std::string text) {
+    // A cancel without wait still has to forget its tag; of the others nothing remains to be done.
+    if (no_wait && reply != Reply::basic_cancel) reply = Reply::none;
+    pending_.push_back({reply, class_id_, method_id_, std::move(text), 0, no_wait});
 }
 
 void Channel::answer_at_once(std::string frame) {
@@ -758,7 +772,7 @@ void Channel::answer_at_once(std::string frame) {
         connection_.write_raw(frame);
         return;
     }
-    pending_.push_back({Reply::ready, class_id_, method_id_, std::move(frame)});
+    pending_.push_back({Reply::ready, class_id_, method_id_, std::move(frame), 0, false});
 }
 
 void Channel::finish_ready_answers() {
@@ -770,7 +784,8 @@ void Channel::finish_ready_answers() {
 
 void Channel::request(engine::Effect&& effect) {
     // Whatever becomes of the channel, its connection must ask for more deliveries some day.
-    if (std::holds_alternative<engine::DeliveriesPaused>(effect)) return connection_.deliveries_paused();
+    if (std::holds_alternative<engine::DeliveriesPaused>(effect))
+        return connection_.deliveries_paused();
     if (state_ == State::gone || state_ == State::closing) return;
     if (auto* done = std::get_if<engine::Done>(&effect)) {
         on_done(std::move(*done));
@@ -838,27 +853,14 @@ void Channel::write_answer(const Pending& pending, engine::Done& done) {
             return connection_.write(number_, ok);
         }
         case Reply::basic_cancel: {
-            const std::size_t space = pending.text.find(' ');
-            tags_.erase(static_cast<std::uint32_t>(std::stoul(pending.text.substr(0, space))));
+            tags_.erase(pending.consumer);
             BasicCancelOk ok;
-            ok.consumer_tag = std::string_view(pending.text).substr(space + 1);
-            if (pending.method_id != 0) connection_.write(number_, ok);
+            ok.consumer_tag = pending.text;
+            if (!pending.no_wait) connection_.write(number_, ok);
             return;
         }
-        case Reply::basic_get: {
-            auto& answer = std::get<engine::GetAnswer>(done.answer);
-            if (!answer.message) return connection_.write(number_, BasicGetEmpty{});
-            BasicGetOk ok;
-            ok.delivery_tag = answer.delivery.value;
-            ok.redelivered = answer.redelivered;
-            ok.exchange = answer.envelope ? std::string_view(answer.envelope->exchange)
-                                          : answer.message->exchange();
-            ok.routing_key = answer.envelope ? std::string_view(answer.envelope->routing_keys.front())
-                                             : answer.message->routing_key();
-            ok.message_count = static_cast<std::uint32_t>(answer.messages_left);
-            write_content(frame_of(number_, ok), answer.message, answer.envelope);
-            return;
-        }
+        case Reply::basic_get:
+            return write_get_answer(std::get<engine::GetAnswer>(done.answer));
         case Reply::basic_recover:
             return connection_.write(number_, BasicRecoverOk{});
         case Reply::tx_select:
@@ -868,6 +870,7 @@ void Channel::write_answer(const Pending& pending, engine::Done& done) {
         case Reply::tx_rollback:
             return connection_.write(number_, TxRollbackOk{});
         case Reply::channel_close:
+            write_confirms();
             connection_.write(number_, ChannelCloseOk{});
             state_ = State::gone;
             connection_.channel_gone(number_);
@@ -877,15 +880,23 @@ void Channel::write_answer(const Pending& pending, engine::Done& done) {
     }
 }
 
+void Channel::write_get_answer(const engine::GetAnswer& answer) {
+    if (!answer.message) return connection_.write(number_, BasicGetEmpty{});
+    BasicGetOk ok;
+    ok.delivery_tag = answer.delivery.value;
+    ok.redelivered = answer.redelivered;
+    ok.exchange =
+        answer.envelope ? std::string_view(answer.envelope->exchange) : answer.message->exchange();
+    ok.routing_key = answer.envelope ? std::string_view(answer.envelope->routing_keys.front())
+                                     : answer.message->routing_key();
+    ok.message_count = static_cast<std::uint32_t>(answer.messages_left);
+    write_content(frame_of(number_, ok), answer.message, answer.envelope);
+}
+
 // The engine has let the channel go already; commands still under way are ignored there.
 void Channel::on_refuse(const engine::Refuse& refuse) {
-    if (state_ == State::leaving) {
-        // The client's own close is under way and is answered all the same.
-        connection_.write(number_, ChannelCloseOk{});
-        state_ = State::gone;
-        connection_.channel_gone(number_);
-        return;
-    }
+    // The client's own close is under way: the two cross, and both are told (amqp091 4.4).
+    if (state_ == State::leaving) client_closed_ = true;
     std::uint16_t class_id = BasicPublish::class_id;
     std::uint16_t method_id = BasicPublish::method_id;
     if (refuse.command == engine::RefusedCommand::settlement) method_id = last_settlement_method_;
@@ -907,7 +918,7 @@ void Channel::fail(ReplyCode code, std::string text) {
     state_ = State::failing;
     failure_code_ = code;
     builder_.discard();
-    expect(Reply::channel_failure, /*nowait=*/false, std::move(text));
+    expect(Reply::channel_failure, /*no_wait=*/false, std::move(text));
     connection_.port().send(engine::CloseChannel{id_});
 }
 
@@ -945,13 +956,16 @@ bool Channel::deliver(engine::Deliver&& effect) {
     const std::string_view tag = found->second.tag;
     const std::string_view exchange =
         effect.envelope ? std::string_view(effect.envelope->exchange) : message.exchange();
-    const std::string_view key =
-        effect.envelope ? std::string_view(effect.envelope->routing_keys.front()) : message.routing_key();
+    const std::string_view key = effect.envelope
+                                     ? std::string_view(effect.envelope->routing_keys.front())
+                                     : message.routing_key();
     const std::string_view body = message.body();
     const std::uint32_t frame_max = connection_.frame_max();
-    const std::size_t method_payload = 4 + 1 + tag.size() + 8 + 1 + 1 + exchange.size() + 1 + key.size();
+    const std::size_t method_payload =
+        4 + 1 + tag.size() + 8 + 1 + 1 + exchange.size() + 1 + key.size();
 
-    // The common case, in one piece: nothing added to the properties, and a body of one small frame.
+    // The common case, in one piece: nothing added to the properties, and a body of one small
+    // frame.
     const bool one_piece = !effect.envelope && body.size() < Output::shared_bytes_min &&
                            (frame_max == 0 || body.size() + frame_overhead_bytes <= frame_max);
     std::string rendered;
@@ -963,8 +977,8 @@ bool Channel::deliver(engine::Deliver&& effect) {
     const std::size_t header_payload = 12 + properties.size();
     const std::size_t body_frame =
         one_piece && !body.empty() ? body.size() + frame_overhead_bytes : 0;
-    char* at = connection_.output().extend(method_payload + header_payload + 2 * frame_overhead_bytes +
-                                           body_frame);
+    char* at = connection_.output().extend(method_payload + header_payload +
+                                           2 * frame_overhead_bytes + body_frame);
     at = put_frame_header(at, FrameType::method, number_, method_payload);
     at = put_u16(at, BasicDeliver::class_id);
     at = put_u16(at, BasicDeliver::method_id);
@@ -997,12 +1011,12 @@ void Channel::write_body(const MessageRef& message) {
         append_body_frames(output.buffer(), number_, body, connection_.frame_max());
         return;
     }
-    const std::size_t part_max = connection_.frame_max() == 0
-                                     ? body.size()
-                                     : connection_.frame_max() - frame_overhead_bytes;
+    const std::size_t part_max =
+        connection_.frame_max() == 0 ? body.size() : connection_.frame_max() - frame_overhead_bytes;
     for (std::size_t at = 0; at < body.size(); at += part_max) {
         const std::string_view part = body.substr(at, part_max);
-        append_frame_header(output.buffer(), FrameType::body, number_, static_cast<std::uint32_t>(part.size()));
+        append_frame_header(output.buffer(), FrameType::body, number_,
+                            static_cast<std::uint32_t>(part.size()));
         output.append_shared(message, part);
         output.buffer().push_back(static_cast<char>(frame_end));
     }
@@ -1013,7 +1027,8 @@ void Channel::write_content(std::string_view method_frame, const MessageRef& mes
     std::string& out = connection_.output().buffer();
     out.append(method_frame);
     if (envelope) {
-        append_content_header(out, number_, message->body_size(), render_properties(*message, *envelope));
+        append_content_header(out, number_, message->body_size(),
+                              render_properties(*message, *envelope));
     } else {
         append_content_header(out, number_, message->body_size(), message->properties());
     }
@@ -1034,10 +1049,13 @@ void Channel::on_cancel(const engine::CancelConsumer& effect) {
     const auto found = tags_.find(effect.consumer);
     if (found == tags_.end()) return;
     const std::string tag = found->second.tag;
-    // A cancel of the client's own may be under way; then the tag was given up already.
-    const bool ours = consumers_by_tag_.erase(tag) > 0;
-    if (ours) tags_.erase(found);
-    if (!ours || !connection_.client_can("consumer_cancel_notify")) return;
+    // A cancel of the client's own may be under way; then the tag was given up already, and perhaps
+    // another consumer has it now.
+    const auto holder = consumers_by_tag_.find(tag);
+    if (holder == consumers_by_tag_.end() || holder->second != effect.consumer) return;
+    consumers_by_tag_.erase(holder);
+    tags_.erase(found);
+    if (!connection_.client_can("consumer_cancel_notify")) return;
     BasicCancel cancel;
     cancel.consumer_tag = tag;
     cancel.no_wait = true;

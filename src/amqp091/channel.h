@@ -2,14 +2,6 @@
 // permission checks. Answers leave in the order of the methods they answer.
 #pragma once
 
-#include <cstdint>
-#include <deque>
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include <boost/unordered/unordered_flat_map.hpp>
-
 #include "amqp091/connection.h"
 #include "amqp091/content.h"
 #include "amqp091/frame.h"
@@ -18,6 +10,14 @@
 #include "engine/command.h"
 #include "engine/effect.h"
 #include "message/message.h"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace revenant::amqp091 {
 
@@ -53,7 +53,7 @@ class Channel final : public engine::EffectSink {
 
     // What the next answer of the engine becomes.
     enum class Reply : std::uint8_t {
-        none,  // no-wait
+        none,   // no-wait
         ready,  // needs no engine, but its turn comes after the earlier ones
         exchange_declare,
         exchange_delete,
@@ -79,7 +79,9 @@ class Channel final : public engine::EffectSink {
         Reply reply = Reply::none;
         std::uint16_t class_id = 0;
         std::uint16_t method_id = 0;
-        std::string text;  // queue name, consumer tag, or the frame of a ready answer
+        std::string text;            // queue name, consumer tag, or the frame of a ready answer
+        std::uint32_t consumer = 0;  // of a cancel
+        bool no_wait = false;
     };
 
     struct ConsumerTag {
@@ -91,8 +93,8 @@ class Channel final : public engine::EffectSink {
     void on_header(const Frame& frame);
     void on_body(const Frame& frame);
     void publish_assembled();
-    // The message is refused, but not before its last byte: clients cannot handle a close while they
-    // are still writing a body. Nothing of it is kept.
+    // The message is refused, but not before its last byte: clients cannot handle a close while
+    // they are still writing a body. Nothing of it is kept.
     void refuse_content(ReplyCode code, std::string text, std::uint64_t body_size);
 
     template <typename Method, typename Work>
@@ -125,10 +127,11 @@ class Channel final : public engine::EffectSink {
     void on(const TxCommit& method);
     void on(const TxRollback& method);
 
-    void expect(Reply reply, bool nowait, std::string text = {});
+    void expect(Reply reply, bool no_wait, std::string text = {});
     void answer_at_once(std::string frame);
     void on_done(engine::Done&& done);
     void write_answer(const Pending& pending, engine::Done& done);
+    void write_get_answer(const engine::GetAnswer& answer);
     void on_refuse(const engine::Refuse& refuse);
     void on_return(const engine::ReturnUnroutable& effect);
     void on_cancel(const engine::CancelConsumer& effect);

@@ -1,12 +1,12 @@
 #include "amqp091/connection.h"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "amqp091/channel.h"
 #include "amqp091/table.h"
 #include "base/check.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
 
 namespace revenant::amqp091 {
 namespace {
@@ -96,7 +96,11 @@ std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
         if (used == 0) return 0;
     }
     while (state_ != State::closed && state_ != State::moving) {
-        if (state_ == State::dropping || state_ == State::parting) return bytes.size();
+        // Nothing counts behind a close of the client or a frame that could not be read.
+        if (state_ == State::dropping || state_ == State::leaving || state_ == State::parting ||
+            stream_broken_) {
+            return bytes.size();
+        }
         const FrameCut cut = cut_frame(bytes.substr(used), frame_max_);
         if (cut.outcome == FrameCut::Outcome::incomplete) return used;
         if (cut.outcome != FrameCut::Outcome::frame) {
@@ -118,7 +122,8 @@ std::size_t Connection::receive_greeting(std::string_view bytes) {
         send_start();
         return greeting.size();
     }
-    const bool newer_0_x = greeting.starts_with(std::string_view{"AMQP\0\0", 6}) && greeting[6] >= 9;
+    const bool newer_0_x = greeting.starts_with(std::string_view{"AMQP\0\0", 6}) &&
+                           static_cast<unsigned char>(greeting[6]) >= 9;
     write_raw(newer_0_x ? greeting_091 : greeting_10_sasl);
     state_ = State::closed;
     return bytes.size();
@@ -126,10 +131,8 @@ std::size_t Connection::receive_greeting(std::string_view bytes) {
 
 void Connection::on_bad_frame(const FrameCut& cut) {
     // The stream cannot be trusted any more: say why, then drop the socket (amqp091 12.1).
-    if (state_ == State::closing || state_ == State::failing || state_ == State::leaving) {
-        drop_later();
-        return;
-    }
+    stream_broken_ = true;
+    if (state_ == State::closing) return drop_later();
     ProtocolError error;
     error.code = ReplyCode::frame_error;
     const std::string intro = "type " + std::to_string(static_cast<unsigned>(cut.frame.type)) +
@@ -147,7 +150,6 @@ void Connection::on_bad_frame(const FrameCut& cut) {
             break;
     }
     fail(std::move(error));
-    state_deadline_ = now_ + silence_before_drop;
 }
 
 void Connection::on_frame(const Frame& frame) {
@@ -175,11 +177,11 @@ void Connection::on_connection_method(const MethodPayload& method) {
     const std::uint32_t key = method.key();
     if (state_ == State::closing || state_ == State::failing) {
         // amqp091 4.5: nothing counts any more but the end.
+        if (key == ConnectionClose::key && state_ == State::failing) client_closed_ = true;
         if (key == ConnectionClose::key && state_ == State::closing) write(0, ConnectionCloseOk{});
         if (key == ConnectionCloseOk::key && state_ == State::closing) state_ = State::closed;
         return;
     }
-    if (state_ == State::leaving) return;
     if (key == ConnectionClose::key && state_ != State::starting) {
         on_close(method);
         return;
@@ -195,11 +197,7 @@ void Connection::on_connection_method(const MethodPayload& method) {
             if (key == ConnectionOpen::key) return on_open(method);
             break;
         case State::running:
-            if (key == ConnectionUpdateSecret::key) {
-                // The internal user store has no secrets that expire (amqp091 13.2).
-                write(0, ConnectionUpdateSecretOk{});
-                return;
-            }
+            if (key == ConnectionUpdateSecret::key) return on_update_secret(method);
             break;
         default:
             break;
@@ -211,11 +209,12 @@ void Connection::on_connection_method(const MethodPayload& method) {
 void Connection::unexpected_method(const MethodPayload& method) {
     if (state_ == State::starting) return drop_later();
     if (method_name(method.class_id, method.method_id).empty()) {
-        return fail({ReplyCode::command_invalid, "unimplemented method", method.class_id, method.method_id});
+        return fail({ReplyCode::command_invalid, "unimplemented method", method.class_id,
+                     method.method_id});
     }
     fail({ReplyCode::channel_error,
-          "unexpected method in connection state " + std::string(state_name(state_)), method.class_id,
-          method.method_id});
+          "unexpected method in connection state " + std::string(state_name(state_)),
+          method.class_id, method.method_id});
 }
 
 void Connection::on_channel_frame(const Frame& frame) {
@@ -231,20 +230,24 @@ void Connection::on_channel_frame(const Frame& frame) {
         return;
     }
     // amqp091 5.1
-    const bool opens = frame.type == FrameType::method && split_method(frame).key() == ChannelOpen::key;
+    const bool opens =
+        frame.type == FrameType::method && split_method(frame).key() == ChannelOpen::key;
     if (!opens) {
         // A close-ok that crosses our own is harmless.
-        const bool late = frame.type == FrameType::method &&
-                          split_method(frame).key() == ChannelCloseOk::key;
+        const bool late =
+            frame.type == FrameType::method && split_method(frame).key() == ChannelCloseOk::key;
         if (late) return;
         const MethodPayload method =
             frame.type == FrameType::method ? split_method(frame) : MethodPayload{};
-        return fail({ReplyCode::channel_error, "expected 'channel.open'", method.class_id, method.method_id});
+        return fail({ReplyCode::channel_error, "expected 'channel.open'", method.class_id,
+                     method.method_id});
     }
+    forget_gone_channels();
     if (channels_.size() >= channel_max_) {
         return fail({ReplyCode::not_allowed,
                      "number of channels opened (" + std::to_string(channels_.size()) +
-                         ") has reached the negotiated channel_max (" + std::to_string(channel_max_) + ")",
+                         ") has reached the negotiated channel_max (" +
+                         std::to_string(channel_max_) + ")",
                      ChannelOpen::class_id, ChannelOpen::method_id});
     }
     auto channel = std::make_unique<Channel>(*this, frame.channel);
@@ -258,16 +261,17 @@ void Connection::on_channel_frame(const Frame& frame) {
 void Connection::send_start() {
     Table capabilities;
     for (const char* name :
-         {"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
-          "connection.blocked", "consumer_priorities", "authentication_failure_close",
-          "per_consumer_qos", "direct_reply_to"}) {
+         {"publisher_confirms", "exchange_exchange_bindings", "basic.nack",
+          "consumer_cancel_notify", "connection.blocked", "consumer_priorities",
+          "authentication_failure_close", "per_consumer_qos", "direct_reply_to"}) {
         capabilities.push_back({name, Value::boolean(true)});
     }
     Table properties;
     properties.push_back({"capabilities", Value::table(std::move(capabilities))});
     properties.push_back({"cluster_name", Value::string(settings_.cluster_name)});
     properties.push_back({"copyright", Value::string("The Revenant authors")});
-    properties.push_back({"information", Value::string("Compatible with RabbitMQ " + settings_.version)});
+    properties.push_back(
+        {"information", Value::string("Compatible with RabbitMQ " + settings_.version)});
     properties.push_back({"platform", Value::string(settings_.platform)});
     properties.push_back({"product", Value::string(settings_.product)});
     properties.push_back({"version", Value::string(settings_.version)});
@@ -303,7 +307,8 @@ void Connection::on_start_ok(const MethodPayload& method) {
                 return parse_amqplain(*response);
             }
             case Mechanism::anonymous:
-                return Credentials{settings_.anonymous_login_user, settings_.anonymous_login_password};
+                return Credentials{settings_.anonymous_login_user,
+                                   settings_.anonymous_login_password};
             case Mechanism::external:
                 break;
         }
@@ -325,7 +330,8 @@ void Connection::on_start_ok(const MethodPayload& method) {
 
 // amqp091 3.1 to 3.4
 void Connection::refuse_login(LoginRefusal refusal, std::string_view mechanism) {
-    const bool told = refusal == LoginRefusal::bad_credentials || refusal == LoginRefusal::loopback_only;
+    const bool told =
+        refusal == LoginRefusal::bad_credentials || refusal == LoginRefusal::loopback_only;
     host_.note(refusal == LoginRefusal::loopback_only
                    ? "login refused: user can only connect via localhost"
                    : "login refused");
@@ -338,13 +344,14 @@ namespace {
 // amqp091 2.15
 std::string negotiation_fault(std::string_view name, std::uint64_t value, std::uint64_t minimum,
                               std::uint64_t maximum) {
-    const std::string shown =
-        "negotiated " + std::string(name) + " = " + std::to_string(value) + (value == 0 ? " (no limit)" : "");
+    const std::string shown = "negotiated " + std::string(name) + " = " + std::to_string(value) +
+                              (value == 0 ? " (no limit)" : "");
     if (value != 0 && value < minimum) {
         return shown + " is lower than the minimum allowed value (" + std::to_string(minimum) + ")";
     }
     if (maximum != 0 && (value == 0 || value > maximum)) {
-        return shown + " is higher than the maximum allowed value (" + std::to_string(maximum) + ")";
+        return shown + " is higher than the maximum allowed value (" + std::to_string(maximum) +
+               ")";
     }
     return {};
 }
@@ -364,7 +371,8 @@ void Connection::on_tune_ok(const MethodPayload& method) {
                                   settings_.channel_max);
     }
     if (!fault.empty()) {
-        return fail({ReplyCode::not_allowed, fault, ConnectionTune::class_id, ConnectionTune::method_id});
+        return fail(
+            {ReplyCode::not_allowed, fault, ConnectionTune::class_id, ConnectionTune::method_id});
     }
     frame_max_ = tune_ok->frame_max;
     channel_max_ = tune_ok->channel_max == 0 ? std::uint16_t{65535} : tune_ok->channel_max;
@@ -380,7 +388,8 @@ void Connection::on_open(const MethodPayload& method) {
     }
     vhost_ = std::string(open->virtual_host);
     const auto refuse = [&](std::string text) {
-        fail({ReplyCode::not_allowed, std::move(text), ConnectionOpen::class_id, ConnectionOpen::method_id});
+        fail({ReplyCode::not_allowed, std::move(text), ConnectionOpen::class_id,
+              ConnectionOpen::method_id});
     };
     const AccessTable& table = access();
     if (table.find_vhost(vhost_) == nullptr) return refuse("vhost " + vhost_ + " not found");
@@ -390,13 +399,24 @@ void Connection::on_open(const MethodPayload& method) {
     vhost_opened(host_.open_vhost(vhost_, user_));
 }
 
+// The internal user store has no secrets that expire (amqp091 13.2).
+void Connection::on_update_secret(const MethodPayload& method) {
+    if (ConnectionUpdateSecret::decode(method.arguments)) {
+        write(0, ConnectionUpdateSecretOk{});
+        return;
+    }
+    fail({ReplyCode::frame_error, "cannot decode " + quote_octets(method.arguments),
+          method.class_id, method.method_id});
+}
+
 void Connection::vhost_opened(const VhostAnswer& answer) {
     if (std::holds_alternative<VhostElsewhere>(answer)) {
         state_ = State::moving;
         return;
     }
     if (const auto* refused = std::get_if<VhostRefused>(&answer)) {
-        fail({ReplyCode::not_allowed, refused->text, ConnectionOpen::class_id, ConnectionOpen::method_id});
+        fail({ReplyCode::not_allowed, refused->text, ConnectionOpen::class_id,
+              ConnectionOpen::method_id});
         return;
     }
     const auto& opened = std::get<VhostOpened>(answer);
@@ -425,6 +445,7 @@ void Connection::part() {
 }
 
 Duration Connection::close_timeout() const {
+    if (stream_broken_) return silence_before_drop;
     const Duration heartbeat = seconds(heartbeat_seconds_);
     return heartbeat_seconds_ > 0 ? std::min(heartbeat, close_timeout_max) : close_timeout_max;
 }
@@ -460,6 +481,8 @@ void Connection::send_close(const ProtocolError& error) {
     close.failing_class_id = error.class_id;
     close.failing_method_id = error.method_id;
     write(0, close);
+    if (client_closed_) write(0, ConnectionCloseOk{});
+    blocked_ = false;  // or its close-ok would never be read
     state_ = State::closing;
     state_deadline_ = now_ + close_timeout();
 }
@@ -532,7 +555,8 @@ bool Connection::wants_input() const {
 }
 
 void Connection::before_flush() {
-    for (std::size_t i = 0; i < confirming_channels_.size(); ++i) confirming_channels_[i]->write_confirms();
+    for (std::size_t i = 0; i < confirming_channels_.size(); ++i)
+        confirming_channels_[i]->write_confirms();
     confirming_channels_.clear();
     forget_gone_channels();
     last_departure_ = now_;
@@ -559,20 +583,24 @@ void Connection::output_drained() {
 void Connection::note_publish() {
     if (publishes_ && alarm_.empty()) return;
     publishes_ = true;
-    if (!alarm_.empty()) set_alarm(alarm_);
+    apply_alarm();
 }
 
 void Connection::set_alarm(std::string_view reason) {
     alarm_ = std::string(reason);
-    if (state_ != State::running) return;
-    const bool block = publishes_ && !reason.empty();
-    if (block == blocked_) return;
+    apply_alarm();
+}
+
+// amqp091 13.1
+void Connection::apply_alarm() {
+    const bool block = publishes_ && !alarm_.empty();
+    if (state_ != State::running || block == blocked_) return;
     blocked_ = block;
     last_arrival_ = now_;
     if (!client_can("connection.blocked")) return;
     if (block) {
         ConnectionBlocked blocked;
-        blocked.reason = reason;
+        blocked.reason = alarm_;
         write(0, blocked);
     } else {
         write(0, ConnectionUnblocked{});

@@ -7,20 +7,20 @@
 //   any     ─ error ─▶ (engine lets go) ─ close ─▶ closing ─ close-ok or time ─▶ closed
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
-
 #include "amqp091/errors.h"
 #include "amqp091/frame.h"
 #include "amqp091/host.h"
 #include "amqp091/output.h"
 #include "base/time.h"
 #include "message/value.h"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace revenant::amqp091 {
 
@@ -104,9 +104,9 @@ class Connection final : public engine::EffectSink {
         opening,
         moving,  // on its way to the vhost's reactor
         running,
-        leaving,  // the client closed; the engine is letting go
-        failing,  // an error closes; the engine is letting go
-        closing,  // connection.close is sent; close-ok is awaited
+        leaving,   // the client closed; the engine is letting go
+        failing,   // an error closes; the engine is letting go
+        closing,   // connection.close is sent; close-ok is awaited
         parting,   // close-ok is sent; it is the client's turn to close the socket
         dropping,  // nothing is sent and nothing read; the socket closes soon (amqp091 3.2)
         closed,
@@ -133,6 +133,8 @@ class Connection final : public engine::EffectSink {
     void on_tune_ok(const MethodPayload& method);
     void on_open(const MethodPayload& method);
     void on_close(const MethodPayload& method);
+    void on_update_secret(const MethodPayload& method);
+    void apply_alarm();
     void unexpected_method(const MethodPayload& method);
     void send_start();
     void refuse_login(LoginRefusal refusal, std::string_view mechanism);
@@ -166,6 +168,8 @@ class Connection final : public engine::EffectSink {
     std::vector<Channel*> confirming_channels_;
     std::vector<std::uint16_t> gone_channels_;
     std::unique_ptr<ProtocolError> failure_;  // told once the engine has let go
+    bool client_closed_ = false;              // its close crossed ours
+    bool stream_broken_ = false;              // what comes behind a bad frame means nothing
     std::string alarm_;
     bool publishes_ = false;
     bool blocked_ = false;

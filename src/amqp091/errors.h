@@ -2,12 +2,12 @@
 // place where reply codes are chosen for refusals and reply texts are put together.
 #pragma once
 
+#include "amqp091/spec.gen.h"
+#include "engine/refusal.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "amqp091/spec.gen.h"
-#include "engine/refusal.h"
 
 namespace revenant::amqp091 {
 

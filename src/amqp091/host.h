@@ -2,17 +2,17 @@
 // a test. Port: the way to the engine of its virtual host, near or far.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <string_view>
-#include <variant>
-
 #include "auth/access.h"
 #include "auth/sasl.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "engine/command.h"
 #include "engine/effect.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
 
 namespace revenant::amqp091 {
 

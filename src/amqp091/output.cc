@@ -1,8 +1,8 @@
 #include "amqp091/output.h"
 
-#include <algorithm>
-
 #include "base/check.h"
+
+#include <algorithm>
 
 namespace revenant::amqp091 {
 namespace {
@@ -58,7 +58,8 @@ void Output::consume(std::size_t count) {
         done_bytes += shared.part.size();
         ++done;
     }
-    // What lies in the buffer before the next unsent byte goes too, when it is worth moving the rest.
+    // What lies in the buffer before the next unsent byte goes too, when it is worth moving the
+    // rest.
     if (done == shared_.size()) buffer_cut = sent_ - done_bytes;
     if (buffer_cut < buffer_.size() / 2 && done < shared_.size() / 2) return;
     if (buffer_cut == 0 && done == 0) return;

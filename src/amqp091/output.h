@@ -4,13 +4,13 @@
 // copied, and sent from where they lie.
 #pragma once
 
+#include "message/message.h"
+
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "message/message.h"
 
 namespace revenant::amqp091 {
 

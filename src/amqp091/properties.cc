@@ -1,10 +1,10 @@
 #include "amqp091/properties.h"
 
+#include "amqp091/table.h"
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
-
-#include "amqp091/table.h"
 
 namespace revenant::amqp091 {
 namespace {
@@ -59,7 +59,8 @@ Result<std::int64_t, PropertiesError> parse_expiration(std::string_view text) {
     if (negative && shown != "0") return invalid("{value_negative,-" + shown + "}");
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(shown.data(), shown.data() + shown.size(), value);
-    if (error != std::errc{} || value > ttl_ms_max) return invalid("{value_too_large," + shown + "}");
+    if (error != std::errc{} || value > ttl_ms_max)
+        return invalid("{value_too_large," + shown + "}");
     return value;
 }
 
@@ -68,8 +69,8 @@ Result<void, PropertiesError> read_keys(std::string_view name, char letter, std:
     if (letter != 'A') {
         const auto value = decode_value(letter, raw);
         const std::string_view type = value ? type_name(value->type) : "unknown";
-        return refused("invalid message: {unacceptable_type_in_header,\"" + std::string(name) + "\"," +
-                       std::string(type) + "}");
+        return refused("invalid message: {unacceptable_type_in_header,\"" + std::string(name) +
+                       "\"," + std::string(type) + "}");
     }
     const auto elements = decode_array(raw);
     if (!elements) return malformed(describe(elements.error()));
@@ -126,7 +127,8 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
     BasicProperties properties = *decoded;
     PublishedProperties published;
     published.head.format = &message_format();
-    published.head.persistent = properties.has(Property::delivery_mode) && properties.delivery_mode == 2;
+    published.head.persistent =
+        properties.has(Property::delivery_mode) && properties.delivery_mode == 2;
     if (properties.has(Property::priority)) published.head.priority = properties.priority;
     if (properties.has(Property::user_id)) {
         published.has_user_id = true;
@@ -146,11 +148,11 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
         FieldWalk walk(properties.headers);
         while (const auto field = walk.next()) {
             if (field->name == "CC") {
-                REVENANT_TRY_VOID(
-                    read_keys(field->name, field->letter, field->raw, published.head.extra_keys.cc));
+                REVENANT_TRY_VOID(read_keys(field->name, field->letter, field->raw,
+                                            published.head.extra_keys.cc));
             } else if (field->name == "BCC") {
-                REVENANT_TRY_VOID(
-                    read_keys(field->name, field->letter, field->raw, published.head.extra_keys.bcc));
+                REVENANT_TRY_VOID(read_keys(field->name, field->letter, field->raw,
+                                            published.head.extra_keys.bcc));
                 rewrite = true;
             }
         }

@@ -2,14 +2,14 @@
 // the broker has something to add.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "amqp091/content.h"
 #include "base/result.h"
 #include "message/death.h"
 #include "message/message.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace revenant::amqp091 {
 

@@ -1,19 +1,19 @@
 #include "net/listener.h"
 
+#include "net/socket.h"
+
+#include <netdb.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <utility>
-
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include "net/socket.h"
+#include <utility>
 
 namespace revenant::net {
 namespace {
@@ -43,10 +43,12 @@ std::string show_address(const sockaddr_storage& address) {
 PeerPlace place_of(const sockaddr_storage& peer) {
     if (peer.ss_family == AF_INET) {
         const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
-        return (ntohl(v4.sin_addr.s_addr) >> 24) == 127 ? PeerPlace::loopback : PeerPlace::elsewhere;
+        return (ntohl(v4.sin_addr.s_addr) >> 24) == 127 ? PeerPlace::loopback
+                                                        : PeerPlace::elsewhere;
     }
     const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
-    const bool mapped_loopback = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127;
+    const bool mapped_loopback =
+        IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127;
     return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || mapped_loopback ? PeerPlace::loopback
                                                                   : PeerPlace::elsewhere;
 }
@@ -70,14 +72,14 @@ Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     addrinfo* found = nullptr;
-    const int failure =
-        getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
+    const int failure = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
     if (failure != 0) return Unexpected{"cannot resolve " + where + ": " + gai_strerror(failure)};
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, freeaddrinfo);
     const int descriptor =
         socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, found->ai_protocol);
     const auto fail = [&](const char* what) {
-        const std::string text = std::string("cannot ") + what + " " + where + ": " + std::strerror(errno);
+        const std::string text =
+            std::string("cannot ") + what + " " + where + ": " + std::strerror(errno);
         if (descriptor >= 0) ::close(descriptor);
         return Unexpected{text};
     };
@@ -89,9 +91,9 @@ Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size);
-    const std::uint16_t actual = ntohs(bound.ss_family == AF_INET
-                                           ? reinterpret_cast<sockaddr_in&>(bound).sin_port
-                                           : reinterpret_cast<sockaddr_in6&>(bound).sin6_port);
+    const std::uint16_t actual =
+        ntohs(bound.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(bound).sin_port
+                                         : reinterpret_cast<sockaddr_in6&>(bound).sin6_port);
     return std::unique_ptr<Listener>(new Listener(network, reactor, descriptor, actual));
 }
 
@@ -135,8 +137,9 @@ void Listener::ready(std::uint32_t) {
         size = sizeof local;
         getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &size);
         // Owned by itself from settle_in() on: the reactor disposes of it when it closes.
-        auto* const socket = new Socket(network_, reactor_, descriptor,
-                                        show_address(peer) + " -> " + show_address(local), place_of(peer));
+        auto* const socket =
+            new Socket(network_, reactor_, descriptor,
+                       show_address(peer) + " -> " + show_address(local), place_of(peer));
         socket->settle_in();
     }
 }

@@ -1,13 +1,13 @@
 // Listener: accepts connections on one address and gives each a Socket.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-
 #include "base/result.h"
 #include "net/network.h"
 #include "runtime/reactor.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
 
 namespace revenant::net {
 

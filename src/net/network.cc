@@ -1,13 +1,13 @@
 #include "net/network.h"
 
+#include "amqp091/channel.h"
+#include "net/listener.h"
+#include "net/socket.h"
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
-
-#include "amqp091/channel.h"
-#include "net/listener.h"
-#include "net/socket.h"
 
 namespace revenant::net {
 namespace {
@@ -131,7 +131,8 @@ std::vector<runtime::ConnectionView> Network::connections() {
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
         auto some = broker_.ask(broker_.reactor(i), [this](runtime::Reactor& reactor) {
             std::vector<runtime::ConnectionView> views;
-            for (const Socket* socket : corners_[reactor.index()].sockets) views.push_back(view(*socket));
+            for (const Socket* socket : corners_[reactor.index()].sockets)
+                views.push_back(view(*socket));
             return views;
         });
         std::move(some.begin(), some.end(), std::back_inserter(all));

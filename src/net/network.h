@@ -1,17 +1,17 @@
 // Network: the listeners and all sockets of the node.
 #pragma once
 
+#include "amqp091/host.h"
+#include "base/result.h"
+#include "runtime/broker.h"
+#include "runtime/connection_view.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "amqp091/host.h"
-#include "base/result.h"
-#include "runtime/broker.h"
-#include "runtime/connection_view.h"
 
 namespace revenant::net {
 

@@ -1,17 +1,17 @@
 #include "net/socket.h"
 
+#include "base/check.h"
+
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <utility>
-
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
-
-#include "base/check.h"
+#include <utility>
 
 namespace revenant::net {
 namespace {
@@ -297,6 +297,8 @@ std::string Socket::random_name(std::string_view prefix) {
     return name;
 }
 
-void Socket::note(std::string_view text) { network_.note("connection " + name_ + ": " + std::string(text)); }
+void Socket::note(std::string_view text) {
+    network_.note("connection " + name_ + ": " + std::string(text));
+}
 
 }  // namespace revenant::net

@@ -2,15 +2,15 @@
 // and may move once, when the vhost is known.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "amqp091/connection.h"
 #include "net/network.h"
 #include "runtime/broker.h"
 #include "runtime/reactor.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace revenant::net {
 

@@ -2,13 +2,13 @@
 // the management issue.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "net/network.h"
 #include "runtime/broker.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace revenant::node {
 

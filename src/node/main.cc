@@ -1,18 +1,17 @@
 // revenant: reads its options, starts the node, and stops it cleanly on SIGTERM or SIGINT.
-#include <csignal>
-#include <cstdio>
-#include <string>
-
-#include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
+#include "node/config.h"
+#include "node/node.h"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
-#include "node/config.h"
-#include "node/node.h"
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 
 namespace {
 

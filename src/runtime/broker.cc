@@ -1,8 +1,8 @@
 #include "runtime/broker.h"
 
-#include <algorithm>
-
 #include "base/check.h"
+
+#include <algorithm>
 
 namespace revenant::runtime {
 namespace {
@@ -113,8 +113,9 @@ std::optional<std::string> Broker::admit(std::string_view vhost, std::string_vie
     auto& of_user = connections_by_user_[std::string(user)];
     if (const auto* rule = table->find_vhost(vhost);
         rule != nullptr && limit_reached(rule->limits.max_connections, in_vhost)) {
-        return "access to vhost '" + std::string(vhost) + "' refused for user '" + std::string(user) +
-               "': connection limit (" + std::to_string(*rule->limits.max_connections) + ") is reached";
+        return "access to vhost '" + std::string(vhost) + "' refused for user '" +
+               std::string(user) + "': connection limit (" +
+               std::to_string(*rule->limits.max_connections) + ") is reached";
     }
     if (const auto* rule = table->find_user(user);
         rule != nullptr && limit_reached(rule->limits.max_connections, of_user)) {

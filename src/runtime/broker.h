@@ -2,6 +2,12 @@
 // the network, HTTP and the node share. Its functions may be called from any thread.
 #pragma once
 
+#include "auth/access.h"
+#include "base/result.h"
+#include "catalog/catalog.h"
+#include "runtime/reactor.h"
+#include "runtime/vhost.h"
+
 #include <cstdint>
 #include <future>
 #include <map>
@@ -13,12 +19,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include "auth/access.h"
-#include "base/result.h"
-#include "catalog/catalog.h"
-#include "runtime/reactor.h"
-#include "runtime/vhost.h"
 
 namespace revenant::runtime {
 

@@ -1,13 +1,13 @@
 // ConnectionView: a connection as listings show it, whatever its protocol.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "base/ids.h"
 #include "base/time.h"
 #include "message/value.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace revenant::runtime {
 

@@ -3,6 +3,13 @@
 // is due, then flush every socket that has something to say, once.
 #pragma once
 
+#include "auth/access.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "engine/command.h"
+#include "engine/effect.h"
+#include "runtime/mailbox.h"
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -10,13 +17,6 @@
 #include <thread>
 #include <variant>
 #include <vector>
-
-#include "auth/access.h"
-#include "base/ids.h"
-#include "base/time.h"
-#include "engine/command.h"
-#include "engine/effect.h"
-#include "runtime/mailbox.h"
 
 namespace revenant::runtime {
 
@@ -59,7 +59,10 @@ class Reactor {
     Reactor& operator=(const Reactor&) = delete;
 
     // Wires the reactors of a node to each other; before any of them starts.
-    void meet(std::vector<Reactor*> all) { all_ = std::move(all); outgoing_.resize(all_.size()); }
+    void meet(std::vector<Reactor*> all) {
+        all_ = std::move(all);
+        outgoing_.resize(all_.size());
+    }
     void start();
     // From any thread.
     void stop();

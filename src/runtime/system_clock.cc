@@ -15,7 +15,8 @@ std::int64_t read_clock_us(clockid_t clock) {
 
 Timestamp system_now() {
     // A step of the wall clock must not make every message expire at once.
-    static const std::int64_t offset_us = read_clock_us(CLOCK_REALTIME) - read_clock_us(CLOCK_MONOTONIC);
+    static const std::int64_t offset_us =
+        read_clock_us(CLOCK_REALTIME) - read_clock_us(CLOCK_MONOTONIC);
     return {read_clock_us(CLOCK_MONOTONIC) + offset_us};
 }
 

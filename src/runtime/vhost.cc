@@ -1,8 +1,8 @@
 #include "runtime/vhost.h"
 
-#include <utility>
-
 #include "base/check.h"
+
+#include <utility>
 
 namespace revenant::runtime {
 namespace {

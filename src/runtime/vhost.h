@@ -2,13 +2,13 @@
 // channels, which may live on other reactors.
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include "engine/engine.h"
+#include "runtime/reactor.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "engine/engine.h"
-#include "runtime/reactor.h"
+#include <cstdint>
+#include <string>
 
 namespace revenant::runtime {
 
