@@ -1,0 +1,145 @@
+"""revenantctl: rabbitmqctl's commands, arguments, outputs and exit codes."""
+import os
+import tempfile
+
+import pika
+
+from world import Mismatch, case, contains, equal
+
+
+@case
+def ctl_pings_and_awaits(world):
+    contains(world.ctl("ping").stdout, "Ping succeeded")
+    equal(world.ctl("-q", "ping").stdout, "")
+    world.ctl("await_startup")
+    equal(world.ctl("version").stdout, "4.3.0\n")
+    nobody = "http://127.0.0.1:9"
+    contains(world.ctl("ping", "--url", nobody, status=69).stderr, "Connection refused")
+    world.ctl("list_queues", "--url", nobody, status=69)
+    world.ctl("await_startup", "-t", "0.2", "--url", nobody, status=69)
+
+
+@case
+def ctl_tells_the_status(world):
+    status = world.ctl_json("status")
+    equal(status["pid"], world.broker.pid)
+    equal(status["totals"]["virtual_host_count"], 1)
+    equal(status["alarms"], [])
+    text = world.ctl("status").stdout
+    contains(text, f"OS PID: {world.broker.pid}\n")
+    contains(text, f"port: {world.broker.port}, protocol: amqp\n")
+
+
+@case
+def ctl_manages_users(world):
+    done = world.ctl("add_user", "cu", "secret")
+    equal(done.stdout.splitlines()[0], 'Adding user "cu" ...')
+    equal(world.ctl("add_user", "cu", "secret", status=70).stderr, 'Error:\nUser "cu" already exists\n')
+    contains(world.ctl("authenticate_user", "cu", "secret").stdout, "Success")
+    contains(world.ctl("authenticate_user", "cu", "wrong", status=65).stderr, 'failed to authenticate user "cu"')
+    world.ctl("change_password", "cu", stdin="from a pipe\n")
+    world.ctl("authenticate_user", "cu", stdin="from a pipe\n")
+    equal(world.ctl("set_user_tags", "cu", "management", "x").stdout,
+          'Setting tags for user "cu" to [management, x] ...\n')
+    world.ctl("authenticate_user", "cu", "from a pipe")  # tags leave the password alone
+    lines = world.ctl("list_users").stdout.splitlines()
+    equal(lines[:2], ["Listing users ...", "user\ttags"])
+    contains(lines, "cu\t[management, x]")
+    contains(world.ctl_json("list_users"), {"user": "cu", "tags": ["management", "x"]})
+    contains(world.ctl("list_users", "--formatter", "csv").stdout, '\n"cu","[management, x]"\n')
+    world.ctl("clear_password", "cu")
+    world.ctl("authenticate_user", "cu", "from a pipe", status=65)
+    world.ctl("delete_user", "cu")
+    for command in (("delete_user", "cu"), ("change_password", "cu", "p"), ("set_user_tags", "cu", "x"),
+                    ("set_permissions", "cu", "", "", ""), ("list_user_permissions", "cu")):
+        contains(world.ctl(*command, status=67).stderr, 'User "cu" does not exist')
+
+
+@case
+def ctl_manages_vhosts_and_permissions(world):
+    world.ctl("add_vhost", "cv", "--description", "for tests", "--tags", "a,b")
+    world.ctl("add_vhost", "cv")
+    contains(world.ctl_json("list_vhosts", "name", "description", "tags"),
+             {"name": "cv", "description": "for tests", "tags": ["a", "b"]})
+    equal(world.ctl("list_permissions", "-p", "cv", "-s").stdout, "")  # nobody's
+    patterns = ("[ab]", "", "{}|^x$")
+    world.ctl("set_permissions", "-p", "cv", "guest", *patterns)
+    equal(world.ctl("list_permissions", "-p", "cv", "-q").stdout,
+          "user\tconfigure\twrite\tread\nguest\t[ab]\t\t{}|^x$\n")
+    contains(world.ctl("list_user_permissions", "guest").stdout, "cv\t[ab]\t\t{}|^x$\n")
+    contains(world.ctl("set_permissions", "-p", "cv", "guest", "(", "", "", status=65).stderr, "(")
+    world.ctl("set_topic_permissions", "-p", "cv", "guest", "amq.topic", "^a", "^b")
+    equal(world.ctl_json("list_topic_permissions", "-p", "cv"),
+          [{"user": "guest", "exchange": "amq.topic", "write": "^a", "read": "^b"}])
+    world.ctl("clear_topic_permissions", "-p", "cv", "guest")
+    world.ctl("clear_permissions", "-p", "cv", "guest")
+    world.ctl("clear_permissions", "-p", "cv", "guest")
+    world.ctl("delete_vhost", "cv")
+    for command in (("delete_vhost", "cv"), ("list_permissions", "-p", "cv"), ("list_queues", "-p", "cv"),
+                    ("set_permissions", "-p", "cv", "guest", "", "", "")):
+        contains(world.ctl(*command, status=65).stderr, "Virtual host 'cv' does not exist")
+
+
+@case
+def ctl_lists_queues_exchanges_bindings(world):
+    world.put("/queues/%2F/cq", {"durable": True, "arguments": {"x-max-length": 100, "x-overflow": "reject-publish"}})
+    lines = world.ctl("list_queues").stdout.splitlines()
+    equal(lines[-2:], ["name\tmessages", "cq\t0"])
+    contains(lines[-3], "Listing queues for vhost / ...")
+    equal(world.ctl("list_queues", "-q", "name,durable", "arguments").stdout.splitlines()[1],
+          'cq\ttrue\t[{"x-max-length",100},{"x-overflow","reject-publish"},{"x-queue-type","classic"}]')
+    equal(world.ctl_json("list_queues", "-q", "name", "messages_ready", "policy"),
+          [{"name": "cq", "messages_ready": 0, "policy": ""}])
+    contains(world.ctl("list_queues", "nosuch", "name", status=64).stderr, "Info key(s) nosuch are not supported")
+    contains(world.ctl("list_exchanges", "-q").stdout, "name\ttype\n\tdirect\namq.direct\tdirect\n")
+    contains(world.ctl("list_bindings", "-q").stdout,
+             "source_name\tsource_kind\tdestination_name\tdestination_kind\trouting_key\targuments\n"
+             "\texchange\tcq\tqueue\tcq\t[]\n")
+    world.ctl("purge_queue", "cq")
+    contains(world.ctl("delete_queue", "cq", "--if-empty", "-u").stdout, "Queue was successfully deleted")
+    contains(world.ctl("delete_queue", "cq", status=64).stderr, "Queue not found")
+    world.ctl("purge_queue", "cq", status=69)
+
+
+@case
+def ctl_lists_and_closes_connections(world):
+    connection = world.amqp(name="by name")
+    channel = connection.channel()
+    channel.queue_declare("watched", auto_delete=True)
+    channel.basic_consume("watched", lambda *_: None, consumer_tag="tag")
+    equal(world.ctl_json("list_connections", "user", "state", "user_provided_name"),
+          [{"user": "guest", "state": "running", "user_provided_name": "by name"}])
+    name = world.ctl_json("list_connections", "pid")[0]["pid"]
+    equal(world.ctl("list_channels", "-s").stdout, f"{name} (1)\tguest\t1\t0\n")
+    equal(world.ctl("list_consumers", "-s").stdout, f"watched\t{name} (1)\ttag\ttrue\t0\ttrue\t[]\n")
+    contains(world.ctl("delete_queue", "watched", "--if-unused", status=64).stderr, "Queue is in use")
+    world.ctl("close_connection", name, "no more")
+    try:
+        connection.process_data_events(5)
+        raise Mismatch("the client was not told")
+    except pika.exceptions.ConnectionClosedByBroker as closed:
+        contains(closed.reply_text, "no more")
+    world.ctl("close_connection", "nosuch", "reason", status=69)
+    world.eventually(lambda: world.ctl_json("list_connections") == [], "the connection is gone")
+
+
+@case
+def ctl_names_wrong_usage(world):
+    for command, text in ((("nosuch",), "Command 'nosuch' not found"), (("add_user",), "not enough arguments"),
+                          (("ping", "x"), "too many arguments"), (("list_users", "--nosuch"), "--nosuch"),
+                          (("list_users", "--formatter", "nosuch"), "nosuch"), (("ping", "--url", "ftp://x"), "ftp://x")):
+        contains(world.ctl(*command, status=64).stderr, text)
+    world.ctl(status=64)
+    contains(world.ctl("help").stdout, "set_permissions")
+    contains(world.ctl("help", "set_permissions").stdout, "Example:")
+    world.ctl("list_users", user="guest:wrong", status=69)
+
+
+@case
+def ctl_answers_to_the_name_of_rabbitmqctl(world):
+    with tempfile.TemporaryDirectory() as directory:
+        program = os.path.join(directory, "rabbitmqctl")
+        os.symlink(world.ctl_program, program)
+        contains(world.ctl("list_users", "-q", program=program).stdout, "guest\t[administrator]\n")
+        contains(world.ctl("add_user", status=64, program=program).stderr, "Usage: rabbitmqctl add_user")
+        world.ctl("-n", "rabbit@localhost", "-l", "list_queues", "--online", program=program)

@@ -1,0 +1,141 @@
+"""What the cases work with: a broker of their own, its HTTP API, its command line, AMQP connections."""
+import base64
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+import urllib.parse
+
+import pika
+
+SECONDS_MAX = 20
+CASES = []
+
+
+class Mismatch(Exception):
+    """A promise does not hold."""
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def equal(found, wanted, what=""):
+    if found != wanted:
+        raise Mismatch(f"{what + ': ' if what else ''}found {found!r}, wanted {wanted!r}")
+
+
+def contains(found, part, what=""):
+    if part not in found:
+        raise Mismatch(f"{what + ': ' if what else ''}{part!r} is not in {found!r}")
+
+
+def quote(name):
+    return urllib.parse.quote(name, safe="")
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self):
+        return json.loads(self.body)
+
+    def __repr__(self):
+        return f"{self.status} {self.body[:200]!r}"
+
+
+class World:
+    def __init__(self, broker, ctl):
+        self.broker, self.ctl_program = broker, ctl
+        with open(broker.output) as file:
+            self.prometheus_port = int(re.search(r"prometheus=\S+:(\d+)", file.read())[1])
+
+    # --- HTTP ---
+
+    def send(self, method, path, body=None, user="guest:guest", headers=None, port=None):
+        if body is not None and not isinstance(body, (str, bytes)):
+            body = json.dumps(body)
+        all_headers = dict(headers or {})
+        if user:
+            all_headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.broker.http_port, timeout=SECONDS_MAX)
+        try:
+            connection.request(method, path, body=body, headers=all_headers)
+            response = connection.getresponse()
+            names = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, names, response.read())
+        finally:
+            connection.close()
+
+    def api(self, method, path, body=None, **options):
+        return self.send(method, "/api" + path, body, **options)
+
+    def get(self, path, **options):
+        answer = self.api("GET", path, **options)
+        equal(answer.status, 200, path)
+        return answer.json()
+
+    def put(self, path, body=None, status=201, **options):
+        answer = self.api("PUT", path, body, **options)
+        equal(answer.status, status, f"PUT {path} {answer.body!r}")
+        return answer
+
+    def delete(self, path, status=204, **options):
+        answer = self.api("DELETE", path, **options)
+        equal(answer.status, status, f"DELETE {path} {answer.body!r}")
+        return answer
+
+    # --- AMQP ---
+
+    def amqp(self, vhost="/", user="guest", password="guest", name=None):
+        properties = {"connection_name": name} if name else None
+        return pika.BlockingConnection(pika.ConnectionParameters(
+            "127.0.0.1", self.broker.port, vhost, pika.PlainCredentials(user, password),
+            client_properties=properties, socket_timeout=SECONDS_MAX))
+
+    def raw(self, port=None):
+        peer = socket.create_connection(("127.0.0.1", port or self.broker.http_port), timeout=SECONDS_MAX)
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return peer
+
+    # --- the command line ---
+
+    def ctl(self, *arguments, status=0, user=None, stdin="", program=None, **environment):
+        settings = {"PATH": os.environ["PATH"], "REVENANT_URL": f"http://127.0.0.1:{self.broker.http_port}",
+                    **environment}
+        if user:
+            settings["REVENANT_USER"], settings["REVENANT_PASSWORD"] = user.split(":")
+        done = subprocess.run([program or self.ctl_program, *arguments], input=stdin, capture_output=True,
+                              text=True, timeout=SECONDS_MAX * 2, env=settings)
+        equal(done.returncode, status, f"{' '.join(arguments)}: {done.stdout}{done.stderr}")
+        return done
+
+    def ctl_json(self, *arguments, **options):
+        return json.loads(self.ctl(*arguments, "--formatter", "json", **options).stdout)
+
+    # --- waiting ---
+
+    @staticmethod
+    def eventually(condition, what):
+        """What is sent over AMQP without an answer is seen a moment later over HTTP."""
+        end = time.monotonic() + SECONDS_MAX
+        while not condition():
+            if time.monotonic() > end:
+                raise Mismatch(f"not within {SECONDS_MAX} s: {what}")
+            time.sleep(0.01)
+
+
+def read_to_end(peer):
+    """Everything the server says until it closes."""
+    text = b""
+    try:
+        while part := peer.recv(65536):
+            text += part
+    except ConnectionResetError:
+        pass
+    return text
