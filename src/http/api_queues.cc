@@ -141,6 +141,9 @@ Response put_queue(Context& context, const Call& call) {
     if (!command) return std::move(command).error();
     const Rights rights(call, vhost_name);
     if (!rights.queue(Permission::configure, *name)) return access_refused();
+    if (const Vhost* const rules = call.access->find_vhost(vhost_name)) {
+        command->queues_max = rules->limits.max_queues;
+    }
     // DL-33: a queue that names a dead-letter exchange is written there by whoever declares it.
     if (const Value* dlx = find(command->arguments, "x-dead-letter-exchange");
         dlx != nullptr && dlx->as_string() != nullptr &&

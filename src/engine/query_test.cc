@@ -1,0 +1,135 @@
+#include "engine/query.h"
+
+#include "tests/support/scenario.h"
+
+#include <gtest/gtest.h>
+
+namespace revenant::engine {
+namespace {
+
+TEST(Query, AQueueShowsItsDeclarationAndItsCounters) {
+    Scenario scenario;
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("q", {.durable = true, .arguments = arguments({{"x-max-length", 5}})});
+    ch.publish("q", "four");
+    ch.publish("q", "sixsix");
+    ch.get("q");
+    const auto queue = find_queue(scenario.engine(), "q");
+    ASSERT_TRUE(queue);
+    EXPECT_TRUE(queue->durable);
+    EXPECT_EQ(queue->arguments, arguments({{"x-max-length", 5}}));
+    EXPECT_EQ(queue->settings.max_length, 5);
+    EXPECT_EQ(queue->ready, 1U);
+    EXPECT_EQ(queue->unacked, 1U);
+    EXPECT_EQ(queue->ready_bytes, 6U);
+    EXPECT_EQ(queue->unacked_bytes, 4U);
+    EXPECT_FALSE(find_queue(scenario.engine(), "nosuch"));
+}
+
+TEST(Query, AnExclusiveQueueNamesItsOwner) {
+    Scenario scenario;
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("mine", {.exclusive = true});
+    EXPECT_EQ(find_queue(scenario.engine(), "mine")->owner, ch.connection());
+}
+
+TEST(Query, ListsAreSortedByName) {
+    Scenario scenario;
+    ScenarioChannel& ch = scenario.open_channel();
+    for (const char* name : {"b", "c", "a"}) ch.declare_queue(name);
+    std::string names;
+    for (const QueueView& queue : list_queues(scenario.engine())) names += queue.name;
+    EXPECT_EQ(names, "abc");
+    EXPECT_EQ(list_exchanges(scenario.engine()).front().name, "");
+    EXPECT_EQ(find_exchange(scenario.engine(), "amq.topic")->type, "topic");
+}
+
+TEST(Query, BindingsIncludeTheImplicitOnes) {
+    Scenario scenario;
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("q");
+    ch.declare_queue("other");
+    ch.bind("amq.topic", "q", "a.#");
+    ch.bind("amq.topic", "q", "a.#", {.arguments = arguments({{"k", 1}})});
+    ch.bind("amq.fanout", "amq.topic", "x", {.to = DestinationKind::exchange});
+    EXPECT_EQ(list_bindings(scenario.engine()).size(), 5U);
+    const auto of_queue = list_bindings_of_queue(scenario.engine(), "q");
+    ASSERT_EQ(of_queue.size(), 3U);
+    EXPECT_EQ(of_queue[0].source, "");
+    EXPECT_EQ(of_queue[0].routing_key, "q");
+    EXPECT_EQ(of_queue[1].routing_key, "a.#");
+    EXPECT_EQ(list_bindings_from(scenario.engine(), "amq.topic").size(), 2U);
+    EXPECT_EQ(list_bindings_from(scenario.engine(), "").size(), 2U);
+    const auto to = list_bindings_to(scenario.engine(), "amq.topic");
+    ASSERT_EQ(to.size(), 1U);
+    EXPECT_EQ(to[0].destination_kind, DestinationKind::exchange);
+    EXPECT_EQ(to[0].source, "amq.fanout");
+    EXPECT_TRUE(list_bindings_of_queue(scenario.engine(), "nosuch").empty());
+}
+
+TEST(Query, OneOfManyConsumersIsActiveWhereOnlyOneMayBe) {
+    Scenario scenario;
+    ScenarioChannel& first = scenario.open_channel();
+    ScenarioChannel& second = scenario.open_channel();
+    first.declare_queue("q", {{"x-single-active-consumer", true}});
+    first.qos(7);
+    first.consume("q");
+    second.consume("q", {.no_ack = true});
+    const auto consumers = list_consumers(scenario.engine());
+    ASSERT_EQ(consumers.size(), 2U);
+    EXPECT_TRUE(consumers[0].active && consumers[0].single_active);
+    EXPECT_EQ(consumers[0].channel, first.id());
+    EXPECT_EQ(consumers[0].prefetch, 7U);
+    EXPECT_FALSE(consumers[1].active);
+    EXPECT_TRUE(consumers[1].no_ack);
+    EXPECT_EQ(list_consumers_of_queue(scenario.engine(), "q").size(), 2U);
+    EXPECT_EQ(find_queue(scenario.engine(), "q")->consumers, 2U);
+}
+
+TEST(Query, AChannelShowsWhatItHolds) {
+    Scenario scenario;
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("q");
+    ch.publish("q", "1");
+    const auto got = ch.get("q");
+    ch.select();
+    ch.publish("q", "2");
+    ch.publish("q", "3");
+    ch.ack(got->tag);
+    const auto channels = list_channels(scenario.engine());
+    ASSERT_EQ(channels.size(), 1U);
+    EXPECT_EQ(channels[0].id, ch.id());
+    EXPECT_TRUE(channels[0].transactional);
+    EXPECT_EQ(channels[0].uncommitted_messages, 2U);
+    EXPECT_EQ(channels[0].uncommitted_settlements, 1U);
+    ch.commit();
+}
+
+TEST(Query, TotalsBalance) {
+    Scenario scenario;
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("a");
+    ch.declare_queue("b");
+    for (int i = 0; i < 5; ++i) ch.publish("a", "x");
+    for (int i = 0; i < 3; ++i) ch.publish("b", "yy");
+    ch.ack(ch.get("a")->tag);
+    ch.get("b");
+    ch.purge("b");
+    const Totals totals = sum_up(scenario.engine());
+    EXPECT_EQ(totals.queues, 2U);
+    EXPECT_EQ(totals.channels, 1U);
+    EXPECT_EQ(totals.ready, 4U);
+    EXPECT_EQ(totals.unacked, 1U);
+    EXPECT_EQ(totals.accounts.entered,
+              totals.accounts.ended_total() + totals.ready + totals.unacked);
+    Totals twice = totals;
+    twice += totals;
+    EXPECT_EQ(twice.accounts.entered, 16U);
+    EXPECT_EQ(twice.accounts.of(Ending::purged), 4U);
+    EXPECT_EQ(twice.traffic.received, 2 * totals.traffic.received);
+    EXPECT_EQ(twice.traffic.queues_created, 4U);
+    EXPECT_EQ(twice.ready_bytes, 8U);
+}
+
+}  // namespace
+}  // namespace revenant::engine
