@@ -51,6 +51,28 @@ TEST(ChannelEnd, DoesNotDeliverToItselfWhatItGivesBack) {  // amqp091 5.6
     EXPECT_THAT(s.ready("a"), ElementsAre("1", "2", "3"));
 }
 
+TEST(ChannelEnd, ServesOthersWhileItGivesBackButNotItself) {  // amqp091 5.6; DL-132, DL-136
+    for (const bool other_waits : {false, true}) {
+        Scenario s;
+        auto& ch = s.open_channel();
+        auto& other = s.open_channel();
+        ch.declare_queue("dead", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});
+        ch.declare_queue("q", {{"x-message-ttl", 100},
+                               {"x-dead-letter-exchange", ""},
+                               {"x-dead-letter-routing-key", "dead"}});
+        ch.consume("dead");
+        ch.consume("q");
+        if (other_waits) other.consume("dead");
+        for (const char* body : {"a", "b", "c"}) ch.publish("q", body);
+        s.advance(milliseconds(200));
+        ch.take_transcript();
+        ch.close();  // what it holds has expired meanwhile
+        EXPECT_THAT(ch.take_transcript(), ElementsAre("done"));
+        EXPECT_EQ(other.take_bodies().size(), other_waits ? 3U : 0U);
+        EXPECT_EQ(s.ended(Ending::target_refused), other_waits ? 0U : 2U);
+    }
+}
+
 TEST(Refusal, EndsTheChannelAndReturnsItsMessages) {  // amqp091 4.4
     Scenario s;
     auto& ch = s.open_channel();

@@ -159,6 +159,20 @@ TEST(MessageTtl, ARequeueKeepsTheOriginalDeadline) {  // DL-132
     EXPECT_THAT(e.s.ready("dead"), ElementsAre("a"));
 }
 
+TEST(MessageTtl, ARequeueSetsATimerAgain) {  // DL-132
+    Expiring e;
+    e.ch.publish("q", "a", {.ttl_ms = 50});
+    e.ch.publish("q", "b", {.ttl_ms = 100});
+    e.ch.get("q");
+    e.ch.get("q");
+    e.ch.requeue(1);
+    e.s.advance(milliseconds(60));  // the timer ran for "a" and found "b" away
+    EXPECT_EQ(e.s.engine().next_deadline(), never);
+    e.ch.requeue(2);
+    e.s.advance(milliseconds(40));
+    EXPECT_THAT(e.s.ready("dead"), ElementsAre("a", "b"));
+}
+
 TEST(MessageTtl, AMessageRequeuedTooLateDiesAtOnce) {  // DL-132
     Expiring e{{"x-message-ttl", 100}};
     for (const char* body : {"a", "b"}) e.ch.publish("q", body);
