@@ -137,7 +137,7 @@ std::string random_words(std::mt19937_64& random, const std::vector<std::string>
 TEST(TopicTrie, AgreesWithTheDefinitionOnRandomPatternsAndKeys) {  // amqp091 7.4
     const std::vector<std::string> pattern_words{"a", "b", "", "*", "#", "#"};
     const std::vector<std::string> key_words{"a", "b", "c", "", "*", "#"};
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         Trie trie;

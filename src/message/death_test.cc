@@ -103,12 +103,12 @@ TEST(DeathHistory, LeavesTheHistoryBeforeItUntouched) {  // shared between entri
 
 TEST(DeathHistory, NothingBoundsTheNumberOfPairs) {  // DL-82
     DeathHistory history;
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 200; ++i) {
         history = with_death(i == 0 ? nullptr : &history,
                              death("q" + std::to_string(i), DeathReason::expired));
     }
-    EXPECT_EQ(history.deaths.size(), 1000U);
-    EXPECT_EQ(history.deaths.front().queue, "q999");
+    EXPECT_EQ(history.deaths.size(), 200U);
+    EXPECT_EQ(history.deaths.front().queue, "q199");
     EXPECT_EQ(history.first.queue, "q0");
 }
 
