@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t body_size_ceiling = 536870912;  // amqp091 9.3
 constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
+constexpr std::string_view no_properties{"\0\0", 2};
 
 std::string octets(std::string_view bytes) {
     constexpr std::size_t shown_max = 16;
@@ -35,6 +36,12 @@ std::string without_line_breaks(std::string_view name) {
 // The default exchange goes by another name where permissions are concerned (amqp091 15.1).
 std::string_view permission_name_of(std::string_view exchange) {
     return exchange.empty() ? std::string_view{"amq.default"} : exchange;
+}
+
+// The method that asked for this outcome.
+std::uint16_t settlement_method(engine::Outcome outcome) {
+    if (outcome.kind == engine::OutcomeKind::accepted) return BasicAck::method_id;
+    return outcome.delivery_failed ? BasicReject::method_id : BasicNack::method_id;
 }
 
 template <typename Method>
@@ -268,43 +275,41 @@ void Channel::on_header(const Frame& frame) {
         return refuse_content(ReplyCode::access_refused, refusal->text, header->body_size);
     }
     auto published = read_published(header->properties, reply_name_);
-    if (!published) {
-        if (published.error().kind == PropertiesError::Kind::refused) {
-            return refuse_content(ReplyCode::precondition_failed, published.error().text,
-                                  header->body_size);
-        }
+    if (!published && published.error().kind == PropertiesError::Kind::malformed) {
         return connection_.fail(
             {ReplyCode::internal_error, published.error().text, class_id_, method_id_});
     }
-    if (published->wants_direct_reply && reply_name_.empty()) {
-        return refuse_content(ReplyCode::precondition_failed, "fast reply consumer does not exist",
-                              header->body_size);
+    const auto size = static_cast<std::uint32_t>(header->body_size);
+    if (published) {
+        check_published(*published);
+        builder_.start(
+            exchange_, routing_key_,
+            published->rewritten ? std::string_view(*published->rewritten) : header->properties,
+            size, std::move(published->head));
+    } else {
+        refusal_ = {engine::RefusalKind::precondition_failed, std::move(published).error().text};
+        builder_.start(exchange_, routing_key_, no_properties, size, {.format = &message_format()});
     }
-    if (published->has_user_id && published->user_id != connection_.user()) {
-        const User* const user = connection_.access().find_user(connection_.user());
-        if (user == nullptr || !user->has_tag("impersonator")) {
-            return refuse_content(ReplyCode::precondition_failed,
-                                  "user_id property set to '" + std::string(published->user_id) +
-                                      "' but authenticated user was '" + connection_.user() + "'",
-                                  header->body_size);
-        }
-    }
-    refusal_if_topic_ = topic_refusal(Permission::write, exchange_, routing_key_);
-    if (!refusal_if_topic_) {
-        for (const auto* keys : {&published->head.extra_keys.cc, &published->head.extra_keys.bcc}) {
-            for (const std::string& key : *keys) {
-                if (!refusal_if_topic_) {
-                    refusal_if_topic_ = topic_refusal(Permission::write, exchange_, key);
-                }
-            }
-        }
-    }
-    builder_.start(
-        exchange_, routing_key_,
-        published->rewritten ? std::string_view(*published->rewritten) : header->properties,
-        static_cast<std::uint32_t>(header->body_size), std::move(published->head));
     awaiting_ = Awaiting::body;
     if (builder_.body_missing() == 0) publish_assembled();
+}
+
+// Whether the exchange exists and what it is only the engine knows, and that comes first
+// (amqp091 9.2): it gets the refusals along with the message.
+void Channel::check_published(const PublishedProperties& published) {
+    refusal_if_topic_ = topic_refusal(Permission::write, exchange_, routing_key_);
+    for (const auto* keys : {&published.head.extra_keys.cc, &published.head.extra_keys.bcc}) {
+        for (const std::string& key : *keys) {
+            if (refusal_if_topic_) break;
+            refusal_if_topic_ = topic_refusal(Permission::write, exchange_, key);
+        }
+    }
+    if (!published.has_user_id || published.user_id == connection_.user()) return;
+    const User* const user = connection_.access().find_user(connection_.user());
+    if (user != nullptr && user->has_tag("impersonator")) return;
+    refusal_ = {engine::RefusalKind::precondition_failed,
+                "user_id property set to '" + std::string(published.user_id) +
+                    "' but authenticated user was '" + connection_.user() + "'"};
 }
 
 void Channel::refuse_content(ReplyCode code, std::string text, std::uint64_t body_size) {
@@ -339,8 +344,10 @@ void Channel::publish_assembled() {
     command.message = builder_.finish();
     command.mandatory = mandatory_;
     if (confirming_) command.confirm_sequence = ++published_;
-    if (refusal_if_topic_)
+    if (refusal_if_topic_) {
         command.refusal_if_topic = std::exchange(refusal_if_topic_, std::nullopt);
+    }
+    if (refusal_) command.refusal = std::exchange(refusal_, std::nullopt);
     connection_.port().publish(std::move(command));
 }
 
@@ -522,8 +529,10 @@ void Channel::on(const QueueDeclare& method) {
         command.name = connection_.host().random_name("amq.gen-");
         command.server_named = true;
     }
-    if (method.passive ? !require_any("queue", command.name)
-                       : !require(Permission::configure, "queue", command.name)) {
+    // Whoever answers a direct reply-to request may see whether somebody waits (amqp091 14.3).
+    if (!command.name.starts_with(reply_queue) &&
+        (method.passive ? !require_any("queue", command.name)
+                        : !require(Permission::configure, "queue", command.name))) {
         return;
     }
     command.passive = method.passive;
@@ -680,7 +689,6 @@ void Channel::on(const BasicGet& method) {
 }
 
 void Channel::settle(std::uint64_t delivery_tag, bool multiple, engine::Outcome outcome) {
-    last_settlement_method_ = method_id_;
     connection_.port().settle({id_, {delivery_tag}, multiple, outcome});
 }
 
@@ -899,7 +907,9 @@ void Channel::on_refuse(const engine::Refuse& refuse) {
     if (state_ == State::leaving) client_closed_ = true;
     std::uint16_t class_id = BasicPublish::class_id;
     std::uint16_t method_id = BasicPublish::method_id;
-    if (refuse.command == engine::RefusedCommand::settlement) method_id = last_settlement_method_;
+    if (refuse.command == engine::RefusedCommand::settlement) {
+        method_id = settlement_method(refuse.outcome);
+    }
     if (refuse.command == engine::RefusedCommand::answered) {
         CHECK(!pending_.empty());
         class_id = pending_.front().class_id;

@@ -21,6 +21,8 @@
 
 namespace revenant::amqp091 {
 
+struct PublishedProperties;
+
 class Channel final : public engine::EffectSink {
   public:
     Channel(Connection& connection, std::uint16_t number);
@@ -92,6 +94,7 @@ class Channel final : public engine::EffectSink {
     void on_method(const MethodPayload& method);
     void on_header(const Frame& frame);
     void on_body(const Frame& frame);
+    void check_published(const PublishedProperties& published);
     void publish_assembled();
     // The message is refused, but not before its last byte: clients cannot handle a close while
     // they are still writing a body. Nothing of it is kept.
@@ -164,7 +167,6 @@ class Channel final : public engine::EffectSink {
     State state_ = State::open;
     std::uint16_t class_id_ = 0;  // of the method being worked on
     std::uint16_t method_id_ = 0;
-    std::uint16_t last_settlement_method_ = 0;
     std::deque<Pending> pending_;
     ReplyCode failure_code_ = ReplyCode::internal_error;
     bool client_closed_ = false;  // its close crossed ours
@@ -178,6 +180,7 @@ class Channel final : public engine::EffectSink {
     std::uint64_t refused_body_missing_ = 0;
     std::string refused_text_;
     std::optional<engine::Refusal> refusal_if_topic_;
+    std::optional<engine::Refusal> refusal_;
 
     std::string current_queue_;
     std::uint32_t next_consumer_ = 1;

@@ -491,6 +491,9 @@ void Connection::request(engine::Effect&& effect) {
     if (!std::holds_alternative<engine::ConnectionClosed>(effect)) return;
     port_ = nullptr;
     for (auto& [number, channel] : channels_) host_.release_channel(channel->id());
+    if (state_ != State::closed) {
+        for (Channel* const channel : confirming_channels_) channel->write_confirms();
+    }
     confirming_channels_.clear();
     last_channel_ = nullptr;
     // A channel may be on the stack while its connection fails; its methods look at nothing then.

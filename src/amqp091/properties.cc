@@ -136,7 +136,7 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
     }
     bool rewrite = false;
     if (properties.has(Property::reply_to) && properties.reply_to == direct_reply_to) {
-        published.wants_direct_reply = true;
+        if (reply_name.empty()) return refused("fast reply consumer does not exist");
         properties.reply_to = reply_name;
         rewrite = true;
     }

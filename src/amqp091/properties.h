@@ -22,7 +22,6 @@ struct PublishedProperties {
     std::optional<std::string> rewritten;  // set when the bytes differ from what arrived
     std::string_view user_id;              // valid only if has_user_id
     bool has_user_id = false;
-    bool wants_direct_reply = false;
 };
 
 struct PropertiesError {
@@ -31,7 +30,8 @@ struct PropertiesError {
     std::string text;
 };
 
-// `reply_name` replaces the reply-to of a direct reply-to request (amqp091 14.2).
+// `reply_name` replaces the reply-to of a direct reply-to request; empty if there is nobody to
+// reply to (amqp091 14.2). The first fault is told, in the order of amqp091 9.2.
 Result<PublishedProperties, PropertiesError> read_published(std::string_view properties,
                                                             std::string_view reply_name);
 

@@ -105,6 +105,8 @@ struct Publish {
     bool mandatory = false;
     std::uint64_t confirm_sequence = 0;  // 0: the publisher wants no confirm
     std::optional<Refusal> refusal_if_topic;
+    // What else is wrong with the message, told if its exchange would have taken it.
+    std::optional<Refusal> refusal;
 };
 
 struct SetQos {

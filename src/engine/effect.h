@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/ids.h"
+#include "engine/command.h"
 #include "engine/refusal.h"
 #include "message/death.h"
 #include "message/message.h"
@@ -64,6 +65,7 @@ struct Refuse {
     ChannelId channel;
     Refusal refusal;
     RefusedCommand command = RefusedCommand::answered;
+    Outcome outcome;  // of a settlement: the one it wished for
 };
 
 // The consumer ended without its channel asking: its queue is gone.

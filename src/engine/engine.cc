@@ -108,10 +108,10 @@ void Engine::finish(Turn& turn) {
     if (!dirty_queues_.empty()) settle_down(turn);
 }
 
-void Engine::refuse(Turn& turn, ChannelId channel, Refusal refusal, RefusedCommand command) {
+void Engine::refuse(Turn& turn, Refuse refuse) {
     // First the channel ends, so that whoever reads the refusal finds its messages back in place.
-    close_channel(turn, channel);
-    turn.effects().request(Refuse{channel, std::move(refusal), command});
+    close_channel(turn, refuse.channel);
+    turn.effects().request(std::move(refuse));
 }
 
 void Engine::close_channel(Turn& turn, ChannelId id) {
@@ -138,10 +138,12 @@ void Engine::run(Turn& turn, ChannelCommand&& command) {
                                     : std::is_same_v<Kind, Settle> ? RefusedCommand::settlement
                                                                    : RefusedCommand::answered;
     const ChannelId channel = command.channel;
+    Outcome wished;
+    if constexpr (std::is_same_v<Kind, Settle>) wished = command.outcome;
     // Commands already under way when their channel was refused are ignored.
     if (attached_.find_channel(channel) == nullptr) return;
-    auto outcome = work(turn, std::forward<ChannelCommand>(command));
-    if (!outcome) refuse(turn, channel, std::move(outcome).error(), kind);
+    auto done = work(turn, std::forward<ChannelCommand>(command));
+    if (!done) refuse(turn, {channel, std::move(done).error(), kind, wished});
 }
 
 void Engine::run(Turn&, OpenConnection&& command) {

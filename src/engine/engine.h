@@ -41,7 +41,7 @@ class Engine {
   private:
     Turn begin(Timestamp now);
     void finish(Turn& turn);
-    void refuse(Turn& turn, ChannelId channel, Refusal refusal, RefusedCommand command);
+    void refuse(Turn& turn, Refuse refuse);
     void close_channel(Turn& turn, ChannelId channel);
 
     void run(Turn& turn, OpenConnection&& command);

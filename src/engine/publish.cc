@@ -120,6 +120,7 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
     if (command.refusal_if_topic && exchange->declaration.type == ExchangeType::topic) {
         return Unexpected{*command.refusal_if_topic};
     }
+    if (command.refusal) return Unexpected{*std::move(command.refusal)};
     if (channel.transaction) {
         channel.transaction->publishes.push_back(std::move(command));
         return {};

@@ -250,6 +250,7 @@ void note_use(Turn& turn, Queue& queue) {
 Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& command) {
     const ConnectionId connection = connection_of(turn, command.channel);
     // Somebody asks whether the consumer behind a reply-to name is still there (amqp091 14.3).
+    if (command.name == "amq.rabbitmq.reply-to") return QueueAnswer{0, 1};
     if (command.name.starts_with("amq.rabbitmq.reply-to.")) {
         if (turn.attached().find_reply_channel(command.name) == nullptr) {
             return no_queue(turn, command.name);
