@@ -1,0 +1,215 @@
+// World: everything below the sockets of a broker, in one thread and without a socket: engines,
+// users, the clock, and wires that carry bytes to real amqp091::Connections. Tests and fuzzers play
+// the clients. What happens is decided by the steps alone, so that a run can be taken down and
+// repeated, cut into other pieces.
+//
+// A near wire calls its engine at once. A far one sends letters: commands and effects lie on the
+// way until somebody carries them, as between two reactors.
+#pragma once
+
+#include "amqp091/connection.h"
+#include "amqp091/host.h"
+#include "catalog/catalog.h"
+#include "engine/engine.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace revenant::amqp091 {
+
+enum class Distance : std::uint8_t { near, far };
+inline const char* distance_text(Distance distance) {
+    return distance == Distance::near ? "near" : "far";
+}
+inline void PrintTo(Distance distance, std::ostream* out) { *out << distance_text(distance); }
+
+class World;
+
+// --- what can be done to a world ---
+
+struct Connect {
+    Distance distance = Distance::near;
+    PeerPlace place = PeerPlace::loopback;
+};
+struct Feed {
+    std::size_t wire = 0;
+    std::string bytes;
+};
+struct Carry {
+    enum class What : std::uint8_t { all, commands, effects };
+    What what = What::all;
+};
+struct Advance {
+    Duration by;
+};
+struct Change {
+    CatalogCommand command;
+};
+struct RaiseAlarm {
+    std::string reason;  // empty: it is over
+};
+struct CloseForced {
+    std::size_t wire = 0;
+    std::string reason;
+};
+struct Disconnect {
+    std::size_t wire = 0;
+};
+// The client stops to take bytes off its socket, or goes on.
+struct Read {
+    std::size_t wire = 0;
+    bool on = true;
+};
+// The node lets nobody enter its vhosts any more.
+struct RefuseEntry {
+    std::string text;
+};
+using Step = std::variant<Connect, Feed, Carry, Advance, Change, RaiseAlarm, CloseForced,
+                          Disconnect, Read, RefuseEntry>;
+
+// A connection and what its socket would hold.
+class Wire final : public Host {
+  public:
+    Wire(World& world, std::size_t index, const Connect& options);
+    ~Wire() override;
+    Wire(const Wire&) = delete;
+    Wire& operator=(const Wire&) = delete;
+
+    Connection& connection() { return *connection_; }
+    // Everything the client has received.
+    const std::string& received() const { return received_; }
+    const std::vector<std::string>& notes() const { return notes_; }
+    // The socket is closed: nothing more will come and nothing sent will be read.
+    bool closed() const { return gone_; }
+
+    // --- Host ---
+    const std::shared_ptr<const AccessTable>& access() override;
+    PeerPlace peer_place() const override { return place_; }
+    VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
+    ChannelId register_channel(engine::EffectSink& sink) override;
+    void release_channel(ChannelId channel) override;
+    std::string random_name(std::string_view prefix) override;
+    void wants_flush() override { flush_wanted_ = true; }
+    void note(std::string_view text) override { notes_.emplace_back(text); }
+
+  private:
+    friend class World;
+    class NearPort;
+    class FarPort;
+
+    // The socket goes and takes its connection with it.
+    void close();
+    // Hands on what the connection is willing to take. True if anything moved.
+    bool work();
+    bool flush();
+    VhostAnswer enter();
+
+    World& world_;
+    std::size_t index_;
+    Distance distance_;
+    PeerPlace place_;
+    std::string vhost_;
+    std::unique_ptr<Port> port_;
+    std::uint64_t sink_ = 0;
+    std::string unread_;
+    std::string received_;
+    std::vector<std::string> notes_;
+    bool moving_ = false;
+    bool flush_wanted_ = false;
+    bool reads_ = true;
+    bool gone_ = false;
+    std::uint64_t writes_ = 0;
+    std::unique_ptr<Connection> connection_;  // last: it uses the rest while it goes
+};
+
+class World {
+  public:
+    explicit World(ConnectionSettings settings = {}, bool keeps_record = true);
+    ~World();
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+
+    // --- steps; each is taken down ---
+    std::size_t connect(const Connect& options);
+    void feed(std::size_t wire, std::string_view bytes);
+    void carry(Carry::What what = Carry::What::all);
+    void advance(Duration by);
+    void change(const CatalogCommand& command);
+    void raise_alarm(std::string_view reason);
+    void close_forced(std::size_t wire, std::string_view reason);
+    void disconnect(std::size_t wire);
+    void read(std::size_t wire, bool on);
+    void refuse_entry(std::string_view text);
+    void take(const Step& step);
+    const std::vector<Step>& steps() const { return steps_; }
+
+    // --- views ---
+    Wire& wire(std::size_t index) { return *wires_[index]; }
+    std::size_t wire_count() const { return wires_.size(); }
+    Timestamp now() const { return now_; }
+    const ConnectionSettings& settings() const { return settings_; }
+    engine::Engine& engine(std::string_view vhost = "/");
+    // What is wrong with the engines; empty if nothing is. Accounts balance, counters agree with
+    // what they count, replaying the record gives the same state, and nobody is attached who is
+    // gone.
+    std::string fault();
+
+  private:
+    friend class Wire;
+
+    struct VhostCommand {
+        engine::Engine* engine = nullptr;
+        engine::Command command;
+    };
+    // The engine of a vhost and the way its effects take.
+    struct Home final : engine::EffectSink, engine::Recorder {
+        Home(World& owner, std::string name);
+        bool deliver(engine::Deliver&& effect) override;
+        void confirm(const engine::Confirm& effect) override;
+        void request(engine::Effect&& effect) override;
+        void record(const engine::Event& event) override { events.push_back(event); }
+
+        World& world;
+        std::vector<engine::Event> events;
+        std::map<ChannelId, std::uint64_t> far_bytes;
+        engine::Engine engine;
+    };
+
+    static constexpr std::uint64_t far_bit = std::uint64_t{1} << 56;
+    static bool is_far(std::uint64_t id) { return (id & far_bit) != 0; }
+    std::uint64_t register_sink(engine::EffectSink& sink, Distance distance);
+    engine::EffectSink* find_sink(std::uint64_t id);
+    void dispatch(engine::Effect&& effect);
+    bool carry_commands();
+    bool carry_effects();
+    bool work_wires();
+    void run_until_quiet();
+    void tick_due_engines();
+    std::string fault_of(Home& home);
+
+    ConnectionSettings settings_;
+    bool keeps_record_;
+    Timestamp now_{1'700'000'000'000'000};
+    Catalog catalog_;
+    std::shared_ptr<const AccessTable> access_;
+    std::map<std::string, std::unique_ptr<Home>, std::less<>> homes_;
+    std::map<std::uint64_t, engine::EffectSink*> sinks_;
+    std::uint64_t last_id_ = 0;
+    std::uint64_t names_given_ = 0;
+    std::deque<VhostCommand> commands_;
+    std::deque<engine::Effect> effects_;
+    std::string alarm_;
+    std::string entry_refusal_;
+    std::vector<Step> steps_;
+    std::vector<std::unique_ptr<Wire>> wires_;
+};
+
+}  // namespace revenant::amqp091
