@@ -72,6 +72,19 @@ TEST(Chain, AReturnedEntryIsFoundThoughBlocksBehindItWereServedMeanwhile) {
     EXPECT_EQ(chain.first_ready(), 3U);
 }
 
+TEST(Chain, GoesOnThroughHundredsOfBlocks) {  // spent ones are given back on the way
+    Chain chain;
+    const std::uint64_t depth = Chain::block_entries + 50;
+    for (std::uint64_t i = 0; i < 300 * Chain::block_entries; ++i) {
+        ASSERT_EQ(chain.push(entry(std::to_string(i)), never), i);
+        if (i < depth) continue;
+        ASSERT_EQ(chain.first_ready(), i - depth);
+        ASSERT_EQ(chain.take(i - depth).message->body(), std::to_string(i - depth));
+    }
+    EXPECT_EQ(chain.live_count(), depth);
+    EXPECT_EQ(sequences(chain).size(), depth);
+}
+
 TEST(Chain, ContainsWhatWasNeitherTakenNorNeverThere) {
     Chain chain;
     chain.push(entry("a"), never);

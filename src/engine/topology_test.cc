@@ -329,6 +329,8 @@ TEST(Bindings, ATopicRefusalCountsOnlyForATopicExchange) {  // amqp091 15.4
     ch.bind("amq.topic", "q", "k", {.refusal_if_topic = refusal});
     ch.expect_refused(refusal.kind, refusal.text);
     EXPECT_EQ(s.queue("q").bindings.size(), 1U);
+    ch.unbind("amq.topic", "q", "k", {.refusal_if_topic = refusal});
+    ch.expect_refused(refusal.kind, refusal.text);
 }
 
 // ------------------------------------------------------------------------------ queues
