@@ -188,7 +188,7 @@ TEST_P(ProtocolPublishing, AnImpersonatorMayBeAnybody) {
 // amqp091 9.7: only 2 is persistent; nobody changes what the client said.
 TEST_P(ProtocolPublishing, TheDeliveryModeIsKept) {
     channel().declare("q");
-    for (const std::uint8_t mode : {0, 1, 2, 3, 255}) {
+    for (const std::uint8_t mode : std::initializer_list<std::uint8_t>{0, 1, 2, 3, 255}) {
         channel().publish("", "q", "body", Properties().delivery_mode(mode));
         world().carry();
         bool persistent = false;
