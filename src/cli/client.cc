@@ -127,7 +127,7 @@ std::string Reply::reason() const {
     return "HTTP status " + std::to_string(status);
 }
 
-Result<Client, std::string> Client::make(ClientSettings settings) {
+Result<Client, std::string> Client::make(const ClientSettings& settings) {
     constexpr std::string_view scheme = "http://";
     std::string_view rest = settings.url;
     if (!rest.starts_with(scheme)) return Unexpected{"not an http:// URL: " + settings.url};
@@ -162,7 +162,9 @@ Result<Reply, std::string> Client::send(std::string_view method, const std::stri
     request += " " + prefix_ + "/api" + path + " HTTP/1.1\r\nHost: " + host_ + ":" + port_ +
                "\r\nConnection: close\r\nAuthorization: Basic " +
                base64_encode(settings_.user + ":" + settings_.password) + "\r\n";
-    for (const auto& [name, value] : headers) request += name + ": " + value + "\r\n";
+    for (const auto& [name, value] : headers) {
+        request.append(name).append(": ").append(value).append("\r\n");
+    }
     if (!body.empty()) request += "Content-Type: application/json\r\n";
     request += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
     REVENANT_TRY(const Socket socket, connect(host_, port_, settings_.timeout_seconds));

@@ -32,7 +32,7 @@ struct ClientSettings {
 class Client {
   public:
     // The error says what is wrong with the URL.
-    static Result<Client, std::string> make(ClientSettings settings);
+    static Result<Client, std::string> make(const ClientSettings& settings);
 
     using Headers = std::vector<std::pair<std::string, std::string>>;
     // The path begins behind /api. The error says why there is no answer.

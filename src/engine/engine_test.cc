@@ -133,7 +133,10 @@ TEST(Refusal, SaysWhatKindOfCommandItRefuses) {
     EXPECT_EQ(refused(1, Publish{.channel = {1},
                                  .message = make_test_message("", "", {.exchange = "nowhere"})}),
               RefusedCommand::publish);
-    EXPECT_EQ(refused(2, Settle{.channel = {2}, .delivery = {7}}), RefusedCommand::settlement);
+    const Outcome wished{OutcomeKind::rejected, true};
+    EXPECT_EQ(refused(2, Settle{.channel = {2}, .delivery = {7}, .outcome = wished}),
+              RefusedCommand::settlement);
+    EXPECT_EQ(std::get<Refuse>(sink.last).outcome, wished);
     EXPECT_EQ(refused(3, Commit{{3}}), RefusedCommand::answered);
 }
 

@@ -33,6 +33,24 @@ TEST(Publish, ATopicRefusalCountsOnlyForATopicExchange) {  // amqp091 9.2, 15.4
     ch.expect_refused(refusal.kind, refusal.text);
 }
 
+TEST(Publish, WhatElseIsWrongIsToldAfterTheExchange) {  // amqp091 9.2
+    Scenario s;
+    auto& ch = s.open_channel();
+    ch.declare_queue("q");
+    const Refusal wrong{precondition_failed, "invalid expiration 'abc': no_integer"};
+    const Refusal topic{RefusalKind::access_refused, "write access to topic 'k' refused"};
+    ch.publish("k", "a", {.exchange = "nowhere", .refusal = wrong});
+    ch.expect_refused(RefusalKind::not_found, "no exchange 'nowhere' in vhost '/'");
+    ch.publish("k", "a", {.exchange = "amq.topic", .refusal_if_topic = topic, .refusal = wrong});
+    ch.expect_refused(topic.kind, topic.text);
+    ch.publish("q", "a", {.refusal = wrong});
+    ch.expect_refused(wrong.kind, wrong.text);
+    ch.select();
+    ch.publish("q", "a", {.refusal = wrong});  // at once, not at the commit
+    ch.expect_refused(wrong.kind, wrong.text);
+    EXPECT_THAT(s.ready("q"), IsEmpty());
+}
+
 TEST(Publish, WhatWasAcceptedBeforeAFailureStays) {  // amqp091 9.10
     Scenario s;
     auto& ch = s.open_channel();
@@ -204,6 +222,13 @@ TEST(DirectReply, ADeclareAsksWhetherItIsAlive) {  // amqp091 14.3
     requester.close();
     responder.declare_queue(token);
     responder.expect_refused(RefusalKind::not_found, "no queue '" + token + "' in vhost '/'");
+}
+
+TEST(DirectReply, ThePseudoQueueItselfIsAlwaysThere) {  // amqp091 14.1, 14.3
+    Scenario s;
+    auto& ch = s.open_channel();
+    EXPECT_EQ(ch.declare_queue(reply_queue).consumer_count, 1U);
+    EXPECT_FALSE(s.has_queue(reply_queue));
 }
 
 TEST(DirectReply, CannotBeBoundNorFetchedFrom) {  // amqp091 14.3

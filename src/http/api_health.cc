@@ -10,15 +10,15 @@
 namespace revenant::http {
 namespace {
 
-Response healthy(json::object details = {}) {
+Response healthy(const json::object& details = {}) {
     json::object body{{"status", "ok"}};
-    for (auto& [name, value] : details) body[name] = std::move(value);
+    for (const auto& [name, value] : details) body[name] = value;
     return ok(body);
 }
 
-Response failed(std::string_view reason, json::object details) {
+Response failed(std::string_view reason, const json::object& details) {
     json::object body{{"status", "failed"}, {"reason", reason}};
-    for (auto& [name, value] : details) body[name] = std::move(value);
+    for (const auto& [name, value] : details) body[name] = value;
     Response response = ok(body);
     response.status = 503;
     return response;

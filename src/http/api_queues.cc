@@ -19,9 +19,6 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
                         const engine::QueueView& queue) {
     const std::uint64_t messages = queue.ready + queue.unacked;
     const std::uint64_t bytes = queue.ready_bytes + queue.unacked_bytes;
-    json::object arguments = to_json(queue.arguments);
-    // RabbitMQ 4 shows the type of every queue among its arguments.
-    if (!arguments.contains("x-queue-type")) arguments["x-queue-type"] = "classic";
     return {
         {"name", to_json_string(queue.name)},
         {"vhost", to_json_string(vhost)},
@@ -32,7 +29,7 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"auto_delete", queue.auto_delete},
         {"exclusive", queue.exclusive},
         {"internal", false},
-        {"arguments", std::move(arguments)},
+        {"arguments", to_json(queue.arguments)},
         {"policy", nullptr},
         {"operator_policy", nullptr},
         {"effective_policy_definition", json::object{}},

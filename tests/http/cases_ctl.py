@@ -87,7 +87,7 @@ def ctl_lists_queues_exchanges_bindings(world):
     equal(lines[-2:], ["name\tmessages", "cq\t0"])
     contains(lines[-3], "Listing queues for vhost / ...")
     equal(world.ctl("list_queues", "-q", "name,durable", "arguments").stdout.splitlines()[1],
-          'cq\ttrue\t[{"x-max-length",100},{"x-overflow","reject-publish"},{"x-queue-type","classic"}]')
+          'cq\ttrue\t[{"x-max-length",100},{"x-overflow","reject-publish"}]')
     equal(world.ctl_json("list_queues", "-q", "name", "messages_ready", "policy"),
           [{"name": "cq", "messages_ready": 0, "policy": ""}])
     contains(world.ctl("list_queues", "nosuch", "name", status=64).stderr, "Info key(s) nosuch are not supported")

@@ -212,8 +212,12 @@ void ScenarioChannel::unbind(std::string source, std::string destination, std::s
 std::uint64_t ScenarioChannel::publish(std::string_view routing_key, std::string_view body,
                                        const PublishOptions& options) {
     make_sure_it_is_open();
-    Publish command{id_, make_test_message(routing_key, body, options), options.mandatory,
-                    options.confirm ? ++last_publish_ : 0, options.refusal_if_topic};
+    Publish command{id_,
+                    make_test_message(routing_key, body, options),
+                    options.mandatory,
+                    options.confirm ? ++last_publish_ : 0,
+                    options.refusal_if_topic,
+                    options.refusal};
     const std::uint64_t sequence = command.confirm_sequence;
     answers_.clear();
     scenario_.handle(std::move(command));

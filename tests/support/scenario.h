@@ -76,6 +76,7 @@ struct PublishOptions {
     bool mandatory = false;
     bool confirm = false;
     std::optional<Refusal> refusal_if_topic;
+    std::optional<Refusal> refusal;
 };
 struct ConsumeOptions {
     bool no_ack = false;
