@@ -333,7 +333,7 @@ TEST(RandomHistory, ShortOnesKeepEveryPromise) { run_histories(1, 2000, 40); }
 TEST(RandomHistory, LongOnesKeepEveryPromise) { run_histories(10'001, 10'020, 1500); }
 
 TEST(Probes, EveryRareBranchOfTheEngineIsReached) {
-    ASSERT_TRUE(run_histories(20'001, 20'100, 200));
+    ASSERT_TRUE(run_histories(20'001, 20'800, 200));
     const std::vector<std::string_view> rare{
         "consumers.auto_delete_queue",
         "dead_letter.cycle",

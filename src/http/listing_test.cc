@@ -21,8 +21,9 @@ std::pair<unsigned, std::string> listed(const std::string& query) {
 
 std::string names(const std::string& query) {
     const std::string body = listed(query + "&columns=name").second;
+    const auto items = parse_json(body);
     std::string found;
-    for (const auto& item : parse_json(body)->get_array()) found += item.at("name").get_string();
+    for (const auto& item : items->get_array()) found += item.at("name").get_string();
     return found;
 }
 

@@ -39,9 +39,8 @@ class Wire::FarPort final : public Port {
     engine::Engine& engine_;
 };
 
-Wire::Wire(World& world, std::size_t index, const Connect& options)
+Wire::Wire(World& world, const Connect& options)
     : world_(world),
-      index_(index),
       distance_(options.distance),
       place_(options.place),
       connection_(std::make_unique<Connection>(world.settings(), *this, world.now())) {
@@ -269,7 +268,7 @@ void World::run_until_quiet() {
 
 std::size_t World::connect(const Connect& options) {
     steps_.emplace_back(options);
-    wires_.push_back(std::make_unique<Wire>(*this, wires_.size(), options));
+    wires_.push_back(std::make_unique<Wire>(*this, options));
     return wires_.size() - 1;
 }
 

@@ -78,7 +78,7 @@ using Step = std::variant<Connect, Feed, Carry, Advance, Change, RaiseAlarm, Clo
 // A connection and what its socket would hold.
 class Wire final : public Host {
   public:
-    Wire(World& world, std::size_t index, const Connect& options);
+    Wire(World& world, const Connect& options);
     ~Wire() override;
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
@@ -113,7 +113,6 @@ class Wire final : public Host {
     VhostAnswer enter();
 
     World& world_;
-    std::size_t index_;
     Distance distance_;
     PeerPlace place_;
     std::string vhost_;
