@@ -1,0 +1,146 @@
+"""Named differences, and the comparison of two transcripts under them.
+
+Two transcripts agree if one can be laid beside the other line by line so that every line is either the same or
+explained by a named difference. Which differences were needed is part of the result; one that no scenario needs any
+more is stale."""
+import collections
+import fnmatch
+import re
+import tomllib
+
+KINDS = {"only-in-revenant": {"line"}, "only-in-rabbitmq": {"line"}, "rewrite": {"line", "becomes"},
+         "block": {"rabbitmq", "revenant"}, "header-order": set()}
+ALWAYS = {"id", "profiles", "reason", "kind"}
+STEP_COST, INFINITE = 1, float("inf")
+
+
+class DifferenceError(Exception):
+    pass
+
+
+class Difference:
+    def __init__(self, entry):
+        self.id, self.kind, self.reason = entry.get("id"), entry.get("kind"), entry.get("reason")
+        if self.kind not in KINDS:
+            raise DifferenceError(f"difference {self.id}: no such kind: {self.kind}")
+        wrong = (ALWAYS | KINDS[self.kind]) ^ (set(entry) - {"scenarios"})
+        if wrong:
+            raise DifferenceError(f"difference {self.id}: missing or unknown: {', '.join(sorted(wrong))}")
+        if self.kind == "block" and "scenarios" not in entry:
+            raise DifferenceError(f"difference {self.id}: a block belongs to scenarios")
+        self.profiles = entry["profiles"]
+        self.scenarios = entry.get("scenarios", ["*"])
+        self.line = re.compile(entry["line"]) if "line" in entry else None
+        self.becomes = entry.get("becomes")
+        self.rabbitmq, self.revenant = (lines_of(entry.get(side, "")) for side in ("rabbitmq", "revenant"))
+
+    def concerns(self, profile, scenario):
+        return profile in self.profiles and any(fnmatch.fnmatch(scenario, pattern) for pattern in self.scenarios)
+
+    def moves(self, left, i, right, j):
+        """How many lines of both sides this difference explains here, as pairs."""
+        if self.kind == "only-in-rabbitmq" and i < len(left) and self.line.fullmatch(left[i]):
+            yield 1, 0
+        elif self.kind == "only-in-revenant" and j < len(right) and self.line.fullmatch(right[j]):
+            yield 0, 1
+        elif self.kind == "rewrite" and i < len(left) and j < len(right):
+            found = self.line.fullmatch(left[i])
+            if found and found.expand(self.becomes) == right[j]:
+                yield 1, 1
+        elif self.kind == "block":
+            a, b = len(self.rabbitmq), len(self.revenant)
+            if left[i:i + a] == self.rabbitmq and right[j:j + b] == self.revenant:
+                yield a, b
+
+
+def lines_of(text):
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def read_differences(path):
+    with open(path, "rb") as file:
+        found = [Difference(entry) for entry in tomllib.load(file)["difference"]]
+    for name, count in collections.Counter(difference.id for difference in found).items():
+        if count > 1:
+            raise DifferenceError(f"two differences are called {name}")
+    return found
+
+
+def compare(rabbitmq, revenant, differences):
+    """The ids of the differences that explain the two transcripts, or None if nothing does."""
+    if rabbitmq == revenant:
+        return set()
+    used = explain(stripped(rabbitmq), stripped(revenant), differences)
+    if used is not None:
+        return used
+    order = [difference.id for difference in differences if difference.kind == "header-order"]
+    if not order:
+        return None
+    used = explain(stripped(sort_headers(rabbitmq)), stripped(sort_headers(revenant)), differences)
+    return None if used is None else used | set(order)
+
+
+def stripped(lines):
+    return [line.strip() for line in lines]
+
+
+def explain(left, right, differences):
+    """The cheapest way through both transcripts, where a difference costs and an equal line does not."""
+    cost = [[INFINITE] * (len(right) + 1) for _ in range(len(left) + 1)]
+    came = {}
+    cost[0][0] = 0
+    for i in range(len(left) + 1):
+        for j in range(len(right) + 1):
+            if cost[i][j] == INFINITE:
+                continue
+            for a, b, price, name in steps(left, i, right, j, differences):
+                if cost[i][j] + price < cost[i + a][j + b]:
+                    cost[i + a][j + b] = cost[i][j] + price
+                    came[i + a, j + b] = i, j, name
+    if cost[-1][-1] == INFINITE:
+        return None
+    used, at = set(), (len(left), len(right))
+    while at != (0, 0):
+        i, j, name = came[at]
+        used.add(name)
+        at = i, j
+    return used - {None}
+
+
+def steps(left, i, right, j, differences):
+    if i < len(left) and j < len(right) and left[i] == right[j]:
+        yield 1, 1, 0, None
+    for difference in differences:
+        for a, b in difference.moves(left, i, right, j):
+            yield a, b, STEP_COST, difference.id
+
+
+def sort_headers(lines):
+    """The same transcript with the fields of every table in alphabetical order."""
+    out, at = [], 0
+    while at < len(lines):
+        out.append(lines[at])
+        at += 1
+        if out[-1].strip() == "headers" or out[-1].endswith(" F"):
+            depth = indent(out[-1])
+            end = at
+            while end < len(lines) and indent(lines[end]) > depth:
+                end += 1
+            for group in sorted(groups(lines[at:end])):
+                out += sort_headers(group)
+            at = end
+    return out
+
+
+def groups(lines):
+    """Lines with the deeper ones that follow them."""
+    found = []
+    for line in lines:
+        if not found or indent(line) <= indent(found[-1][0]):
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
+def indent(line):
+    return len(line) - len(line.lstrip())

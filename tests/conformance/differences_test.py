@@ -1,0 +1,62 @@
+"""The comparison itself is tested: it must find what is not named and must not use what is not needed."""
+import unittest
+
+from differences import Difference, compare, sort_headers
+from script import ScriptError, parse_step
+
+
+def difference(**entry):
+    return Difference({"id": "d", "profiles": ["4.3"], "reason": "a test", **entry})
+
+
+class Comparison(unittest.TestCase):
+    def test_equal_transcripts_need_nothing(self):
+        added = difference(kind="only-in-revenant", line="extra .*")
+        self.assertEqual(compare(["a", "extra 1"], ["a", "extra 1"], [added]), set())
+
+    def test_an_unnamed_line_is_found(self):
+        added = difference(kind="only-in-revenant", line="extra .*")
+        self.assertIsNone(compare(["a"], ["a", "other 1"], [added]))
+        self.assertIsNone(compare(["a", "extra 1"], ["a"], [added]))
+
+    def test_a_named_line_is_explained(self):
+        added = difference(kind="only-in-revenant", line="extra .*")
+        missing = difference(kind="only-in-rabbitmq", line="gone .*")
+        self.assertEqual(compare(["a", "b"], ["a", "extra 1", "b"], [added]), {"d"})
+        self.assertEqual(compare(["a", "gone 1"], ["a"], [missing]), {"d"})
+
+    def test_a_rewritten_line_must_be_the_expected_one(self):
+        rewrite = difference(kind="rewrite", line="limit (.*)", becomes=r"maximum \1")
+        self.assertEqual(compare(["limit 5"], ["maximum 5"], [rewrite]), {"d"})
+        self.assertIsNone(compare(["limit 5"], ["maximum 6"], [rewrite]))
+
+    def test_a_block_must_match_on_both_sides(self):
+        block = difference(kind="block", scenarios=["s"], rabbitmq="b\nc", revenant="x")
+        self.assertEqual(compare(["a", "b", "c", "d"], ["a", "x", "d"], [block]), {"d"})
+        self.assertIsNone(compare(["a", "b", "d"], ["a", "x", "d"], [block]))
+        self.assertTrue(block.concerns("4.3", "s"))
+        self.assertFalse(block.concerns("4.3", "t"))
+        self.assertFalse(block.concerns("3.12", "s"))
+
+    def test_order_of_headers_is_seen_unless_named(self):
+        one, other = ["  headers", "    b S 1", "    a A", "      [0] F", "        z I 1", "        y I 2"], \
+            ["  headers", "    a A", "      [0] F", "        y I 2", "        z I 1", "    b S 1"]
+        self.assertIsNone(compare(one, other, []))
+        self.assertEqual(compare(one, other, [difference(kind="header-order")]), {"d"})
+        self.assertEqual(sort_headers(one), other)
+
+    def test_a_misspelt_step_is_an_error(self):
+        self.assertRaises(ScriptError, parse_step, "publish x [1", "here")
+        step = parse_step('@b publish x "" m headers={CC=[a, l:5], n=B:7}', "here")
+        self.assertEqual((step.session, step.words), ("b", ["x", "", "m"]))
+        self.assertEqual(step.options, [("headers", "F", [("CC", "A", [("S", "a"), ("l", 5)]), ("n", "B", 7)])])
+
+
+def run_tests():
+    """How many passed and failed."""
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Comparison).run(result)
+    for test, trace in result.failures + result.errors:
+        print(f"FAILED {test}\n{trace}")
+    wrong = len(result.failures) + len(result.errors)
+    return result.testsRun - wrong, wrong
