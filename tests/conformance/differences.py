@@ -9,7 +9,7 @@ import re
 import tomllib
 
 KINDS = {"only-in-revenant": {"line"}, "only-in-rabbitmq": {"line"}, "rewrite": {"line", "becomes"},
-         "block": {"rabbitmq", "revenant"}, "header-order": set()}
+         "block": {"rabbitmq", "revenant"}, "header-order": set(), "death-order": set()}
 ALWAYS = {"id", "profiles", "reason", "kind"}
 STEP_COST, INFINITE = 1, float("inf")
 
@@ -70,14 +70,19 @@ def compare(rabbitmq, revenant, differences):
     """The ids of the differences that explain the two transcripts, or None if nothing does."""
     if rabbitmq == revenant:
         return set()
-    used = explain(stripped(rabbitmq), stripped(revenant), differences)
-    if used is not None:
-        return used
-    order = [difference.id for difference in differences if difference.kind == "header-order"]
-    if not order:
-        return None
-    used = explain(stripped(sort_headers(rabbitmq)), stripped(sort_headers(revenant)), differences)
-    return None if used is None else used | set(order)
+    orders = [difference for difference in differences if difference.kind in ORDERS]
+    for allowed in sorted(subsets(orders), key=len):
+        left, right = rabbitmq, revenant
+        for difference in allowed:
+            left, right = ORDERS[difference.kind](left), ORDERS[difference.kind](right)
+        used = explain(stripped(left), stripped(right), differences)
+        if used is not None:
+            return used | {difference.id for difference in allowed}
+    return None
+
+
+def subsets(items):
+    return [[item for place, item in enumerate(items) if bits >> place & 1] for bits in range(1 << len(items))]
 
 
 def stripped(lines):
@@ -132,6 +137,23 @@ def sort_headers(lines):
     return out
 
 
+def sort_deaths(lines):
+    """The same transcript with all records of every x-death but the newest in alphabetical order."""
+    out, at = [], 0
+    while at < len(lines):
+        out.append(lines[at])
+        at += 1
+        if out[-1].strip() == "x-death A":
+            end = at
+            while end < len(lines) and indent(lines[end]) > indent(out[-1]):
+                end += 1
+            records = groups(lines[at:end])
+            older = sorted([re.sub(r"\[\d+\]", "[older]", record[0])] + record[1:] for record in records[1:])
+            out += [line for record in records[:1] + older for line in record]
+            at = end
+    return out
+
+
 def groups(lines):
     """Lines with the deeper ones that follow them."""
     found = []
@@ -144,3 +166,7 @@ def groups(lines):
 
 def indent(line):
     return len(line) - len(line.lstrip())
+
+
+# Order matters: records are compared as text, so their fields must have been sorted before.
+ORDERS = {"header-order": sort_headers, "death-order": sort_deaths}

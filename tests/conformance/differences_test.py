@@ -45,6 +45,16 @@ class Comparison(unittest.TestCase):
         self.assertEqual(compare(one, other, [difference(kind="header-order")]), {"d"})
         self.assertEqual(sort_headers(one), other)
 
+    def test_order_of_older_deaths_is_seen_unless_named(self):
+        def letter(*queues):
+            return ["x-death A"] + [line for place, queue in enumerate(queues)
+                                    for line in (f"  [{place}] F", f"    queue S {queue}")]
+        named = difference(kind="death-order")
+        self.assertIsNone(compare(letter("a", "b", "c"), letter("a", "c", "b"), []))
+        self.assertEqual(compare(letter("a", "b", "c"), letter("a", "c", "b"), [named]), {"d"})
+        self.assertIsNone(compare(letter("a", "b", "c"), letter("b", "a", "c"), [named]))
+        self.assertIsNone(compare(letter("a", "b", "c"), letter("a", "b"), [named]))
+
     def test_a_misspelt_step_is_an_error(self):
         self.assertRaises(ScriptError, parse_step, "publish x [1", "here")
         step = parse_step('@b publish x "" m headers={CC=[a, l:5], n=B:7}', "here")
