@@ -128,7 +128,7 @@ class Client:
 
     def sync(self):
         """Returns when the broker has worked on everything sent before."""
-        self.call("exchange.declare", 0, "amq.direct", "direct", True, True, False, False, False, [])
+        self.call("channel.flow", True)
 
     # --- receiving -----------------------------------------------------------------------------------
 

@@ -5,11 +5,12 @@ explained by a named difference. Which differences were needed is part of the re
 more is stale."""
 import collections
 import fnmatch
+import html
 import re
 import tomllib
 
 KINDS = {"only-in-revenant": {"line"}, "only-in-rabbitmq": {"line"}, "rewrite": {"line", "becomes"},
-         "block": {"rabbitmq", "revenant"}, "header-order": set(), "death-order": set()}
+         "html-escaped": set(), "block": {"rabbitmq", "revenant"}, "header-order": set(), "death-order": set()}
 ALWAYS = {"id", "profiles", "reason", "kind"}
 STEP_COST, INFINITE = 1, float("inf")
 
@@ -31,7 +32,7 @@ class Difference:
         self.profiles = entry["profiles"]
         self.scenarios = entry.get("scenarios", ["*"])
         self.line = re.compile(entry["line"]) if "line" in entry else None
-        self.becomes = entry.get("becomes")
+        self.becomes = entry.get("becomes", [])
         self.rabbitmq, self.revenant = (lines_of(entry.get(side, "")) for side in ("rabbitmq", "revenant"))
 
     def concerns(self, profile, scenario):
@@ -45,7 +46,10 @@ class Difference:
             yield 0, 1
         elif self.kind == "rewrite" and i < len(left) and j < len(right):
             found = self.line.fullmatch(left[i])
-            if found and found.expand(self.becomes) == right[j]:
+            if found and right[j] in [found.expand(text) for text in self.becomes]:
+                yield 1, 1
+        elif self.kind == "html-escaped" and i < len(left) and j < len(right):
+            if html.unescape(left[i]) == right[j]:
                 yield 1, 1
         elif self.kind == "block":
             a, b = len(self.rabbitmq), len(self.revenant)

@@ -26,8 +26,9 @@ class Comparison(unittest.TestCase):
         self.assertEqual(compare(["a", "gone 1"], ["a"], [missing]), {"d"})
 
     def test_a_rewritten_line_must_be_the_expected_one(self):
-        rewrite = difference(kind="rewrite", line="limit (.*)", becomes=r"maximum \1")
+        rewrite = difference(kind="rewrite", line="limit (.*)", becomes=[r"maximum \1", r"most \1"])
         self.assertEqual(compare(["limit 5"], ["maximum 5"], [rewrite]), {"d"})
+        self.assertEqual(compare(["limit 5"], ["most 5"], [rewrite]), {"d"})
         self.assertIsNone(compare(["limit 5"], ["maximum 6"], [rewrite]))
 
     def test_a_block_must_match_on_both_sides(self):

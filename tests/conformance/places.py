@@ -14,8 +14,8 @@ HTTP_SECONDS_MAX = 30
 
 
 class RabbitMQWithManagement(RabbitMQ):
-    """Retries of at-least-once dead-lettering and ticks of quorum queues come quicker than by default, so that no
-    scenario waits for them for minutes."""
+    """Retries of at-least-once dead-lettering, ticks of quorum queues and statistics (the HTTP API tells a queue's
+    policy out of them) come quicker than by default, so that no scenario waits for minutes."""
 
     def environment(self, epmd_port):
         variables = super().environment(epmd_port)
@@ -27,7 +27,7 @@ class RabbitMQWithManagement(RabbitMQ):
         advanced = os.path.join(self.directory, "advanced.config")
         with open(advanced, "w") as file:
             file.write("[{rabbit, [{dead_letter_worker_publisher_confirm_timeout, 300},"
-                       " {quorum_tick_interval, 250}]}].\n")
+                       " {quorum_tick_interval, 250}, {collect_statistics_interval, 250}]}].\n")
         return dict(variables, RABBITMQ_ADVANCED_CONFIG_FILE=advanced,
                     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+sbwt none +sbwtdcpu none +sbwtdio none")
 

@@ -11,6 +11,7 @@ from transcript import Transcript, body_text
 WAIT_SECONDS_MAX = 5
 POLL_SECONDS = 0.015
 STABLE_POLLS = 4
+TOLD_SECONDS = 0.7  # Longer than the interval of RabbitMQ's statistics, see places.py.
 POLICY_SECONDS = 0.06  # A broker may take a policy to its queues behind its answer.
 
 # What queue and exchange call their arguments for short.
@@ -343,7 +344,7 @@ class Performance:
                 elif text.startswith("#"):
                     yield int(text[1:])
                 else:
-                    yield next(tag for body, tag in client.unacked.items() if wire.text(body).rstrip(".") == text)
+                    yield known_tag(client, text)
 
     @verb("recover")
     def recover(self, step, _, __):
@@ -458,14 +459,17 @@ class Performance:
 
     @verb("show")
     def show(self, _, words, __):
-        """Fields of a queue as the HTTP API tells them."""
-        status, answer = self.stage.api.request("GET", self.api_path("queues", words[0]))
-        if status != 200:
-            self.show_answer(status, answer)
-            return
-        for field in words[1:]:
-            told = json.dumps(answer[field], sort_keys=True) if field in answer else "absent"
-            self.transcript.add(f"{field}: {told}")
+        """Fields of a queue as the HTTP API tells them when they have stayed the same for a while."""
+        path, before, since = self.api_path("queues", words[0]), None, time.monotonic()
+        end = since + WAIT_SECONDS_MAX
+        while time.monotonic() < min(end, since + TOLD_SECONDS):
+            status, answer = self.stage.api.request("GET", path)
+            told = [f"{field}: {told_field(answer, field)}" for field in words[1:]] if status == 200 else [str(status)]
+            if told != before:
+                before, since = told, time.monotonic()
+            time.sleep(POLL_SECONDS)
+        for line in before:
+            self.transcript.add(line)
 
     @verb("show-policy")
     def show_policy(self, _, words, __):
@@ -478,6 +482,19 @@ class Performance:
         self.stage.api.request("PUT", f"/api/users/{segment(name)}", {"password": name, "tags": ""})
         self.stage.api.request("PUT", self.api_path("permissions", name),
                                {"configure": configure, "write": write, "read": read})
+
+
+def known_tag(client, text):
+    for body, tag in client.unacked.items():
+        if wire.text(body).rstrip(".") == text:
+            return tag
+    raise Lost(f"no delivery of {text}")
+
+
+def told_field(answer, field):
+    """No policy is told as null, as an empty name, as an empty object or not at all, depending on who asks when."""
+    content = answer.get(field)
+    return json.dumps(content, sort_keys=True) if content else "none"
 
 
 def arguments_of(step):

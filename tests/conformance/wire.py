@@ -17,6 +17,7 @@ METHODS = {
     "connection.open": (10, 40, "ssb"), "connection.open-ok": (10, 41, "s"),
     "connection.close": (10, 50, "hshh"), "connection.close-ok": (10, 51, ""),
     "channel.open": (20, 10, "s"), "channel.open-ok": (20, 11, "S"),
+    "channel.flow": (20, 20, "b"), "channel.flow-ok": (20, 21, "b"),
     "channel.close": (20, 40, "hshh"), "channel.close-ok": (20, 41, ""),
     "exchange.declare": (40, 10, "hssbbbbbT"), "exchange.declare-ok": (40, 11, ""),
     "exchange.delete": (40, 20, "hsbb"), "exchange.delete-ok": (40, 21, ""),
