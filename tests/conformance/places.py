@@ -21,13 +21,16 @@ class RabbitMQWithManagement(RabbitMQ):
         variables = super().environment(epmd_port)
         self.http_port = free_port()
         with open(variables["RABBITMQ_CONFIG_FILE"], "a") as file:
-            file.write(f"management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = {self.http_port}\n")
+            file.write(f"management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = {self.http_port}\n"
+                       "collect_statistics_interval = 500\n")
         with open(variables["RABBITMQ_ENABLED_PLUGINS_FILE"], "w") as file:
             file.write("[rabbitmq_management].\n")
         advanced = os.path.join(self.directory, "advanced.config")
+        samples = "[{605, 1}]"
         with open(advanced, "w") as file:
-            file.write("[{rabbit, [{dead_letter_worker_publisher_confirm_timeout, 300},"
-                       " {quorum_tick_interval, 250}, {collect_statistics_interval, 250}]}].\n")
+            file.write("[{rabbit, [{dead_letter_worker_publisher_confirm_timeout, 300}, {quorum_tick_interval, 250}]},"
+                       f" {{rabbitmq_management, [{{sample_retention_policies, [{{global, {samples}}},"
+                       f" {{basic, {samples}}}, {{detailed, {samples}}}]}}]}}].\n")
         return dict(variables, RABBITMQ_ADVANCED_CONFIG_FILE=advanced,
                     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+sbwt none +sbwtdcpu none +sbwtdio none")
 

@@ -11,7 +11,7 @@ from transcript import Transcript, body_text
 WAIT_SECONDS_MAX = 5
 POLL_SECONDS = 0.015
 STABLE_POLLS = 4
-TOLD_SECONDS = 0.7  # Longer than the interval of RabbitMQ's statistics, see places.py.
+TOLD_SECONDS = 2.0  # Longer than the statistics of RabbitMQ take, see places.py.
 POLICY_SECONDS = 0.06  # A broker may take a policy to its queues behind its answer.
 
 # What queue and exchange call their arguments for short.
