@@ -35,3 +35,9 @@ if(NOT REVENANT_SANITIZE)
     target_link_libraries(revenant_library_allocator INTERFACE ${REVENANT_JEMALLOC_ARCHIVE})
     target_compile_definitions(revenant_library_allocator INTERFACE REVENANT_JEMALLOC=1)
 endif()
+
+# Nor does ThreadSanitizer understand Boost.Asio's fences. The locks of its queues order the same
+# memory, so that nothing is hidden from it without them.
+if(REVENANT_SANITIZE MATCHES "thread")
+    target_compile_definitions(revenant_library_json INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK=1)
+endif()
