@@ -12,6 +12,8 @@ import tomllib
 KINDS = {"only-in-revenant": {"line"}, "only-in-rabbitmq": {"line"}, "rewrite": {"line", "becomes"},
          "html-escaped": set(), "block": {"rabbitmq", "revenant"}, "header-order": set(), "death-order": set()}
 ALWAYS = {"id", "profiles", "reason", "kind"}
+OPTIONAL = {"scenarios", "message_has", "step_before"}
+MESSAGE_START = re.compile(r"(got|delivered|returned) ")
 STEP_COST, INFINITE = 1, float("inf")
 
 
@@ -24,7 +26,7 @@ class Difference:
         self.id, self.kind, self.reason = entry.get("id"), entry.get("kind"), entry.get("reason")
         if self.kind not in KINDS:
             raise DifferenceError(f"difference {self.id}: no such kind: {self.kind}")
-        wrong = (ALWAYS | KINDS[self.kind]) ^ (set(entry) - {"scenarios"})
+        wrong = (ALWAYS | KINDS[self.kind]) ^ (set(entry) - OPTIONAL)
         if wrong:
             raise DifferenceError(f"difference {self.id}: missing or unknown: {', '.join(sorted(wrong))}")
         if self.kind == "block" and "scenarios" not in entry:
@@ -32,14 +34,24 @@ class Difference:
         self.profiles = entry["profiles"]
         self.scenarios = entry.get("scenarios", ["*"])
         self.line = re.compile(entry["line"]) if "line" in entry else None
+        self.message_has = re.compile(entry["message_has"]) if "message_has" in entry else None
+        self.step_before = re.compile(entry["step_before"]) if "step_before" in entry else None
         self.becomes = entry.get("becomes", [])
         self.rabbitmq, self.revenant = (lines_of(entry.get(side, "")) for side in ("rabbitmq", "revenant"))
 
     def concerns(self, profile, scenario):
         return profile in self.profiles and any(fnmatch.fnmatch(scenario, pattern) for pattern in self.scenarios)
 
+    def fits(self, lines, place):
+        """Whether the message and the steps around a line are those this difference is about."""
+        if self.message_has and not any(map(self.message_has.fullmatch, message_around(lines, place))):
+            return False
+        return not self.step_before or any(map(self.step_before.fullmatch, lines[:place]))
+
     def moves(self, left, i, right, j):
         """How many lines of both sides this difference explains here, as pairs."""
+        if not self.fits(left, i):
+            return
         if self.kind == "only-in-rabbitmq" and i < len(left) and self.line.fullmatch(left[i]):
             yield 1, 0
         elif self.kind == "only-in-revenant" and j < len(right) and self.line.fullmatch(right[j]):
@@ -55,6 +67,16 @@ class Difference:
             a, b = len(self.rabbitmq), len(self.revenant)
             if left[i:i + a] == self.rabbitmq and right[j:j + b] == self.revenant:
                 yield a, b
+
+
+def message_around(lines, place):
+    """The lines of the message that a line belongs to."""
+    start, end = min(place, len(lines) - 1), place + 1
+    while start > 0 and not MESSAGE_START.match(lines[start]):
+        start -= 1
+    while end < len(lines) and not MESSAGE_START.match(lines[end]) and not lines[end].startswith("> "):
+        end += 1
+    return lines[start:end]
 
 
 def lines_of(text):

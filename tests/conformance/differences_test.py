@@ -39,6 +39,14 @@ class Comparison(unittest.TestCase):
         self.assertFalse(block.concerns("4.3", "t"))
         self.assertFalse(block.concerns("3.12", "s"))
 
+    def test_conditions_look_at_the_message_and_at_earlier_steps(self):
+        rewrite = difference(kind="rewrite", line="flag 0", becomes=["flag 1"], message_has="reason x",
+                             step_before="> reject .*")
+        one, other = ["> reject m", "got m", "flag 0", "reason x"], ["> reject m", "got m", "flag 1", "reason x"]
+        self.assertEqual(compare(one, other, [rewrite]), {"d"})
+        self.assertIsNone(compare(one[1:], other[1:], [rewrite]))
+        self.assertIsNone(compare(one[:3] + ["got n", "reason x"], other[:3] + ["got n", "reason x"], [rewrite]))
+
     def test_order_of_headers_is_seen_unless_named(self):
         one, other = ["  headers", "    b S 1", "    a A", "      [0] F", "        z I 1", "        y I 2"], \
             ["  headers", "    a A", "      [0] F", "        y I 2", "        z I 1", "    b S 1"]
