@@ -21,6 +21,28 @@ Response method_not_allowed(const Router::Missing& missing, unsigned status) {
     return response;
 }
 
+bool may_enter(const Call& call, const std::string& vhost) {
+    return is_administrator(*call.user) || call.access->may_enter(call.user->name, vhost);
+}
+
+// Roles that are about the vhost in the path.
+std::optional<Response> check_vhost(const Call& call, Role role) {
+    const std::string& vhost = call.parameter(0);
+    const Response no_object = not_authorised("User not authorised to access object");
+    if (role == Role::policymaker && !is_policymaker(*call.user)) return no_object;
+    if (call.access->find_vhost(vhost) == nullptr) {
+        // RabbitMQ finds out at different places, with different words.
+        const bool puts = call.request.method == "PUT" || call.request.method == "POST";
+        return puts ? error_response(404, "not_found", "vhost_not_found") : not_found();
+    }
+    if (role == Role::vhost_visible && sees_vhost(*call.access, *call.user, vhost)) {
+        return std::nullopt;
+    }
+    if (role != Role::vhost_visible && may_enter(call, vhost)) return std::nullopt;
+    if (role == Role::policymaker) return no_object;
+    return not_authorised("User not authorised to access virtual host");
+}
+
 }  // namespace
 
 engine::Totals Context::totals() {
@@ -72,6 +94,7 @@ Api::Api(ApiSettings settings, runtime::Broker& broker) : context_(std::move(set
     add_node_routes(router_, context_);
     add_overview_routes(router_, context_);
     add_permission_routes(router_, context_);
+    add_policy_routes(router_, context_);
     add_queue_routes(router_, context_);
     add_user_routes(router_, context_);
     add_vhost_routes(router_, context_);
@@ -84,22 +107,9 @@ std::optional<Response> Api::check_role(const Call& call, Role role) const {
         case Role::management:
             return std::nullopt;
         case Role::vhost:
-        case Role::vhost_visible: {
-            const std::string& vhost = call.parameter(0);
-            if (call.access->find_vhost(vhost) == nullptr) {
-                // RabbitMQ finds out at different places, with different words.
-                const bool puts = call.request.method == "PUT" || call.request.method == "POST";
-                return puts ? error_response(404, "not_found", "vhost_not_found") : not_found();
-            }
-            const bool allowed = role == Role::vhost ? is_administrator(user) ||
-                                                           call.access->may_enter(user.name, vhost)
-                                                     : sees_vhost(*call.access, user, vhost);
-            if (allowed) return std::nullopt;
-            return not_authorised("User not authorised to access virtual host");
-        }
+        case Role::vhost_visible:
         case Role::policymaker:
-            if (is_policymaker(user)) return std::nullopt;
-            return not_authorised("Not policymaker user");
+            return check_vhost(call, role);
         case Role::monitoring:
             if (is_monitor(user)) return std::nullopt;
             return not_authorised("Not monitor user");

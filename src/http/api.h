@@ -108,6 +108,7 @@ void add_limit_routes(Router& router, Context& context);
 void add_node_routes(Router& router, Context& context);
 void add_overview_routes(Router& router, Context& context);
 void add_permission_routes(Router& router, Context& context);
+void add_policy_routes(Router& router, Context& context);
 void add_queue_routes(Router& router, Context& context);
 void add_user_routes(Router& router, Context& context);
 void add_vhost_routes(Router& router, Context& context);

@@ -18,7 +18,8 @@ json::object view_exchange(std::string_view vhost, const engine::ExchangeView& e
             {"durable", exchange.durable},
             {"auto_delete", exchange.auto_delete},
             {"internal", exchange.internal},
-            {"arguments", to_json(exchange.arguments)}};
+            {"arguments", to_json(exchange.arguments)},
+            {"policy", name_or_null(exchange.policy.policy)}};
 }
 
 void append_exchanges(Context& context, const std::string& vhost, json::array& all) {

@@ -11,18 +11,28 @@
 namespace revenant::http {
 namespace {
 
-json::value tag_or_null(const std::string& tag) {
-    return tag.empty() ? json::value(nullptr) : json::value(to_json_string(tag));
+// What only quorum queues have. DL-211
+void add_quorum_fields(const ApiSettings& settings, const engine::QueueView& queue,
+                       json::object& view) {
+    view["leader"] = settings.node_name;
+    view["members"] = json::array{settings.node_name};
+    view["online"] = json::array{settings.node_name};
+    view["messages_delayed"] = queue.delayed;
+    view["messages_dlx"] = queue.dead_letters_waiting;
+    view["message_bytes_dlx"] = queue.dead_letter_bytes_waiting;
+    if (queue.settings.delivery_limit) view["delivery_limit"] = *queue.settings.delivery_limit;
 }
 
 json::object view_queue(const ApiSettings& settings, std::string_view vhost,
                         const engine::QueueView& queue) {
-    const std::uint64_t messages = queue.ready + queue.unacked;
-    const std::uint64_t bytes = queue.ready_bytes + queue.unacked_bytes;
-    return {
+    const std::uint64_t messages =
+        queue.ready + queue.unacked + queue.delayed + queue.dead_letters_waiting;
+    const std::uint64_t bytes =
+        queue.ready_bytes + queue.unacked_bytes + queue.dead_letter_bytes_waiting;
+    json::object view{
         {"name", to_json_string(queue.name)},
         {"vhost", to_json_string(vhost)},
-        {"type", "classic"},
+        {"type", engine::to_string(queue.kind)},
         {"node", settings.node_name},
         {"state", "running"},
         {"durable", queue.durable},
@@ -30,9 +40,9 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"exclusive", queue.exclusive},
         {"internal", false},
         {"arguments", to_json(queue.arguments)},
-        {"policy", nullptr},
-        {"operator_policy", nullptr},
-        {"effective_policy_definition", json::object{}},
+        {"policy", name_or_null(queue.policy.policy)},
+        {"operator_policy", name_or_null(queue.policy.operator_policy)},
+        {"effective_policy_definition", to_json(queue.policy.definition)},
         {"messages", messages},
         {"messages_ready", queue.ready},
         {"messages_unacknowledged", queue.unacked},
@@ -46,10 +56,15 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"message_bytes_ram", bytes},
         {"message_bytes_paged_out", 0},
         {"consumers", queue.consumers},
-        {"exclusive_consumer_tag", tag_or_null(queue.exclusive_consumer_tag)},
-        {"single_active_consumer_tag", tag_or_null(queue.single_active_consumer_tag)},
-        {"storage_version", 2},
+        {"exclusive_consumer_tag", name_or_null(queue.exclusive_consumer_tag)},
+        {"single_active_consumer_tag", name_or_null(queue.single_active_consumer_tag)},
     };
+    if (queue.kind == engine::QueueKind::quorum) {
+        add_quorum_fields(settings, queue, view);
+    } else {
+        view["storage_version"] = 2;
+    }
+    return view;
 }
 
 // Who owns an exclusive queue. Connections are asked for only if there is one.

@@ -143,4 +143,27 @@ Result<Table, std::string> table_from_json(const json::object& object) {
     return table;
 }
 
+std::string as_term(const json::value& value) {
+    std::string terms;
+    const char* separator = "";
+    switch (value.kind()) {
+        case json::kind::string:
+            return "<<\"" + std::string(value.get_string()) + "\">>";
+        case json::kind::array:
+            for (const json::value& element : value.get_array()) {
+                terms += separator + as_term(element);
+                separator = ",";
+            }
+            return "[" + terms + "]";
+        case json::kind::object:
+            for (const auto& [name, inner] : value.get_object()) {
+                terms += separator + ("<<\"" + std::string(name)) + "\">> => " + as_term(inner);
+                separator = ",";
+            }
+            return "#{" + terms + "}";
+        default:
+            return to_text(value);
+    }
+}
+
 }  // namespace revenant::http

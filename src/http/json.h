@@ -30,4 +30,7 @@ json::object to_json(const Table& table);
 Result<Value, std::string> value_from_json(const json::value& value);
 Result<Table, std::string> table_from_json(const json::object& object);
 
+// As RabbitMQ prints a wrong value in its complaints: <<"text">>, 5, [true].
+std::string as_term(const json::value& value);
+
 }  // namespace revenant::http

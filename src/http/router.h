@@ -22,7 +22,7 @@ enum class Role : std::uint8_t {
     management,
     vhost,          // has permissions in the vhost of the path, or administrates
     vhost_visible,  // the same, and monitors see every vhost
-    policymaker,
+    policymaker,  // makes policies, and has permissions in the vhost of the path, or administrates
     monitoring,
     administrator,
 };

@@ -74,6 +74,10 @@ json::array to_json(const std::vector<std::string>& strings) {
     return array;
 }
 
+json::value name_or_null(const std::string& name) {
+    return name.empty() ? json::value(nullptr) : json::value(to_json_string(name));
+}
+
 json::object message_stats(const engine::Traffic& traffic) {
     json::object stats;
     const auto add = [&](const char* name, std::uint64_t count) {

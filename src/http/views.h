@@ -15,6 +15,8 @@
 namespace revenant::http {
 
 json::array to_json(const std::vector<std::string>& strings);
+// Of a policy or a consumer: empty means there is none.
+json::value name_or_null(const std::string& name);
 // Only what has happened at all, as RabbitMQ does. management 2.7
 json::object message_stats(const engine::Traffic& traffic);
 json::array exchange_types();
