@@ -10,7 +10,7 @@ import re
 import tomllib
 
 KINDS = {"only-in-revenant": {"line"}, "only-in-rabbitmq": {"line"}, "rewrite": {"line", "becomes"},
-         "html-escaped": set(), "block": {"rabbitmq", "revenant"}, "header-order": set(), "death-order": set()}
+         "html-escaped": set(), "block": {"rabbitmq", "revenant"}, "field-order": set(), "record-order": set()}
 ALWAYS = {"id", "profiles", "reason", "kind"}
 OPTIONAL = {"scenarios", "message_has", "step_before"}
 MESSAGE_START = re.compile(r"(got|delivered|returned) ")
@@ -146,25 +146,8 @@ def steps(left, i, right, j, differences):
             yield a, b, STEP_COST, difference.id
 
 
-def sort_headers(lines):
-    """The same transcript with the fields of every table in alphabetical order."""
-    out, at = [], 0
-    while at < len(lines):
-        out.append(lines[at])
-        at += 1
-        if out[-1].strip() == "headers" or out[-1].endswith(" F"):
-            depth = indent(out[-1])
-            end = at
-            while end < len(lines) and indent(lines[end]) > depth:
-                end += 1
-            for group in sorted(groups(lines[at:end])):
-                out += sort_headers(group)
-            at = end
-    return out
-
-
-def sort_deaths(lines):
-    """The same transcript with all records of every x-death but the newest in alphabetical order."""
+def rearranged(lines, rearrange):
+    """The same transcript with the records of every x-death rearranged; a record is a list of lines."""
     out, at = [], 0
     while at < len(lines):
         out.append(lines[at])
@@ -173,11 +156,20 @@ def sort_deaths(lines):
             end = at
             while end < len(lines) and indent(lines[end]) > indent(out[-1]):
                 end += 1
-            records = groups(lines[at:end])
-            older = sorted([re.sub(r"\[\d+\]", "[older]", record[0])] + record[1:] for record in records[1:])
-            out += [line for record in records[:1] + older for line in record]
+            out += [line for record in rearrange(groups(lines[at:end])) for line in record]
             at = end
     return out
+
+
+def sort_fields(lines):
+    """The fields of every record of x-death in alphabetical order."""
+    return rearranged(lines, lambda records: [record[:1] + sorted(record[1:]) for record in records])
+
+
+def sort_records(lines):
+    """The records of every x-death but the newest in alphabetical order."""
+    return rearranged(lines, lambda records: records[:1] + sorted(
+        [re.sub(r"\[\d+\]", "[older]", record[0])] + record[1:] for record in records[1:]))
 
 
 def groups(lines):
@@ -195,4 +187,4 @@ def indent(line):
 
 
 # Order matters: records are compared as text, so their fields must have been sorted before.
-ORDERS = {"header-order": sort_headers, "death-order": sort_deaths}
+ORDERS = {"field-order": sort_fields, "record-order": sort_records}

@@ -8,7 +8,7 @@ import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bench"))
 
-from brokers import BrokerError, RabbitMQ, Revenant, accepts_connections, free_port  # noqa: E402
+from brokers import BrokerError, RabbitMQ, Revenant, descendants, free_port  # noqa: E402
 
 HTTP_SECONDS_MAX = 30
 
@@ -37,6 +37,12 @@ class RabbitMQWithManagement(RabbitMQ):
     def start(self):
         super().start()
         self.wait_for_port(self.http_port, self.process)
+
+    def stop(self):
+        # A start that was interrupted does not know the Erlang process yet.
+        if self.process is not None and self.pid == 0:
+            self.pid = next((pid for pid in descendants(self.process.pid) if self.is_beam(pid)), 0)
+        super().stop()
 
 
 class Api:
