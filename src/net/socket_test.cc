@@ -1,0 +1,135 @@
+#include "net/socket.h"
+
+#include "amqp091/spec.gen.h"
+#include "base/check.h"
+#include "tests/support/frame_reader.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <netinet/in.h>
+#include <string>
+#include <string_view>
+#include <sys/socket.h>
+#include <thread>
+
+namespace revenant::net {
+namespace {
+
+using namespace amqp091;
+using namespace std::string_literals;
+
+// A client whose bytes arrive in the pieces it chooses.
+class Piecemeal {
+  public:
+    Piecemeal(Network& network, std::uint16_t port)
+        : network_(network), descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        CHECK(::connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    }
+    ~Piecemeal() { ::close(descriptor_); }
+    Piecemeal(const Piecemeal&) = delete;
+    Piecemeal& operator=(const Piecemeal&) = delete;
+
+    // Returns when the broker has read it.
+    void send(std::string_view piece) {
+        CHECK(::send(descriptor_, piece.data(), piece.size(), 0) ==
+              static_cast<ssize_t>(piece.size()));
+        sent_ += piece.size();
+        while (read_by_broker() < sent_) std::this_thread::yield();
+    }
+
+    Arrival receive(std::uint32_t key) {
+        while (true) {
+            if (auto read = reader_.next()) {
+                if (read->arrival && read->arrival->key() == key) return *read->arrival;
+                continue;
+            }
+            std::array<char, 65536> buffer;
+            const ssize_t count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
+            CHECK(count > 0);
+            reader_.add({buffer.data(), static_cast<std::size_t>(count)});
+        }
+    }
+
+  private:
+    std::uint64_t read_by_broker() {
+        const auto connections = network_.connections();
+        return connections.empty() ? 0 : connections[0].received_bytes;
+    }
+
+    Network& network_;
+    int descriptor_;
+    std::uint64_t sent_ = 0;
+    FrameReader reader_;
+};
+
+template <typename... Methods>
+std::string framed(std::uint16_t channel, const Methods&... methods) {
+    std::string frames;
+    (append_method(frames, channel, methods), ...);
+    return frames;
+}
+
+std::string publish(std::string_view body) {
+    std::string frames = framed(1, BasicPublish{.routing_key = "q"});
+    append_content_header(frames, 1, body.size(), "\0\0"s);
+    append_body_frames(frames, 1, body, 131072);
+    return frames;
+}
+
+std::string some_body(std::size_t size) {
+    std::string body;
+    for (std::size_t i = 0; i < size; ++i) body.push_back(static_cast<char>(i * i / 7));
+    return body;
+}
+
+class SocketPieces : public testing::TestWithParam<std::size_t> {};
+
+// Frames of every size, cut at every place that matters to the buffer a socket reads into.
+TEST_P(SocketPieces, AFrameIsTheSameHoweverItArrives) {
+    runtime::Broker broker({});
+    broker.start();
+    for (const CatalogCommand& command : default_content({}, Salt{})) {
+        ASSERT_TRUE(broker.change(command));
+    }
+    Network network({}, broker, [](std::string_view) {});
+    const auto port = network.listen("127.0.0.1", 0);
+    ASSERT_TRUE(port);
+    {
+        Piecemeal client(network, *port);
+        client.send("AMQP\x00\x00\x09\x01"s);
+        client.send(framed(0, ConnectionStartOk{"", "PLAIN", "\0guest\0guest"s, "en_US"},
+                           ConnectionTuneOk{10, 131072, 0}, ConnectionOpen{"/"}));
+        client.receive(ConnectionOpenOk::key);
+        client.send(framed(1, ChannelOpen{}, QueueDeclare{.queue = "q"}));
+
+        const std::string large = some_body(100'000);
+        const std::string small = some_body(3000);
+        const std::string frames = publish(small) + publish(large) + publish(small);
+        std::string_view rest = frames;
+        while (!rest.empty()) {
+            const std::size_t size = std::min(GetParam(), rest.size());
+            client.send(rest.substr(0, size));
+            rest.remove_prefix(size);
+        }
+        for (const std::string& body : {small, large, small}) {
+            client.send(framed(1, BasicGet{"q", true}));
+            EXPECT_EQ(client.receive(BasicGetOk::key).body, body);
+        }
+    }
+    network.shut_down(seconds(10));
+    broker.stop();
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, SocketPieces,
+                         testing::Values(1000, 4096, 16 * 1024, 16 * 1024 + 1, 60'000, 1'000'000));
+
+}  // namespace
+}  // namespace revenant::net
