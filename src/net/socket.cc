@@ -20,9 +20,6 @@ constexpr std::size_t parts_per_write = 64;
 // One socket may not keep the others of its reactor waiting for ever.
 constexpr int writes_per_flush = 16;
 constexpr std::size_t idle_buffer_bytes = 1024;
-// The beginning of a frame is copied before what is read next, up to this size: a large frame that
-// comes in many pieces would be copied for each of them.
-constexpr std::size_t begun_frame_bytes_max = 16 * 1024;
 
 // Commands straight into the engine of a vhost at home on this reactor.
 class NearPort final : public amqp091::Port {
@@ -103,8 +100,7 @@ void Socket::read() {
         return;
     }
     std::vector<char>& buffer = reactor_->read_buffer();
-    const std::size_t begun = pending_.size() <= begun_frame_bytes_max ? pending_.size() : 0;
-    const ssize_t count = ::recv(descriptor_, buffer.data() + begun, buffer.size() - begun, 0);
+    const ssize_t count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) {
         peer_gone_ = true;
@@ -114,9 +110,8 @@ void Socket::read() {
     }
     received_bytes_ += static_cast<std::uint64_t>(count);
     reactor_->refresh_now();
-    const std::string_view bytes(buffer.data(), begun + static_cast<std::size_t>(count));
-    if (begun == pending_.size()) {
-        pending_.copy(buffer.data(), begun);
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
+    if (pending_.empty()) {
         work_on(bytes);
     } else {
         pending_.append(bytes);
