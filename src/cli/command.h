@@ -9,6 +9,7 @@
 #include <boost/json/value.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,9 +42,14 @@ struct Options {
     bool no_table_headers = false;
     bool if_empty = false;
     bool if_unused = false;
-    std::string description;
-    std::string tags;
-    std::string default_queue_type;
+    // Of a virtual host; absent: not given.
+    std::optional<std::string> description;
+    std::optional<std::string> tags;
+    std::optional<std::string> default_queue_type;
+    std::optional<std::string> compat;
+    // Of a policy.
+    std::int64_t priority = 0;
+    std::string apply_to = "all";
 };
 
 struct Invocation {
@@ -87,6 +93,7 @@ struct Command {
 std::span<const Command> user_commands();
 std::span<const Command> vhost_commands();
 std::span<const Command> permission_commands();
+std::span<const Command> policy_commands();
 std::span<const Command> object_commands();
 std::span<const Command> connection_commands();
 std::span<const Command> node_commands();

@@ -10,17 +10,20 @@ namespace json = boost::json;
 
 std::string vhost_path(const std::string& vhost) { return "/vhosts/" + escape(vhost); }
 
+json::object metadata(const Options& options) {
+    json::object body;
+    if (options.description) body["description"] = *options.description;
+    if (options.tags) body["tags"] = *options.tags;
+    if (options.default_queue_type) body["default_queue_type"] = *options.default_queue_type;
+    if (options.compat) body["compat"] = *options.compat;
+    return body;
+}
+
 Outcome add_vhost(const Invocation& invocation) {
     const std::string& vhost = invocation.argument(0);
-    const Options& options = invocation.options;
     invocation.banner("Adding vhost \"" + vhost + "\" ...");
-    json::object body;
-    if (!options.description.empty()) body["description"] = options.description;
-    if (!options.tags.empty()) body["tags"] = options.tags;
-    if (!options.default_queue_type.empty()) {
-        body["default_queue_type"] = options.default_queue_type;
-    }
-    REVENANT_TRY(const Reply reply, invocation.ask("PUT", vhost_path(vhost), body));
+    REVENANT_TRY(const Reply reply,
+                 invocation.ask("PUT", vhost_path(vhost), metadata(invocation.options)));
     if (reply.status >= 300) return refused(reply);
     // Over HTTP the maker of a vhost may do everything in it; from here it belongs to nobody yet.
     if (reply.status == 201) {
@@ -29,6 +32,19 @@ Outcome add_vhost(const Invocation& invocation) {
                                                   escape(invocation.client.settings().user)));
         if (cleared.status >= 300 && cleared.status != 404) return refused(cleared);
     }
+    invocation.say("");
+    return {};
+}
+
+Outcome update_vhost_metadata(const Invocation& invocation) {
+    const std::string& vhost = invocation.argument(0);
+    const json::object body = metadata(invocation.options);
+    if (body.empty()) return Unexpected{Failure{ExitCode::usage, "not enough arguments."}};
+    invocation.banner("Updating metadata of vhost \"" + vhost + "\" ...");
+    REVENANT_TRY(const Reply found, invocation.ask("GET", vhost_path(vhost)));
+    if (found.status == 404) return no_such_vhost(vhost);
+    REVENANT_TRY(const Reply reply, invocation.ask("PUT", vhost_path(vhost), body));
+    if (reply.status >= 300) return refused(reply);
     invocation.say("");
     return {};
 }
@@ -50,6 +66,7 @@ Outcome list_vhosts(const Invocation& invocation) {
                                        {"description", "description"},
                                        {"tags", "tags"},
                                        {"default_queue_type", "default_queue_type"},
+                                       {"compat", "compat"},
                                        {"metadata", "metadata"},
                                        {"protected_from_deletion", "protected_from_deletion"}};
     REVENANT_TRY(const auto columns, invocation.columns(known, {"name"}));
@@ -59,8 +76,13 @@ Outcome list_vhosts(const Invocation& invocation) {
 }
 
 constexpr Command commands[] = {
-    {"add_vhost", 1, 1, "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE]",
+    {"add_vhost", 1, 1,
+     "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE] [--compat VERSION]",
      "Creates a virtual host.", "add_vhost qa --description \"for the testers\"", add_vhost},
+    {"update_vhost_metadata", 1, 1,
+     "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE] [--compat VERSION]",
+     "Changes what is said about a virtual host.", "update_vhost_metadata qa --compat 3.12",
+     update_vhost_metadata},
     {"delete_vhost", 1, 1, "VHOST",
      "Deletes a virtual host, everything in it, and closes its connections.", "delete_vhost qa",
      delete_vhost},

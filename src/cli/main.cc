@@ -21,8 +21,9 @@ int exit_status(ExitCode code) { return static_cast<int>(code); }
 
 std::vector<Command> all_commands() {
     std::vector<Command> all;
-    for (const auto& group : {node_commands(), user_commands(), vhost_commands(),
-                              permission_commands(), object_commands(), connection_commands()}) {
+    for (const auto& group :
+         {node_commands(), user_commands(), vhost_commands(), permission_commands(),
+          policy_commands(), object_commands(), connection_commands()}) {
         all.insert(all.end(), group.begin(), group.end());
     }
     return all;
@@ -52,7 +53,15 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("-u,--if-unused", options.if_unused, "delete_queue: only if it has no consumer");
     app.add_option("--description", options.description, "add_vhost: a description");
     app.add_option("--tags", options.tags, "add_vhost: tags with commas between them");
-    app.add_option("--default-queue-type", options.default_queue_type, "add_vhost: classic");
+    app.add_option("--default-queue-type", options.default_queue_type,
+                   "add_vhost: classic or quorum");
+    app.add_option("--compat", options.compat,
+                   "add_vhost: which RabbitMQ to follow where they differ, 4.3 or 3.12");
+    app.add_option("--priority", options.priority, "set_policy: the highest one that matches wins")
+        ->capture_default_str();
+    app.add_option("--apply-to", options.apply_to,
+                   "set_policy: all, queues, classic_queues, quorum_queues, streams, exchanges")
+        ->capture_default_str();
     // rabbitmqctl has these; there is one node here, found by its URL.
     static std::string ignored_node;
     static bool ignored = false;
