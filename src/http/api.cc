@@ -45,11 +45,11 @@ std::optional<Response> check_vhost(const Call& call, Role role) {
 
 }  // namespace
 
-engine::Totals Context::totals() {
+Totals Context::totals() {
     const std::lock_guard lock(mutex_);
-    engine::Totals sum = retired_;
+    Totals sum = retired_;
     for (const auto& vhost : broker_.vhosts()) {
-        sum += broker_.ask(vhost, [](engine::Engine& engine) { return engine::sum_up(engine); });
+        sum += broker_.ask(vhost, [](engine::Engine& engine) { return totals_of(engine); });
     }
     return sum;
 }
@@ -60,11 +60,11 @@ Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& n
         const auto vhost = broker_.find_vhost(name);
         REVENANT_TRY(const CatalogRecord record, broker_.change(DeleteVhost{name}));
         if (vhost == nullptr) return record;
-        const engine::Totals last =
-            broker_.ask(vhost, [](engine::Engine& engine) { return engine::sum_up(engine); });
+        const Totals last =
+            broker_.ask(vhost, [](engine::Engine& engine) { return totals_of(engine); });
         // Its messages are gone with it, and the accounts say so.
-        retired_.accounts.of(engine::Ending::queue_deleted) += last.ready + last.unacked;
-        engine::Totals counters;
+        retired_.accounts.of(engine::Ending::queue_deleted) += last.messages();
+        Totals counters;
         counters.accounts = last.accounts;
         counters.traffic = last.traffic;
         retired_ += counters;

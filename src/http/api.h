@@ -6,6 +6,7 @@
 #include "engine/query.h"
 #include "http/request.h"
 #include "http/router.h"
+#include "http/totals.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
 
@@ -60,7 +61,7 @@ class Context {
     runtime::Broker& broker() { return broker_; }
 
     // Over all vhosts, those deleted meanwhile included in what only ever grows.
-    engine::Totals totals();
+    Totals totals();
     // Deletes the vhost and keeps its counters, so that no total goes back.
     Result<CatalogRecord, CatalogRefusal> delete_vhost(const std::string& name);
 
@@ -79,7 +80,7 @@ class Context {
     ApiSettings settings_;
     runtime::Broker& broker_;
     std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
-    engine::Totals retired_;
+    Totals retired_;
 };
 
 class Api final : public Responder {

@@ -34,7 +34,7 @@ void add_listeners(const ApiSettings& settings, json::object& overview) {
 
 Response overview(Context& context, const Call& call) {
     const ApiSettings& settings = context.settings();
-    const engine::Totals totals = context.totals();
+    const Totals totals = context.totals();
     json::object body{
         {"management_version", settings.rabbitmq_version},
         {"rates_mode", "none"},
@@ -59,7 +59,7 @@ Response overview(Context& context, const Call& call) {
           {"queue_created", totals.traffic.queues_created},
           {"queue_deleted", totals.traffic.queues_deleted}}},
         {"queue_totals",
-         {{"messages", totals.ready + totals.unacked},
+         {{"messages", totals.messages()},
           {"messages_ready", totals.ready},
           {"messages_unacknowledged", totals.unacked}}},
         {"object_totals",

@@ -18,6 +18,7 @@ json::object view_vhost(Context& context, const Vhost& vhost) {
         {"description", to_json_string(vhost.description)},
         {"tags", to_json(vhost.tags)},
         {"default_queue_type", type},
+        {"compat", vhost.compat.empty() ? "4.3" : vhost.compat},
         {"metadata",
          {{"description", to_json_string(vhost.description)},
           {"tags", to_json(vhost.tags)},
@@ -26,9 +27,9 @@ json::object view_vhost(Context& context, const Vhost& vhost) {
         {"cluster_state", {{context.settings().node_name, "running"}}},
         {"protected_from_deletion", vhost.protected_from_deletion},
     };
-    const auto totals = context.ask(vhost.name, engine::sum_up);
+    const auto totals = context.ask(vhost.name, totals_of);
     if (!totals) return view;
-    view["messages"] = totals->ready + totals->unacked;
+    view["messages"] = totals->messages();
     view["messages_ready"] = totals->ready;
     view["messages_unacknowledged"] = totals->unacked;
     view["message_stats"] = message_stats(totals->traffic);
@@ -57,9 +58,9 @@ Response put_vhost(Context& context, const Call& call) {
     auto tags = tags_field(*body, "tags");
     if (!tags) return std::move(tags).error();
     command.tags = std::move(*tags);
-    for (const auto& [key, field] :
-         {std::pair{"description", &PutVhost::description},
-          std::pair{"default_queue_type", &PutVhost::default_queue_type}}) {
+    for (const auto& [key, field] : {std::pair{"description", &PutVhost::description},
+                                     std::pair{"default_queue_type", &PutVhost::default_queue_type},
+                                     std::pair{"compat", &PutVhost::compat}}) {
         if (!body->contains(key)) continue;
         auto text = string_field(*body, key, "");
         if (!text) return std::move(text).error();

@@ -14,6 +14,13 @@ using Kind = PrometheusText::Kind;
 constexpr std::string_view protocol = "amqp091";
 constexpr std::string_view queue_type = "rabbit_classic_queue";
 
+using engine::DeathStrategy;
+using engine::QueueKind;
+
+std::string_view type_label(QueueKind kind) {
+    return kind == QueueKind::quorum ? "rabbit_quorum_queue" : queue_type;
+}
+
 void write_identity(PrometheusText& text, const ApiSettings& settings) {
     text.family("rabbitmq_identity_info", Kind::gauge, "RabbitMQ node & cluster identity info");
     text.sample({{"rabbitmq_node", settings.node_name},
@@ -32,7 +39,7 @@ void write_identity(PrometheusText& text, const ApiSettings& settings) {
                 std::uint64_t{1});
 }
 
-void write_objects(PrometheusText& text, const engine::Totals& totals, std::size_t connections) {
+void write_objects(PrometheusText& text, const Totals& totals, std::size_t connections) {
     text.single("rabbitmq_connections", Kind::gauge, "Connections currently open", connections);
     text.single("rabbitmq_channels", Kind::gauge, "Channels currently open", totals.channels);
     text.single("rabbitmq_consumers", Kind::gauge, "Consumers currently connected",
@@ -50,16 +57,15 @@ void write_objects(PrometheusText& text, const engine::Totals& totals, std::size
     text.single("rabbitmq_queue_messages_unacked", Kind::gauge,
                 "Messages delivered to consumers but not yet acknowledged", totals.unacked);
     text.single("rabbitmq_queue_messages", Kind::gauge,
-                "Sum of ready and unacknowledged messages - total queue depth",
-                totals.ready + totals.unacked);
+                "Ready, unacknowledged, delayed and dead-lettering messages - total queue depth",
+                totals.messages());
     text.single("rabbitmq_queue_consumers", Kind::gauge, "Consumers on a queue", totals.consumers);
     text.single("rabbitmq_queue_messages_ready_bytes", Kind::gauge,
                 "Size in bytes of ready messages", totals.ready_bytes);
     text.single("rabbitmq_queue_messages_unacked_bytes", Kind::gauge,
                 "Size in bytes of all unacknowledged messages", totals.unacked_bytes);
     text.single("rabbitmq_queue_messages_bytes", Kind::gauge,
-                "Size in bytes of ready and unacknowledged messages",
-                totals.ready_bytes + totals.unacked_bytes);
+                "Size in bytes of all messages in queues", totals.bytes());
 }
 
 void write_publishing(PrometheusText& text, const engine::Traffic& traffic) {
@@ -119,8 +125,45 @@ void write_consuming(PrometheusText& text, const engine::Traffic& traffic) {
             "Total number of messages acknowledged by consumers", traffic.acknowledged);
 }
 
-// Ours: every entry of a queue is accounted for. entered = sum of ended + ready + unacked.
-void write_accounts(PrometheusText& text, const engine::Totals& totals) {
+// A row of the table in DL-209: the deaths for a reason, by queue type and strategy. Only what can
+// happen is there: no classic queue is at-least-once, nor does a full at-least-once queue drop.
+void write_deaths(PrometheusText& text, const engine::DeathTable& deaths, DeathReason reason,
+                  std::string_view help) {
+    text.family(
+        "rabbitmq_global_messages_dead_lettered_" + std::string(to_string(reason)) + "_total",
+        Kind::counter, help);
+    for (const QueueKind kind : {QueueKind::classic, QueueKind::quorum}) {
+        if (kind == QueueKind::classic && reason == DeathReason::delivery_limit) continue;
+        for (const DeathStrategy strategy :
+             {DeathStrategy::disabled, DeathStrategy::at_most_once, DeathStrategy::at_least_once}) {
+            const bool exists = strategy != DeathStrategy::at_least_once ||
+                                (kind == QueueKind::quorum && reason != DeathReason::maxlen);
+            if (!exists) continue;
+            text.sample({{"queue_type", type_label(kind)},
+                         {"dead_letter_strategy", engine::to_string(strategy)}},
+                        deaths.of(kind, strategy, reason));
+        }
+    }
+}
+
+void write_dead_lettering(PrometheusText& text, const engine::Traffic& traffic) {
+    write_deaths(text, traffic.deaths, DeathReason::maxlen,
+                 "Total number of messages dead-lettered because a queue was full");
+    write_deaths(text, traffic.deaths, DeathReason::expired,
+                 "Total number of messages dead-lettered because their time to live was over");
+    write_deaths(text, traffic.deaths, DeathReason::rejected,
+                 "Total number of messages dead-lettered because a consumer rejected them");
+    write_deaths(text, traffic.deaths, DeathReason::delivery_limit,
+                 "Total number of messages dead-lettered because they came back too often");
+    text.family("rabbitmq_global_messages_dead_lettered_confirmed_total", Kind::counter,
+                "Total number of dead-lettered messages that all target queues have taken");
+    text.sample({{"queue_type", type_label(QueueKind::quorum)},
+                 {"dead_letter_strategy", engine::to_string(DeathStrategy::at_least_once)}},
+                traffic.dead_letters_confirmed);
+}
+
+// Ours: every entry of a queue is accounted for. entered = sum of ended + sum of present.
+void write_accounts(PrometheusText& text, const Totals& totals) {
     text.single("revenant_entries_entered_total", Kind::counter,
                 "Entries that came into a queue; a message routed to three queues is three",
                 totals.accounts.entered);
@@ -130,8 +173,16 @@ void write_accounts(PrometheusText& text, const engine::Totals& totals) {
         text.sample({{"ending", engine::to_string(static_cast<engine::Ending>(i))}},
                     totals.accounts.ended[i]);
     }
+    text.family("revenant_entries_present", Kind::gauge, "Entries that are in a queue, by state");
+    text.sample({{"state", "ready"}}, totals.ready);
+    text.sample({{"state", "unacked"}}, totals.unacked);
+    text.sample({{"state", "delayed"}}, totals.delayed);
+    text.sample({{"state", "dead_letter_waiting"}}, totals.dead_letters_waiting);
     text.single("revenant_publishes_refused_by_queue_total", Kind::counter,
                 "Publishes that a full queue refused", totals.traffic.refused_by_queue);
+    text.single("revenant_refusals_cut_total", Kind::counter,
+                "Messages dropped because so many full queues in a row refused them",
+                totals.traffic.refusals_cut);
 }
 
 void write_process(PrometheusText& text, const ApiSettings& settings) {
@@ -175,11 +226,12 @@ Response Metrics::respond(const Request& request) {
 
 std::string Metrics::page() {
     PrometheusText text;
-    const engine::Totals totals = context_.totals();
+    const Totals totals = context_.totals();
     write_identity(text, context_.settings());
     write_objects(text, totals, context_.broker().connection_count());
     write_publishing(text, totals.traffic);
     write_consuming(text, totals.traffic);
+    write_dead_lettering(text, totals.traffic);
     write_accounts(text, totals);
     write_process(text, context_.settings());
     return text.text();
