@@ -81,6 +81,89 @@ def ctl_manages_vhosts_and_permissions(world):
 
 
 @case
+def ctl_sets_lists_and_clears_policies(world):
+    definition = '{"dead-letter-exchange":"my-dlx"}'
+    done = world.ctl("set_policy", "DLX", ".*", definition, "--apply-to", "queues")
+    equal(done.stdout, f'Setting policy "DLX" for pattern ".*" to "{definition}" with priority "0" for vhost "/" ...\n')
+    equal(world.ctl("-q", "set_policy", "--priority", "-1", "low", "^a", '{"max-length":5}').stdout, "")
+    equal(world.ctl("list_policies").stdout.splitlines(), [
+        'Listing policies for vhost "/" ...', "vhost\tname\tpattern\tapply-to\tdefinition\tpriority",
+        '/\tlow\t^a\tall\t{"max-length":5}\t-1', f"/\tDLX\t.*\tqueues\t{definition}\t0"])
+    equal(world.ctl_json("list_policies", "-p", "/"), [
+        {"vhost": "/", "name": "low", "pattern": "^a", "apply-to": "all", "definition": '{"max-length":5}', "priority": -1},
+        {"vhost": "/", "name": "DLX", "pattern": ".*", "apply-to": "queues", "definition": definition, "priority": 0}])
+    contains(world.ctl("list_policies", "--formatter", "csv").stdout, '"{""max-length"":5}","-1"\n')
+    equal(world.ctl("list_policies", "-s").stdout.count("\n"), 2)
+    world.put("/queues/%2F/aq", {"durable": True, "arguments": {"x-queue-type": "quorum"}})
+    equal(world.ctl("list_queues", "-s", "name", "policy", "effective_policy_definition", "type", "messages_dlx").stdout,
+          'aq\tDLX\t[{"dead-letter-exchange","my-dlx"}]\tquorum\t0\n')
+    contains(world.ctl("list_exchanges", "-s", "name", "policy").stdout, "\t\namq.direct\tlow\n")
+    equal(world.ctl("clear_policy", "DLX").stdout, 'Clearing policy "DLX" on vhost "/" ...\n')
+    equal(world.ctl_json("list_queues", "-q", "policy", "operator_policy"), [{"policy": "low", "operator_policy": ""}])
+    world.ctl("clear_policy", "low", "-q")
+    equal(world.ctl("clear_policy", "low", status=69).stderr, "Error:\nParameter does not exist\n")
+    world.delete("/queues/%2F/aq")
+
+
+@case
+def ctl_limits_by_operator_policies(world):
+    limit = '{"max-length":9}'
+    equal(world.ctl("set_operator_policy", "-p", "/", "OP", ".*", limit).stdout,
+          f'Setting operator policy override "OP" for pattern ".*" to "{limit}" with priority "0" for vhost "/" ...\n')
+    equal(world.ctl("list_operator_policies").stdout.splitlines(), [
+        'Listing operator policy overrides for vhost "/" ...', "vhost\tname\tpattern\tapply-to\tdefinition\tpriority",
+        f"/\tOP\t.*\tall\t{limit}\t0"])
+    world.put("/queues/%2F/oq", {})
+    equal(world.ctl_json("list_queues", "-q", "operator_policy", "effective_policy_definition", "type"),
+          [{"operator_policy": "OP", "effective_policy_definition": {"max-length": 9}, "type": "classic"}])
+    equal(world.ctl("clear_operator_policy", "OP").stdout, 'Clearing operator policy "OP" on vhost "/" ...\n')
+    world.ctl("clear_operator_policy", "OP", status=69)
+    equal(world.ctl_json("list_operator_policies"), [])
+    world.delete("/queues/%2F/oq")
+
+
+@case
+def ctl_names_what_is_wrong_with_a_policy(world):
+    good = '{"max-length":1}'
+    equal(world.ctl("set_policy", "bad", ".*", '{"foo":1}', status=69).stderr,
+          'Error:\nValidation failed\n\n[{<<"foo">>,1}] are not recognised policy settings\n\n')
+    for definition in ("{dead-letter-exchange:my-dlx}", "nojson", ""):
+        contains(world.ctl("set_policy", "bad", ".*", definition, status=69).stderr,
+                 "Error:\nCould not parse JSON document: ")
+    contains(world.ctl("set_policy", "bad", ".*", "[]", status=69).stderr, "no policy provided")
+    contains(world.ctl("set_policy", "bad", "(", good, status=69).stderr, "should be regular expression")
+    contains(world.ctl("set_policy", "bad", ".*", good, "--apply-to", "x", status=69).stderr, "apply-to 'x' unrecognised")
+    contains(world.ctl("set_operator_policy", "bad", ".*", '{"dead-letter-exchange":"x"}', status=69).stderr,
+             "Validation failed")
+    contains(world.ctl("set_policy", "bad", ".*", good, "--priority", "x", status=64).stderr, "--priority")
+    contains(world.ctl("set_policy", "bad", ".*", status=64).stderr, "not enough arguments")
+    contains(world.ctl("list_policies", "x", status=64).stderr, "too many arguments")
+    for command in (("set_policy", "bad", ".*", good), ("list_policies",), ("list_operator_policies",)):
+        contains(world.ctl(*command, "-p", "nosuch", status=65).stderr, "Virtual host 'nosuch' does not exist")
+    contains(world.ctl("clear_policy", "bad", "-p", "nosuch", status=69).stderr, "Parameter does not exist")
+    world.ctl("list_policies", "--url", "http://127.0.0.1:9", status=69)
+    equal(world.get("/policies"), [])
+
+
+@case
+def ctl_says_which_rabbitmq_a_vhost_follows(world):
+    world.ctl("add_vhost", "cc", "--compat", "3.12", "--default-queue-type", "quorum")
+    wanted = {"name": "cc", "compat": "3.12", "default_queue_type": "quorum"}
+    contains(world.ctl_json("list_vhosts", "name", "compat", "default_queue_type"), wanted)
+    equal(world.ctl("update_vhost_metadata", "cc", "--description", "d", "--compat", "4.3").stdout,
+          'Updating metadata of vhost "cc" ...\n')
+    contains(world.ctl_json("list_vhosts", "name", "compat", "description"),
+             {"name": "cc", "compat": "4.3", "description": "d"})
+    world.ctl("update_vhost_metadata", "cc", "--description", "")
+    contains(world.ctl_json("list_vhosts", "name", "description"), {"name": "cc", "description": ""})
+    contains(world.ctl("update_vhost_metadata", "cc", "--compat", "2", status=65).stderr, "compat '2'")
+    contains(world.ctl("update_vhost_metadata", "nosuch", "--compat", "4.3", status=65).stderr,
+             "Virtual host 'nosuch' does not exist")
+    world.ctl("update_vhost_metadata", "cc", status=64)
+    world.ctl("delete_vhost", "cc")
+
+
+@case
 def ctl_lists_queues_exchanges_bindings(world):
     world.put("/queues/%2F/cq", {"durable": True, "arguments": {"x-max-length": 100, "x-overflow": "reject-publish"}})
     lines = world.ctl("list_queues").stdout.splitlines()

@@ -20,7 +20,11 @@ rabbitmq_global_messages_delivered_total rabbitmq_global_messages_delivered_cons
 rabbitmq_global_messages_delivered_consume_manual_ack_total rabbitmq_global_messages_delivered_get_auto_ack_total
 rabbitmq_global_messages_delivered_get_manual_ack_total rabbitmq_global_messages_redelivered_total
 rabbitmq_global_messages_acknowledged_total rabbitmq_global_messages_get_empty_total
-revenant_entries_entered_total revenant_entries_ended_total""".split()
+revenant_entries_entered_total revenant_entries_ended_total revenant_entries_present revenant_refusals_cut_total
+rabbitmq_global_messages_dead_lettered_maxlen_total rabbitmq_global_messages_dead_lettered_expired_total
+rabbitmq_global_messages_dead_lettered_rejected_total rabbitmq_global_messages_dead_lettered_delivery_limit_total
+rabbitmq_global_messages_dead_lettered_confirmed_total""".split()
+DEATHS = "rabbitmq_global_messages_dead_lettered_{}_total"
 
 
 def scrape(world):
@@ -90,6 +94,72 @@ def counters_count_and_balance(world):
         equal(after["revenant_entries_entered_total", ""], ended + after["rabbitmq_queue_messages", ""])
         channel.queue_delete("counted")
         channel.queue_delete("dead")
+
+
+def death_labels(kind, strategy):
+    return f'{{queue_type="rabbit_{kind}_queue",dead_letter_strategy="{strategy}"}}'
+
+
+@case
+def deaths_exist_for_what_can_happen(world):  # DL-209
+    disabled, once, guarded = "disabled", "at_most_once", "at_least_once"
+    both = [(kind, strategy) for kind in ("classic", "quorum") for strategy in (disabled, once)]
+    wanted = {"maxlen": both, "expired": [*both, ("quorum", guarded)], "rejected": [*both, ("quorum", guarded)],
+              "delivery_limit": [("quorum", strategy) for strategy in (disabled, once, guarded)],
+              "confirmed": [("quorum", guarded)]}
+    found = samples(scrape(world))
+    for reason, pairs in wanted.items():
+        equal({labels for name, labels in found if name == DEATHS.format(reason)},
+              {death_labels(*pair) for pair in pairs}, reason)
+
+
+def get_and_reject(channel, queue):
+    channel.basic_reject(channel.basic_get(queue)[0].delivery_tag, requeue=False)
+
+
+def sum_of(found, wanted):
+    return sum(value for (name, _), value in found.items() if name == wanted)
+
+
+@case
+def deaths_are_counted_by_type_and_strategy(world):  # DL-209, DL-210
+    before = samples(scrape(world))
+    quorum = {"x-queue-type": "quorum"}
+    to_dead = {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"}
+    guarded = {"x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish"}
+    with world.amqp() as connection:
+        channel = connection.channel()
+        channel.confirm_delivery()
+        channel.queue_declare("dead")
+        for name, arguments in (("c0", {}), ("c1", {**to_dead, "x-max-length": 1}), ("c2", {**to_dead, "x-message-ttl": 0}),
+                                ("q0", quorum), ("q1", {**quorum, **to_dead, "x-delivery-limit": 0}),
+                                ("q2", {**quorum, **to_dead, **guarded}),
+                                ("q3", {**quorum, **guarded, "x-dead-letter-exchange": "not yet there"})):
+            channel.queue_declare(name, durable=True, arguments=arguments)
+            channel.basic_publish("", name, b"x")
+        channel.basic_publish("", "c1", b"one too many")
+        for name in ("c0", "c1", "q0", "q2", "q3"):
+            get_and_reject(channel, name)
+        channel.basic_reject(channel.basic_get("q1")[0].delivery_tag, requeue=True)
+        world.eventually(lambda: world.get("/queues/%2F/dead")["messages"] == 5, "the dead letters have arrived")
+        world.eventually(lambda: world.get("/queues/%2F/q3")["messages_dlx"] == 1, "one cannot")
+        after = samples(scrape(world))
+        grown = {(reason, *pair): after[DEATHS.format(reason), labels] - before[DEATHS.format(reason), labels]
+                 for reason in ("maxlen", "expired", "rejected", "delivery_limit", "confirmed")
+                 for pair in ((kind, strategy) for kind in ("classic", "quorum")
+                              for strategy in ("disabled", "at_most_once", "at_least_once"))
+                 if (DEATHS.format(reason), labels := death_labels(*pair)) in after}
+        equal({key: count for key, count in grown.items() if count}, {
+            ("maxlen", "classic", "at_most_once"): 1, ("expired", "classic", "at_most_once"): 1,
+            ("rejected", "classic", "disabled"): 1, ("rejected", "classic", "at_most_once"): 1,
+            ("rejected", "quorum", "disabled"): 1, ("delivery_limit", "quorum", "at_most_once"): 1,
+            ("rejected", "quorum", "at_least_once"): 2, ("confirmed", "quorum", "at_least_once"): 1})
+        equal(after["revenant_entries_present", '{state="dead_letter_waiting"}'], 1)
+        present = sum_of(after, "revenant_entries_present")
+        equal(present, after["rabbitmq_queue_messages", ""])
+        equal(after["revenant_entries_entered_total", ""], sum_of(after, "revenant_entries_ended_total") + present)
+        for name in ("dead", "c0", "c1", "c2", "q0", "q1", "q2", "q3"):
+            channel.queue_delete(name)
 
 
 @case
