@@ -898,7 +898,7 @@ void Channel::write_get_answer(const engine::GetAnswer& answer) {
     ok.routing_key = answer.envelope ? std::string_view(answer.envelope->routing_keys.front())
                                      : answer.message->routing_key();
     ok.message_count = static_cast<std::uint32_t>(answer.messages_left);
-    write_content(frame_of(number_, ok), answer.message, answer.envelope);
+    write_content(frame_of(number_, ok), answer.message, answer.envelope, answer.counts);
 }
 
 // The engine has let the channel go already; commands still under way are ignored there.
@@ -976,12 +976,13 @@ bool Channel::deliver(engine::Deliver&& effect) {
 
     // The common case, in one piece: nothing added to the properties, and a body of one small
     // frame.
-    const bool one_piece = !effect.envelope && body.size() < Output::shared_bytes_min &&
+    const bool added = effect.envelope || effect.counts.any();
+    const bool one_piece = !added && body.size() < Output::shared_bytes_min &&
                            (frame_max == 0 || body.size() + frame_overhead_bytes <= frame_max);
     std::string rendered;
     std::string_view properties = message.properties();
-    if (effect.envelope) {
-        rendered = render_properties(message, *effect.envelope);
+    if (added) {
+        rendered = render_properties(message, effect.envelope, effect.counts);
         properties = rendered;
     }
     const std::size_t header_payload = 12 + properties.size();
@@ -1033,12 +1034,12 @@ void Channel::write_body(const MessageRef& message) {
 }
 
 void Channel::write_content(std::string_view method_frame, const MessageRef& message,
-                            const EnvelopeRef& envelope) {
+                            const EnvelopeRef& envelope, engine::ShownCounts counts) {
     std::string& out = connection_.output().buffer();
     out.append(method_frame);
-    if (envelope) {
+    if (envelope || counts.any()) {
         append_content_header(out, number_, message->body_size(),
-                              render_properties(*message, *envelope));
+                              render_properties(*message, envelope, counts));
     } else {
         append_content_header(out, number_, message->body_size(), message->properties());
     }
@@ -1052,7 +1053,7 @@ void Channel::on_return(const engine::ReturnUnroutable& effect) {
     returned.reply_text = "NO_ROUTE";
     returned.exchange = effect.message->exchange();
     returned.routing_key = effect.message->routing_key();
-    write_content(frame_of(number_, returned), effect.message, {});
+    write_content(frame_of(number_, returned), effect.message, {}, {});
 }
 
 void Channel::on_cancel(const engine::CancelConsumer& effect) {

@@ -158,7 +158,7 @@ class Channel final : public engine::EffectSink {
     std::optional<std::string> queue_name(std::string_view name);
 
     void write_content(std::string_view method_frame, const MessageRef& message,
-                       const EnvelopeRef& envelope);
+                       const EnvelopeRef& envelope, engine::ShownCounts counts);
     void write_body(const MessageRef& message);
 
     Connection& connection_;

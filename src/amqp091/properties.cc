@@ -171,10 +171,9 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
     return published;
 }
 
-std::string render_properties(const Message& message, const Envelope& envelope) {
-    // Bytes that were accepted at publish can be decoded again.
-    BasicProperties properties = decode_properties(message.properties()).value();
-    Table headers = headers_of(message);
+namespace {
+
+void add_envelope(const Envelope& envelope, Table& headers) {
     if (envelope.keys_replaced) {
         std::erase_if(headers, [](const Field& field) { return field.name == "CC"; });
     }
@@ -186,16 +185,32 @@ std::string render_properties(const Message& message, const Envelope& envelope) 
         set(headers, "x-first-death-exchange", Value::string(history.first.exchange));
         set(headers, "x-first-death-queue", Value::string(history.first.queue));
         set(headers, "x-first-death-reason", Value::string(to_string(history.first.reason)));
-        set(headers, "x-last-death-exchange", Value::string(history.last.exchange));
-        set(headers, "x-last-death-queue", Value::string(history.last.queue));
-        set(headers, "x-last-death-reason", Value::string(to_string(history.last.reason)));
+        if (history.last) {
+            set(headers, "x-last-death-exchange", Value::string(history.last->exchange));
+            set(headers, "x-last-death-queue", Value::string(history.last->queue));
+            set(headers, "x-last-death-reason", Value::string(to_string(history.last->reason)));
+        }
     }
+}
+
+}  // namespace
+
+std::string render_properties(const Message& message, const EnvelopeRef& envelope,
+                              engine::ShownCounts counts) {
+    // Bytes that were accepted at publish can be decoded again.
+    BasicProperties properties = decode_properties(message.properties()).value();
+    Table headers = headers_of(message);
+    if (envelope) {
+        add_envelope(*envelope, headers);
+        properties.clear(Property::expiration);
+    }
+    if (counts.delivery > 0) set(headers, "x-delivery-count", Value::int64(counts.delivery));
+    if (counts.acquired > 0) set(headers, "x-acquired-count", Value::int64(counts.acquired));
     sort_and_deduplicate(headers);
     std::string encoded;
     encode_table(headers, encoded);
     properties.headers = encoded;
     properties.mark(Property::headers);
-    properties.clear(Property::expiration);
     std::string rendered;
     encode_properties(properties, rendered);
     return rendered;

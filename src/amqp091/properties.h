@@ -4,6 +4,7 @@
 
 #include "amqp091/content.h"
 #include "base/result.h"
+#include "engine/effect.h"
 #include "message/death.h"
 #include "message/message.h"
 
@@ -36,7 +37,9 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view pro
                                                             std::string_view reply_name);
 
 // The property bytes of a message with what befell it: x-death, x-first-death-*, x-last-death-*
-// (DL-85 to DL-90), without expiration (DL-70) and, once keys were replaced, without CC (DL-66).
-std::string render_properties(const Message& message, const Envelope& envelope);
+// (DL-85 to DL-90), without expiration (DL-70) and, once keys were replaced, without CC (DL-66);
+// and x-delivery-count, x-acquired-count (DL-152).
+std::string render_properties(const Message& message, const EnvelopeRef& envelope,
+                              engine::ShownCounts counts);
 
 }  // namespace revenant::amqp091

@@ -52,6 +52,7 @@ struct Vhost {
     std::string description;
     std::vector<std::string> tags;
     std::string default_queue_type;  // Empty: that of the node.
+    std::string compat;              // "3.12" or "4.3". Empty: that of the node.
     bool tracing = false;
     bool protected_from_deletion = false;
     VhostLimits limits;

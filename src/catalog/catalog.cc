@@ -202,6 +202,14 @@ class CatalogTurn {
         if (command.default_queue_type) {
             REVENANT_TRY(vhost.default_queue_type, queue_type(*command.default_queue_type));
         }
+        if (command.compat) {
+            if (!command.compat->empty() && *command.compat != "3.12" && *command.compat != "4.3") {
+                return refuse(
+                    Kind::invalid_compat,
+                    "compat '" + *command.compat + "' is unknown; it should be '4.3' or '3.12'");
+            }
+            vhost.compat = *command.compat;
+        }
         if (command.tracing) vhost.tracing = *command.tracing;
         if (!is_new) {
             change_vhost(std::move(vhost));

@@ -25,6 +25,7 @@ struct CatalogRefusal {
         invalid_pattern,
         invalid_password_hash,
         invalid_queue_type,
+        invalid_compat,
         vhost_is_protected,
         vhost_limit_exceeded,
     };

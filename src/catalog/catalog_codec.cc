@@ -126,7 +126,7 @@ void fields_of(Stream& stream, Event& event) {
         each(stream, event.user, event.limits.max_connections, event.limits.max_channels);
     } else if constexpr (std::is_same_v<Plain, VhostAdded> || std::is_same_v<Plain, VhostChanged>) {
         each(stream, event.vhost.name, event.vhost.description, event.vhost.tags,
-             event.vhost.default_queue_type, event.vhost.tracing,
+             event.vhost.default_queue_type, event.vhost.compat, event.vhost.tracing,
              event.vhost.protected_from_deletion, event.vhost.limits.max_connections,
              event.vhost.limits.max_queues);
     } else if constexpr (std::is_same_v<Plain, UserDeleted> ||

@@ -59,6 +59,7 @@ struct PutVhost {
     std::optional<std::string> description;
     std::optional<std::vector<std::string>> tags;
     std::optional<std::string> default_queue_type;
+    std::optional<std::string> compat;  // "3.12", "4.3"; empty: that of the node
     std::optional<bool> tracing;
     // Gets every permission in a new vhost, if there is such a user. management 4.6
     std::optional<std::string> grant_to;

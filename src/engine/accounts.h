@@ -1,6 +1,9 @@
 // Accounts: every entry that came into a queue has left by a stated ending or is still there.
 #pragma once
 
+#include "engine/queue_settings.h"
+#include "message/death.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +41,27 @@ struct Accounts {
     friend bool operator==(const Accounts&, const Accounts&) = default;
 };
 
+// Deaths by queue type, strategy and reason (DL-209).
+struct DeathTable {
+    std::array<std::uint64_t, queue_kind_count * death_strategy_count * death_reason_count>
+        counts{};
+
+    std::uint64_t& of(QueueKind kind, DeathStrategy strategy, DeathReason reason) {
+        return counts[index(kind, strategy, reason)];
+    }
+    std::uint64_t of(QueueKind kind, DeathStrategy strategy, DeathReason reason) const {
+        return counts[index(kind, strategy, reason)];
+    }
+
+  private:
+    static std::size_t index(QueueKind kind, DeathStrategy strategy, DeathReason reason) {
+        return (static_cast<std::size_t>(kind) * death_strategy_count +
+                static_cast<std::size_t>(strategy)) *
+                   death_reason_count +
+               static_cast<std::size_t>(reason);
+    }
+};
+
 // What passes through a vhost, for metrics. Plain integers owned by the engine's thread.
 struct Traffic {
     std::uint64_t received = 0;  // publishes
@@ -54,6 +78,9 @@ struct Traffic {
     std::uint64_t redelivered = 0;
     std::uint64_t acknowledged = 0;
     std::uint64_t refused_by_queue = 0;  // reject-publish
+    DeathTable deaths;
+    std::uint64_t dead_letters_confirmed = 0;  // at-least-once: all targets have it
+    std::uint64_t refusals_cut = 0;  // refused by so many full queues in a row that it was dropped
     std::uint64_t queues_declared = 0;
     std::uint64_t queues_created = 0;
     std::uint64_t queues_deleted = 0;

@@ -192,4 +192,21 @@ void Chain::due_entries(std::uint64_t number, Timestamp now,
     found->earliest = earliest;
 }
 
+void Chain::due_at_head(Timestamp now, std::vector<std::uint64_t>& sequences) {
+    if (ready_ == 0) return;
+    const std::uint64_t first = *first_ready();
+    for (std::uint64_t number = block_of(first); number <= block_of(next_); ++number) {
+        const Block* const candidate = block(number);
+        if (candidate == nullptr || candidate->ready == 0) continue;
+        for (std::size_t word = 0; word < candidate->ready_bits.size(); ++word) {
+            for (std::uint64_t bits = candidate->ready_bits[word]; bits != 0; bits &= bits - 1) {
+                const std::size_t index =
+                    word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+                if (candidate->deadlines.empty() || candidate->deadlines[index] > now) return;
+                sequences.push_back(number * block_entries + index);
+            }
+        }
+    }
+}
+
 }  // namespace revenant::engine

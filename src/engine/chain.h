@@ -11,6 +11,7 @@
 #include "message/death.h"
 #include "message/message.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -21,12 +22,28 @@ namespace revenant::engine {
 
 enum class EntryState : std::uint8_t { gone, ready, unacked };
 
+// How often a message was tried in vain (DL-147).
+struct Counts {
+    std::uint32_t delivery = 0;
+    std::uint32_t acquired = 0;
+    friend bool operator==(const Counts&, const Counts&) = default;
+};
+
 struct Entry {
     MessageRef message;
-    EnvelopeRef envelope;  // empty until the broker adds something to the message
-    std::uint32_t delivery_count = 0;
+    EnvelopeRef envelope;              // empty until the broker adds something to the message
+    std::uint32_t delivery_count = 0;  // failed attempts (DL-147)
+    std::uint16_t acquired_count = 0;  // deliveries that came back for whatever reason
     EntryState state = EntryState::gone;
-    bool redelivered = false;
+    bool returned = false;  // was delivered before
+
+    void count(Counts counts) {
+        delivery_count = counts.delivery;
+        acquired_count = static_cast<std::uint16_t>(std::min(counts.acquired, 0xffffU));
+    }
+    Counts counts() const { return {delivery_count, acquired_count}; }
+    // What a consumer is told: somebody may have seen it already (DL-154, DL-155).
+    bool is_redelivered() const { return returned || delivery_count > 0; }
 };
 
 class Chain {
@@ -64,6 +81,8 @@ class Chain {
     // Appends the ready entries of the block that are due, oldest first, and brings the block's
     // earliest deadline up to date.
     void due_entries(std::uint64_t block, Timestamp now, std::vector<std::uint64_t>& sequences);
+    // Appends the ready entries from the head on that are due, up to the first that is not.
+    void due_at_head(Timestamp now, std::vector<std::uint64_t>& sequences);
 
     template <typename Visit>  // visit(sequence, entry), in order, of every entry still here
     void for_each(Visit visit) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/ids.h"
+#include "engine/policy.h"
 #include "engine/refusal.h"
 #include "message/message.h"
 #include "message/value.h"
@@ -154,6 +155,22 @@ struct Recover {
     ChannelId channel;
 };
 
+// Sets or replaces a policy of this name.
+struct SetPolicy {
+    ChannelId channel;
+    PolicyScope scope = PolicyScope::user;
+    Policy policy;
+};
+struct ClearPolicy {
+    ChannelId channel;
+    PolicyScope scope = PolicyScope::user;
+    std::string name;
+};
+// Which RabbitMQ the virtual host behaves like from now on. Not answered.
+struct SetCompatibility {
+    Compatibility compatibility = Compatibility::v4_3;
+};
+
 struct SelectTransaction {
     ChannelId channel;
 };
@@ -170,7 +187,7 @@ struct Tick {};
 using Command =
     std::variant<OpenConnection, CloseConnection, ResumeConnection, OpenChannel, CloseChannel,
                  DeclareExchange, DeleteExchange, DeclareQueue, DeleteQueue, PurgeQueue, Bind,
-                 Unbind, Publish, SetQos, Consume, Cancel, Get, Settle, Recover, SelectTransaction,
-                 Commit, Rollback, Tick>;
+                 Unbind, Publish, SetQos, Consume, Cancel, Get, Settle, Recover, SetPolicy,
+                 ClearPolicy, SetCompatibility, SelectTransaction, Commit, Rollback, Tick>;
 
 }  // namespace revenant::engine

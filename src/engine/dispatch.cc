@@ -1,6 +1,7 @@
 #include "engine/dispatch.h"
 
 #include "base/check.h"
+#include "base/probe.h"
 #include "engine/consumers.h"
 #include "engine/expiry.h"
 #include "engine/overflow.h"
@@ -10,6 +11,10 @@
 
 namespace revenant::engine {
 namespace {
+
+// A cascade of overflowing queues goes on in the next turn after so many visits: others want to be
+// served, too.
+constexpr std::size_t visits_per_turn_max = 10'000;
 
 // The consumer whose turn it is. Those found unable to take leave the line until credit returns.
 Consumer* next_consumer(Queue& queue) {
@@ -30,6 +35,12 @@ void move_to_back(Queue& queue, Consumer& consumer) {
     active.push_back(consumer);
 }
 
+ShownCounts shown_counts(Turn& turn, const Queue& queue, const Entry& entry) {
+    if (!queue.is_quorum()) return {};
+    const bool both = turn.state().compatibility() == Compatibility::v4_3;
+    return {entry.delivery_count, both ? std::uint32_t{entry.acquired_count} : 0};
+}
+
 void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     Channel& channel = *consumer.channel;
     Traffic& traffic = turn.state().traffic();
@@ -41,13 +52,15 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         delivery.delivery = channel.unsettled.skip();
         delivery.message = std::move(entry.message);
         delivery.envelope = std::move(entry.envelope);
-        delivery.redelivered = entry.redelivered;
+        delivery.redelivered = entry.is_redelivered();
+        delivery.counts = shown_counts(turn, queue, entry);
         traffic.delivered_auto_ack += 1;
     } else {
         const Entry& entry = queue.at(position);
         delivery.message = entry.message;
         delivery.envelope = entry.envelope;
-        delivery.redelivered = entry.redelivered;
+        delivery.redelivered = entry.is_redelivered();
+        delivery.counts = shown_counts(turn, queue, entry);
         queue.mark_unacked(position);
         queue.unsettled_deliveries += 1;
         consumer.unsettled += 1;
@@ -60,25 +73,47 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     if (!turn.effects().deliver(std::move(delivery))) channel.connection->paused = true;
 }
 
+// True if something was handed out.
+bool dispatch_one(Turn& turn, Queue& queue) {
+    if (queue.ready_count() == 0) return false;
+    Consumer* const consumer = next_consumer(queue);
+    if (consumer == nullptr) return false;
+    move_to_back(queue, *consumer);
+    deliver(turn, queue, *consumer, *queue.head());
+    return true;
+}
+
+void serve(Turn& turn, Queue& queue) {
+    if (queue.settings.ttl_mode == TtlMode::exact) {
+        dispatch(turn, queue);
+        return;
+    }
+    do {
+        expire_heads(turn, queue);
+    } while (dispatch_one(turn, queue));
+}
+
 }  // namespace
 
 void dispatch(Turn& turn, Queue& queue) {
-    while (queue.ready_count() > 0) {
-        Consumer* const consumer = next_consumer(queue);
-        if (consumer == nullptr) return;
-        move_to_back(queue, *consumer);
-        deliver(turn, queue, *consumer, *queue.head());
+    while (dispatch_one(turn, queue)) {
     }
 }
 
 void settle_down(Turn& turn) {
     auto& dirty = turn.dirty_queues();
+    std::size_t visits = 0;
     do {
         // Grows while it is walked: deaths put messages into other queues.
         for (std::size_t i = 0; i < dirty.size(); ++i) {
+            if (++visits > visits_per_turn_max) {
+                PROBE("dispatch.cascade_goes_on");
+                dirty.erase(dirty.begin(), dirty.begin() + static_cast<std::ptrdiff_t>(i));
+                return;
+            }
             Queue& queue = *dirty[i];
             queue.dirty = false;
-            dispatch(turn, queue);
+            serve(turn, queue);
             keep_limits(turn, queue);
         }
         dirty.clear();
@@ -96,13 +131,18 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
     REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.queue));
     note_use(turn, *queue);
     Traffic& traffic = turn.state().traffic();
+    if (queue->settings.ttl_mode == TtlMode::head) {
+        expire_heads(turn, *queue);
+        turn.touch(*queue);  // another message will be at the head
+    }
     const std::optional<Position> position = queue->head();
     GetAnswer answer;
     if (!position) {
         traffic.get_empty += 1;
         return answer;
     }
-    answer.redelivered = queue->at(*position).redelivered;
+    answer.redelivered = queue->at(*position).is_redelivered();
+    answer.counts = shown_counts(turn, *queue, queue->at(*position));
     if (answer.redelivered) traffic.redelivered += 1;
     if (command.no_ack) {
         Entry entry = turn.remove(*queue, *position, Ending::auto_acknowledged);

@@ -8,7 +8,7 @@ namespace revenant::engine {
 
 // Hands out what can be handed out, keeps limits and expires what is due, until no queue touched in
 // this turn has anything left to do. A death may touch further queues; they are worked off in the
-// same loop, never by recursion.
+// same loop, never by recursion. A very long cascade goes on in the next turn.
 void settle_down(Turn& turn);
 
 // Hands out what can be handed out of this queue now, before the turn ends.

@@ -14,6 +14,13 @@
 
 namespace revenant::engine {
 
+// The counts a delivery from a quorum queue carries (DL-152); from a classic one both are 0.
+struct ShownCounts {
+    std::uint32_t delivery = 0;
+    std::uint32_t acquired = 0;
+    bool any() const { return delivery > 0 || acquired > 0; }
+};
+
 // A message goes to a consumer. The delivery counts up per channel, for basic.get as well.
 struct Deliver {
     ChannelId channel;
@@ -22,6 +29,7 @@ struct Deliver {
     MessageRef message;
     EnvelopeRef envelope;
     bool redelivered = false;
+    ShownCounts counts;
 };
 
 // The publish with this sequence number is safe (or was refused by a queue). Per channel, confirms
@@ -52,6 +60,7 @@ struct GetAnswer {
     MessageRef message;  // empty: the queue has nothing ready
     EnvelopeRef envelope;
     bool redelivered = false;
+    ShownCounts counts;
     std::uint64_t messages_left = 0;
 };
 struct Done {
@@ -83,8 +92,30 @@ struct DeliveriesPaused {
     ChannelId channel;
 };
 
+// Something an operator should know. Written to the log; said once per case, not per message.
+struct Notice {
+    enum class Level : std::uint8_t { info, warning };
+    Level level = Level::warning;
+    std::string text;
+};
+
 using Effect = std::variant<Deliver, Confirm, ReturnUnroutable, Done, Refuse, CancelConsumer,
-                            ConnectionClosed, DeliveriesPaused>;
+                            ConnectionClosed, DeliveriesPaused, Notice>;
+
+// The channel or connection an effect is meant for; 0 for a notice, which is meant for operators.
+inline std::uint64_t addressee(const Effect& effect) {
+    return std::visit(
+        [](const auto& one) -> std::uint64_t {
+            if constexpr (requires { one.channel; }) {
+                return one.channel.value;
+            } else if constexpr (requires { one.connection; }) {
+                return one.connection.value;
+            } else {
+                return 0;
+            }
+        },
+        effect);
+}
 
 // Where effects go. The two that pass by the million have doors of their own.
 class EffectSink {

@@ -4,6 +4,8 @@
 #include "engine/consumers.h"
 #include "engine/dispatch.h"
 #include "engine/expiry.h"
+#include "engine/outbox.h"
+#include "engine/policy_change.h"
 #include "engine/publish.h"
 #include "engine/settle.h"
 #include "engine/topology.h"
@@ -30,6 +32,8 @@ Result<void, Refusal> answer(Turn& turn, ChannelId channel, Outcome outcome) {
     }
     return {};
 }
+
+constexpr int outbox_rounds_max = 16;  // per turn
 
 constexpr auto yes = Answered::yes;
 constexpr auto no = Answered::no;
@@ -80,6 +84,12 @@ Result<void, Refusal> work(Turn& turn, const Recover& c) {
     return_all(turn, *turn.attached().find_channel(c.channel), /*delivery_failed=*/false);
     return answer<yes>(turn, c.channel, Result<void, Refusal>{});
 }
+Result<void, Refusal> work(Turn& turn, const SetPolicy& c) {
+    return answer<yes>(turn, c.channel, set_policy(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const ClearPolicy& c) {
+    return answer<yes>(turn, c.channel, clear_policy(turn, c));
+}
 Result<void, Refusal> work(Turn& turn, const SelectTransaction& c) {
     select_transaction(turn, c);
     return answer<yes>(turn, c.channel, Result<void, Refusal>{});
@@ -106,6 +116,20 @@ Turn Engine::begin(Timestamp now) {
 
 void Engine::finish(Turn& turn) {
     if (!dirty_queues_.empty()) settle_down(turn);
+    work_left_ = false;
+    // What an outbox sends on may be consumed at once, which makes room for more.
+    for (int round = 0; round < outbox_rounds_max && !state_.queues_with_letters().empty();
+         ++round) {
+        work_left_ = forward_letters(turn);
+        if (dirty_queues_.empty()) break;
+        settle_down(turn);
+        work_left_ = true;
+    }
+    if (!dirty_queues_.empty()) work_left_ = true;
+}
+
+Timestamp Engine::next_deadline() const {
+    return work_left_ ? Timestamp{} : state_.deadlines_next();
 }
 
 void Engine::refuse(Turn& turn, Refuse refuse) {
@@ -178,6 +202,8 @@ void Engine::run(Turn& turn, CloseChannel&& command) {
     close_channel(turn, command.channel);
     turn.done(command.channel, Answer{});
 }
+
+void Engine::run(Turn& turn, SetCompatibility&& command) { set_compatibility(turn, command); }
 
 void Engine::run(Turn&, Tick&&) {}  // begin() has expired what was due
 

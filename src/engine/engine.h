@@ -32,7 +32,7 @@ class Engine {
     void replay(const Event& event) { state_.apply(event); }
 
     // When the next Tick is due; `never` if nothing waits.
-    Timestamp next_deadline() const { return state_.deadlines_next(); }
+    Timestamp next_deadline() const;
 
     State& state() { return state_; }
     Attached& attached() { return attached_; }
@@ -49,6 +49,7 @@ class Engine {
     void run(Turn& turn, ResumeConnection&& command);
     void run(Turn& turn, OpenChannel&& command);
     void run(Turn& turn, CloseChannel&& command);
+    void run(Turn& turn, SetCompatibility&& command);
     void run(Turn& turn, Tick&& command);
     template <typename ChannelCommand>
     void run(Turn& turn, ChannelCommand&& command);
@@ -59,6 +60,7 @@ class Engine {
     State state_;
     Attached attached_;
     std::vector<Queue*> dirty_queues_;
+    bool work_left_ = false;  // the last turn stopped before everything was done
 };
 
 }  // namespace revenant::engine

@@ -9,6 +9,7 @@
 #include "engine/accounts.h"
 #include "engine/command.h"
 #include "engine/exchange.h"
+#include "engine/policy.h"
 #include "engine/queue.h"
 #include "message/death.h"
 #include "message/message.h"
@@ -34,7 +35,7 @@ struct QueueDeclared {
 struct QueueDeleted {
     QueueId queue;
 };
-// Everything ready is gone. What is unsettled stays, and is named: a replay knows no deliveries.
+// Everything but the unsettled is gone. That is named: a replay knows no deliveries.
 struct Purged {
     QueueId queue;
     std::vector<Position> unsettled;  // ascending
@@ -71,11 +72,26 @@ struct Removed {
     Position position;
     Ending ending = Ending::acknowledged;
 };
-// A delivery came back: the message is ready again in its old place.
+// A delivery came back: the message is ready again, in its old place (classic queues) or in another
+// one of a quorum queue.
 struct Returned {
     QueueId queue;
     Position position;
-    std::uint32_t delivery_count = 0;
+    Position to;
+    Counts counts;
+};
+// A delivery came back and waits before the next attempt.
+struct Delayed {
+    QueueId queue;
+    Position position;
+    Position to;
+    Timestamp until;
+    Counts counts;
+};
+struct DelayEnded {
+    QueueId queue;
+    Position position;
+    Position to;
 };
 // A message died and left its queue for all its targets at once. Nothing but a reference moves.
 struct DeadLettered {
@@ -91,10 +107,40 @@ struct RefusedToDeath {
     EnvelopeRef envelope;
     std::vector<Placement> targets;
 };
+// A message died and waits in the outbox of its queue until all its targets have it.
+struct LetterKept {
+    QueueId queue;
+    Position position;
+    Position to;
+    DeathReason reason = DeathReason::rejected;
+    Timestamp died_at;
+    Counts counts;
+};
+// A letter from the outbox reached these targets; with the last of them it leaves.
+struct LetterForwarded {
+    QueueId queue;
+    Position position;
+    EnvelopeRef envelope;
+    std::vector<Placement> targets;
+    bool last = false;
+};
 
-using Event =
-    std::variant<ExchangeDeclared, ExchangeDeleted, QueueDeclared, QueueDeleted, Purged, Bound,
-                 Unbound, Enqueued, Removed, Returned, DeadLettered, RefusedToDeath>;
+struct PolicySet {
+    PolicyScope scope = PolicyScope::user;
+    Policy policy;
+};
+struct PolicyCleared {
+    PolicyScope scope = PolicyScope::user;
+    std::string name;
+};
+struct CompatibilitySet {
+    Compatibility compatibility = Compatibility::v4_3;
+};
+
+using Event = std::variant<ExchangeDeclared, ExchangeDeleted, QueueDeclared, QueueDeleted, Purged,
+                           Bound, Unbound, Enqueued, Removed, Returned, Delayed, DelayEnded,
+                           DeadLettered, RefusedToDeath, LetterKept, LetterForwarded, PolicySet,
+                           PolicyCleared, CompatibilitySet>;
 
 // Where the facts of a turn are written down, in order. Not called when nobody keeps a record.
 class Recorder {

@@ -76,9 +76,6 @@ std::string_view to_string(ExchangeType type) {
 }
 
 Exchange::Exchange(ExchangeDeclaration declared) : declaration(std::move(declared)) {
-    if (const Value* argument = find(declaration.arguments, "alternate-exchange")) {
-        if (const std::string* other = argument->as_string()) alternate = *other;
-    }
     switch (declaration.type) {
         case ExchangeType::direct:
             routes.emplace<DirectRoutes>();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/command.h"
+#include "engine/queue_settings.h"
 #include "engine/refusal.h"
 #include "engine/string_map.h"
 #include "engine/topic_trie.h"
@@ -72,7 +73,8 @@ struct Exchange {
     explicit Exchange(ExchangeDeclaration declared);
 
     ExchangeDeclaration declaration;
-    std::optional<std::string> alternate;  // its name; it need not exist
+    AppliedPolicy policy;
+    std::optional<std::string> alternate;  // its name, in force; it need not exist
     std::variant<DirectRoutes, FanoutRoutes, TopicRoutes, HeadersRoutes, ConsistentHashRoutes>
         routes;
     // Every binding that starts here, by its identity (amqp091 7.12).

@@ -5,24 +5,80 @@
 #include "engine/topology.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace revenant::engine {
 namespace {
 
-void expire_block(Turn& turn, const Deadlines::Item& item) {
+// What is due in one queue, gathered over its blocks.
+struct DueInQueue {
+    QueueId queue;
+    std::vector<Position> positions;
+};
+using Due = std::vector<DueInQueue>;
+
+std::vector<Position>& positions_of(Due& due, QueueId queue) {
+    for (DueInQueue& one : due) {
+        if (one.queue == queue) return one.positions;
+    }
+    return due.emplace_back(DueInQueue{queue, {}}).positions;
+}
+
+// Those that were returned first, then by priority, the oldest first (DL-129, DL-133).
+bool dies_before(Position a, Position b) {
+    return a.level() != b.level() ? a.level() > b.level() : a.sequence() < b.sequence();
+}
+
+void expire_gathered(Turn& turn, Due& due) {
+    for (DueInQueue& one : std::exchange(due, {})) {
+        Queue* const queue = turn.state().find_queue(one.queue);
+        if (queue == nullptr || one.positions.empty()) continue;
+        if (!std::is_sorted(one.positions.begin(), one.positions.end(), dies_before)) {
+            std::sort(one.positions.begin(), one.positions.end(), dies_before);
+        }
+        die(turn, *queue, one.positions, DeathReason::expired);
+    }
+}
+
+// What was delayed joins the returned ones, in the order of their times (DL-163).
+void end_delays(Turn& turn, Queue& queue, const std::vector<std::uint64_t>& due) {
+    std::vector<std::pair<Timestamp, Position>> order;
+    for (const std::uint64_t sequence : due) {
+        order.emplace_back(queue.level(delayed_level).deadline(sequence),
+                           Position::of(delayed_level, sequence));
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [until, position] : order) {
+        if (queue.deadline(position) <= turn.now()) {
+            PROBE("expiry.while_delayed");
+            die(turn, queue, {&position, 1}, DeathReason::expired);
+        } else {
+            turn.emit(DelayEnded{queue.id(), position, queue.next_in(returned_level)});
+        }
+    }
+    turn.touch(queue);
+}
+
+void gather_block(Turn& turn, const Deadlines::Item& item, Due& due) {
     Queue* const queue = turn.state().find_queue(item.queue);
     if (queue == nullptr) return;
     Chain& chain = queue->level(item.level);
     if (chain.scheduled(item.block) != item.at) return;  // an earlier timer took its place
-    std::vector<std::uint64_t> due;
-    chain.due_entries(item.block, turn.now(), due);
+    std::vector<std::uint64_t> sequences;
+    chain.due_entries(item.block, turn.now(), sequences);
     chain.set_scheduled(item.block, never);
-    std::vector<Position> positions;
-    positions.reserve(due.size());
-    for (const std::uint64_t sequence : due)
-        positions.push_back(Position::of(item.level, sequence));
-    if (!positions.empty()) die(turn, *queue, positions, DeathReason::expired);
+    if (queue->is_quorum() && item.level == delayed_level) {
+        end_delays(turn, *queue, sequences);
+    } else if (queue->settings.ttl_mode == TtlMode::head) {
+        queue->overdue = true;
+        turn.touch(*queue);  // its heads are looked at before the turn ends
+    } else {
+        std::vector<Position>& positions = positions_of(due, queue->id());
+        for (const std::uint64_t sequence : sequences) {
+            positions.push_back(Position::of(item.level, sequence));
+        }
+    }
     turn.state().schedule_block(*queue,
                                 Position::of(item.level, item.block * Chain::block_entries));
 }
@@ -30,7 +86,8 @@ void expire_block(Turn& turn, const Deadlines::Item& item) {
 void expire_queue(Turn& turn, const Deadlines::Item& item) {
     Queue* const queue = turn.state().find_queue(item.queue);
     if (queue == nullptr) return;
-    queue->expiry_scheduled = false;
+    if (item.at != queue->expiry_timer) return;  // an earlier timer took its place
+    queue->expiry_timer = never;
     // The last consumer that leaves starts the period anew.
     if (!queue->settings.expires_ms || !queue->consumers.empty()) return;
     if (queue->last_used + milliseconds(*queue->settings.expires_ms) > turn.now()) {
@@ -48,20 +105,57 @@ void expire_due(Turn& turn) {
     // Not what comes up on the way: a message that expires into a queue whose time-to-live is zero
     // is offered to the consumers there before it expires again (DL-126).
     const std::uint64_t newest = deadlines.newest();
+    Due due;
     while (const auto item = deadlines.pop_due(turn.now(), newest)) {
         if (item->kind == Deadlines::Kind::message_block) {
-            expire_block(turn, *item);
+            gather_block(turn, *item, due);
         } else {
+            expire_gathered(turn, due);
             expire_queue(turn, *item);
         }
     }
+    expire_gathered(turn, due);
+}
+
+// A quorum queue takes the expired prefix of every level; a classic one goes on to a lower priority
+// only when it has emptied the higher one (DL-129, DL-130).
+void expire_heads(Turn& turn, Queue& queue) {
+    std::vector<Position> positions;
+    std::vector<std::uint64_t> sequences;
+    for (std::size_t level = queue.served_levels(); level-- > 0;) {
+        sequences.clear();
+        queue.level(level).due_at_head(turn.now(), sequences);
+        for (const std::uint64_t sequence : sequences) {
+            positions.push_back(Position::of(level, sequence));
+        }
+        if (!queue.is_quorum() && sequences.size() < queue.level(level).ready_count()) break;
+    }
+    if (!positions.empty()) die(turn, queue, positions, DeathReason::expired);
+}
+
+void expire_overdue(Turn& turn, Queue& queue) {
+    if (!queue.overdue || queue.settings.ttl_mode == TtlMode::head) return;
+    PROBE("expiry.overdue");
+    queue.overdue = false;
+    std::vector<Position> positions;
+    for (std::size_t level = queue.served_levels(); level-- > 0;) {
+        queue.level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {
+            if (entry.state != EntryState::ready) return;
+            if (queue.level(level).deadline(sequence) > turn.now()) return;
+            positions.push_back(Position::of(level, sequence));
+        });
+    }
+    if (!positions.empty()) die(turn, queue, positions, DeathReason::expired);
 }
 
 Timestamp deadline_for(const Turn& turn, const Queue& queue,
                        std::optional<std::int64_t> message_ttl_ms) {
     std::optional<std::int64_t> ttl_ms = queue.settings.message_ttl_ms;
     if (message_ttl_ms) ttl_ms = ttl_ms ? std::min(*ttl_ms, *message_ttl_ms) : *message_ttl_ms;
-    return ttl_ms ? turn.now() + milliseconds(*ttl_ms) : never;
+    if (!ttl_ms) return never;
+    // A quorum queue keeps even a message without any time for a millisecond (DL-126).
+    return turn.now() +
+           milliseconds(queue.is_quorum() ? std::max<std::int64_t>(*ttl_ms, 1) : *ttl_ms);
 }
 
 }  // namespace revenant::engine

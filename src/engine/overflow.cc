@@ -14,29 +14,62 @@ bool exceeds(const std::optional<std::int64_t>& limit, std::uint64_t amount) {
 }
 
 bool over_limit(const Queue& queue) {
-    return exceeds(queue.settings.max_length, queue.ready_count()) ||
-           exceeds(queue.settings.max_length_bytes, queue.ready_bytes());
+    const Amount amount = queue.limited();
+    return exceeds(queue.settings.max_length, amount.count) ||
+           exceeds(queue.settings.max_length_bytes, amount.bytes);
 }
 
-bool has_no_room_for(const Queue& queue, std::uint64_t body_size) {
-    return exceeds(queue.settings.max_length, queue.ready_count() + 1) ||
-           exceeds(queue.settings.max_length_bytes, queue.ready_bytes() + body_size);
+bool has_no_room_for(const Queue& queue, const Message& message) {
+    const Amount amount = queue.limited();
+    return exceeds(queue.settings.max_length, amount.count + 1) ||
+           exceeds(queue.settings.max_length_bytes, amount.bytes + queue.bytes_of(message));
+}
+
+// A quorum queue takes publishes again at four fifths of its limits (DL-140).
+bool has_come_down(const Queue& queue) {
+    const auto above = [](const std::optional<std::int64_t>& limit, std::uint64_t amount) {
+        return limit && amount > static_cast<std::uint64_t>(*limit) / 5 * 4 +
+                                     static_cast<std::uint64_t>(*limit) % 5 * 4 / 5;
+    };
+    const Amount amount = queue.limited();
+    return !above(queue.settings.max_length, amount.count) &&
+           !above(queue.settings.max_length_bytes, amount.bytes);
+}
+
+bool quorum_refuses(Turn& turn, Queue& queue) {
+    if (queue.refusing && has_come_down(queue)) {
+        PROBE("overflow.quorum_resumes");
+        queue.refusing = false;
+    }
+    if (queue.refusing || !over_limit(queue)) return queue.refusing;
+    if (queue.dirty) dispatch(turn, queue);
+    queue.refusing = over_limit(queue);
+    return queue.refusing;
 }
 
 }  // namespace
 
-bool refuses_publish(Turn& turn, Queue& queue, std::uint64_t body_size) {
+bool refuses_publish(Turn& turn, Queue& queue, const Message& message) {
     if (queue.settings.overflow == Overflow::drop_head) return false;
-    if (!has_no_room_for(queue, body_size)) return false;
+    if (queue.is_quorum()) return quorum_refuses(turn, queue);
+    if (!has_no_room_for(queue, message)) return false;
     if (!queue.dirty) return true;
     PROBE("overflow.serve_before_refusing");
     dispatch(turn, queue);
-    return has_no_room_for(queue, body_size);
+    return has_no_room_for(queue, message);
+}
+
+bool refuses_dead_letter(Turn& turn, Queue& queue, const Message& message, DeathStrategy strategy) {
+    if (queue.is_quorum() && strategy != DeathStrategy::at_least_once) return false;
+    return refuses_publish(turn, queue, message);
 }
 
 void keep_limits(Turn& turn, Queue& queue) {
     // A refusing queue may stand above its limit after a requeue (DL-142); nothing is dropped then.
-    if (queue.settings.overflow != Overflow::drop_head) return;
+    if (queue.settings.overflow != Overflow::drop_head) {
+        if (queue.is_quorum() && over_limit(queue)) queue.refusing = true;
+        return;
+    }
     while (over_limit(queue)) {
         const auto head = queue.head();
         if (!head) return;

@@ -58,7 +58,7 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
 
 // True if the queue took it.
 bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
-    if (refuses_publish(turn, queue, message->body_size())) {
+    if (refuses_publish(turn, queue, *message)) {
         turn.state().traffic().refused_by_queue += 1;
         if (queue.settings.overflow == Overflow::reject_publish_dlx)
             die_refused(turn, queue, message, {});

@@ -15,7 +15,13 @@ QueueView view(const Queue& queue) {
     shown.exclusive = queue.declaration.exclusive;
     shown.auto_delete = queue.declaration.auto_delete;
     shown.arguments = queue.declaration.arguments;
+    shown.kind = queue.declaration.kind;
     shown.settings = queue.settings;
+    shown.policy = queue.policy;
+    shown.delayed = queue.delayed().count;
+    shown.dead_letters_waiting = queue.outbox().count;
+    shown.dead_letter_bytes_waiting = queue.outbox().bytes;
+    shown.deaths = queue.deaths;
     shown.owner = queue.owner;
     shown.last_used = queue.last_used;
     shown.ready = queue.ready_count();
@@ -36,7 +42,8 @@ ExchangeView view(const Exchange& exchange) {
     const ExchangeDeclaration& declaration = exchange.declaration;
     return {declaration.name,     std::string(to_string(declaration.type)),
             declaration.durable,  declaration.auto_delete,
-            declaration.internal, declaration.arguments};
+            declaration.internal, declaration.arguments,
+            exchange.policy};
 }
 
 BindingView view(const Binding& binding) {
@@ -99,9 +106,13 @@ void add(Traffic& to, const Traffic& from) {
                &T::unroutable_returned, &T::confirmed, &T::delivered_auto_ack,
                &T::delivered_manual_ack, &T::got_auto_ack, &T::got_manual_ack, &T::get_empty,
                &T::redelivered, &T::acknowledged, &T::refused_by_queue, &T::queues_declared,
-               &T::queues_created, &T::queues_deleted);
+               &T::queues_created, &T::queues_deleted, &T::dead_letters_confirmed,
+               &T::refusals_cut);
+    for (std::size_t i = 0; i < to.deaths.counts.size(); ++i) {
+        to.deaths.counts[i] += from.deaths.counts[i];
+    }
     // A counter that is added to Traffic must be added here, too.
-    static_assert(sizeof(Traffic) == 17 * sizeof(std::uint64_t));
+    static_assert(sizeof(Traffic) == 19 * sizeof(std::uint64_t) + sizeof(DeathTable));
 }
 
 }  // namespace
@@ -219,6 +230,17 @@ std::vector<ChannelView> list_channels(Engine& engine) {
     std::sort(channels.begin(), channels.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     return channels;
+}
+
+std::vector<Policy> list_policies(Engine& engine, PolicyScope scope) {
+    std::vector<Policy> policies;
+    for (const Policy* policy : engine.state().policies().list(scope)) policies.push_back(*policy);
+    return policies;
+}
+
+std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string_view name) {
+    const Policy* const found = engine.state().policies().find(scope, name);
+    return found == nullptr ? std::nullopt : std::optional{*found};
 }
 
 Totals sum_up(Engine& engine) {

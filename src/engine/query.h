@@ -23,8 +23,14 @@ struct QueueView {
     bool exclusive = false;
     bool auto_delete = false;
     Table arguments;
+    QueueKind kind = QueueKind::classic;
     QueueSettings settings;  // in force
-    ConnectionId owner;      // of an exclusive queue
+    AppliedPolicy policy;
+    std::uint64_t delayed = 0;
+    std::uint64_t dead_letters_waiting = 0;  // in the outbox of at-least-once dead-lettering
+    std::uint64_t dead_letter_bytes_waiting = 0;
+    DeathCounts deaths{};
+    ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
     std::uint64_t ready = 0;
     std::uint64_t unacked = 0;
@@ -42,6 +48,7 @@ struct ExchangeView {
     bool auto_delete = false;
     bool internal = false;
     Table arguments;
+    AppliedPolicy policy;
 };
 
 struct BindingView {
@@ -111,6 +118,9 @@ std::vector<BindingView> list_bindings_to(Engine& engine, std::string_view excha
 std::vector<ConsumerView> list_consumers(Engine& engine);
 std::vector<ConsumerView> list_consumers_of_queue(Engine& engine, std::string_view queue);
 std::vector<ChannelView> list_channels(Engine& engine);
+// Sorted by name.
+std::vector<Policy> list_policies(Engine& engine, PolicyScope scope);
+std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string_view name);
 Totals sum_up(Engine& engine);
 
 }  // namespace revenant::engine

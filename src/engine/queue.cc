@@ -3,13 +3,17 @@
 #include "base/check.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace revenant::engine {
 namespace {
 
-std::size_t level_count_for(const Table& arguments) {
-    const Value* const argument = find(arguments, "x-max-priority");
+constexpr std::size_t default_quorum_priority = 4;  // of a message that names none (DL-156)
+
+std::size_t level_count_for(const QueueDeclaration& declaration) {
+    if (declaration.kind == QueueKind::quorum) return outbox_level + 1;
+    const Value* const argument = find(declaration.arguments, "x-max-priority");
     if (argument == nullptr || argument->as_integer() == nullptr) return 1;
     // A maximum of 0 behaves as 1 (amqp091 16.1).
     return static_cast<std::size_t>(std::clamp<std::int64_t>(*argument->as_integer(), 1, 255)) + 1;
@@ -17,67 +21,154 @@ std::size_t level_count_for(const Table& arguments) {
 
 }  // namespace
 
-Queue::Queue(QueueDeclaration declared)
-    : declaration(std::move(declared)), levels_(level_count_for(declaration.arguments)) {}
-
-std::size_t Queue::level_for(std::optional<std::uint8_t> priority) const {
-    return std::min<std::size_t>(priority.value_or(0), levels_.size() - 1);
+std::string_view to_string(QueueKind kind) {
+    return kind == QueueKind::classic ? "classic" : "quorum";
 }
 
-Position Queue::push(std::size_t level, Entry entry, Timestamp deadline) {
-    ready_count_ += 1;
-    ready_bytes_ += entry.message->body_size();
-    return Position::of(level, levels_[level].push(std::move(entry), deadline));
-}
-
-void Queue::push_at(Position position, Entry entry, Timestamp deadline) {
-    ready_count_ += 1;
-    ready_bytes_ += entry.message->body_size();
-    levels_[position.level()].push_at(position.sequence(), std::move(entry), deadline);
-}
-
-std::optional<Position> Queue::head() {
-    if (ready_count_ == 0) return std::nullopt;
-    for (std::size_t level = levels_.size(); level-- > 0;) {
-        if (const auto sequence = levels_[level].first_ready())
-            return Position::of(level, *sequence);
+std::string_view to_string(DeathStrategy strategy) {
+    switch (strategy) {
+        case DeathStrategy::disabled:
+            return "disabled";
+        case DeathStrategy::at_most_once:
+            return "at_most_once";
+        case DeathStrategy::at_least_once:
+            return "at_least_once";
     }
     UNREACHABLE();
 }
 
+std::string_view to_string(Compatibility compatibility) {
+    return compatibility == Compatibility::v4_3 ? "4.3" : "3.12";
+}
+
+std::optional<Compatibility> parse_compatibility(std::string_view text) {
+    if (text == "4.3") return Compatibility::v4_3;
+    if (text == "3.12") return Compatibility::v3_12;
+    return std::nullopt;
+}
+
+Queue::Queue(QueueDeclaration declared, bool count_properties)
+    : declaration(std::move(declared)),
+      levels_(level_count_for(declaration)),
+      served_levels_(is_quorum() ? returned_level + 1 : levels_.size()),
+      count_properties_(is_quorum() && count_properties) {}
+
+std::uint64_t Queue::bytes_of(const Message& message) const {
+    return message.body_size() + (count_properties_ ? message.properties().size() : 0);
+}
+
+std::size_t Queue::level_for(std::optional<std::uint8_t> priority) const {
+    if (is_quorum()) {
+        return std::min<std::size_t>(priority.value_or(default_quorum_priority),
+                                     quorum_priorities - 1);
+    }
+    return std::min<std::size_t>(priority.value_or(0), levels_.size() - 1);
+}
+
+Amount& Queue::amount_at(std::size_t level, EntryState state) {
+    if (state == EntryState::unacked) return unacked_;
+    if (level < served_levels_) return ready_;
+    return level == delayed_level ? delayed_ : outbox_;
+}
+
+void Queue::note_ready(std::size_t level) {
+    if (level >= served_levels_) return;
+    const std::uint64_t bit = std::uint64_t{1} << (level % 64);
+    if (levels_[level].ready_count() > 0) {
+        ready_levels_[level / 64] |= bit;
+    } else {
+        ready_levels_[level / 64] &= ~bit;
+    }
+}
+
+Position Queue::push(std::size_t level, Entry entry, Timestamp deadline) {
+    const Position position = next_in(level);
+    push_at(position, std::move(entry), deadline);
+    return position;
+}
+
+void Queue::push_at(Position position, Entry entry, Timestamp deadline) {
+    const std::size_t level = position.level();
+    amount_at(level, EntryState::ready).add(bytes_of(*entry.message));
+    levels_[level].push_at(position.sequence(), std::move(entry), deadline);
+    note_ready(level);
+}
+
+std::optional<Position> Queue::head() {
+    for (std::size_t word = ready_levels_.size(); word-- > 0;) {
+        if (ready_levels_[word] == 0) continue;
+        const std::size_t level =
+            word * 64 + 63 - static_cast<std::size_t>(std::countl_zero(ready_levels_[word]));
+        return Position::of(level, *levels_[level].first_ready());
+    }
+    return std::nullopt;
+}
+
+Timestamp Queue::deadline(Position position) const {
+    if (position.level() == delayed_level && is_quorum()) {
+        const auto found = deadlines_of_delayed_.find(position.sequence());
+        return found == deadlines_of_delayed_.end() ? never : found->second;
+    }
+    return levels_[position.level()].deadline(position.sequence());
+}
+
 void Queue::mark_unacked(Position position) {
-    const std::uint64_t bytes = at(position).message->body_size();
+    const std::uint64_t bytes = bytes_of(*at(position).message);
     levels_[position.level()].mark_unacked(position.sequence());
-    ready_count_ -= 1;
-    ready_bytes_ -= bytes;
-    unacked_count_ += 1;
-    unacked_bytes_ += bytes;
+    ready_.subtract(bytes);
+    unacked_.add(bytes);
+    note_ready(position.level());
 }
 
 void Queue::mark_ready(Position position) {
-    const std::uint64_t bytes = at(position).message->body_size();
+    const std::uint64_t bytes = bytes_of(*at(position).message);
     levels_[position.level()].mark_ready(position.sequence());
-    ready_count_ += 1;
-    ready_bytes_ += bytes;
-    unacked_count_ -= 1;
-    unacked_bytes_ -= bytes;
+    ready_.add(bytes);
+    unacked_.subtract(bytes);
+    note_ready(position.level());
 }
 
 Entry Queue::take(Position position) {
-    const bool ready = at(position).state == EntryState::ready;
-    Entry entry = levels_[position.level()].take(position.sequence());
-    const std::uint64_t bytes = entry.message->body_size();
-    (ready ? ready_count_ : unacked_count_) -= 1;
-    (ready ? ready_bytes_ : unacked_bytes_) -= bytes;
+    const std::size_t level = position.level();
+    const EntryState state = at(position).state;
+    Entry entry = levels_[level].take(position.sequence());
+    amount_at(level, state).subtract(bytes_of(*entry.message));
+    note_ready(level);
+    if (level >= served_levels_) {
+        deadlines_of_delayed_.erase(position.sequence());
+        if (level == outbox_level) forget_letter(position.sequence());
+    }
     return entry;
+}
+
+void Queue::forget_letter(std::uint64_t sequence) {
+    letters.erase(sequence);
+    if (!waits) return;
+    for (auto& [target, sequences] : waits->for_room) sequences.erase(sequence);
+    if (letters.empty()) waits.reset();
+}
+
+void Queue::move(Position from, Position to) {
+    const Timestamp expires = to.level() == outbox_level ? never : deadline(from);
+    push_at(to, take(from), expires);
+}
+
+void Queue::delay(Position from, Position to, Timestamp until) {
+    const Timestamp expires = deadline(from);
+    push_at(to, take(from), until);
+    if (expires != never) deadlines_of_delayed_.emplace(to.sequence(), expires);
 }
 
 void Queue::clear() {
     for (Chain& level : levels_) level = Chain{};
-    ready_count_ = 0;
-    unacked_count_ = 0;
-    ready_bytes_ = 0;
-    unacked_bytes_ = 0;
+    ready_levels_ = {};
+    deadlines_of_delayed_.clear();
+    letters.clear();
+    waits.reset();
+    ready_ = {};
+    unacked_ = {};
+    delayed_ = {};
+    outbox_ = {};
 }
 
 }  // namespace revenant::engine

@@ -1,13 +1,22 @@
 // Queue: its messages in order and its counters. Data without decisions.
+//
+// A classic queue has one chain per priority. A quorum queue has 32 of them and three more: what
+// was returned, served before all others (DL-156); what waits for its next attempt (DL-163); and
+// what died and waits for its targets (DL-173).
 #pragma once
 
 #include "base/ids.h"
 #include "engine/attached.h"
 #include "engine/chain.h"
+#include "engine/queue_settings.h"
 #include "message/value.h"
 
+#include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,31 +25,22 @@ namespace revenant::engine {
 
 struct Binding;
 
-// Where an entry stands in its queue: priority level and sequence number.
+// Where an entry stands in its queue: level and sequence number.
 struct Position {
     std::uint64_t packed = 0;
     static Position of(std::size_t level, std::uint64_t sequence) {
-        return {(std::uint64_t{level} << 56) | sequence};
+        return {(std::uint64_t{level} << 48) | sequence};
     }
-    std::size_t level() const { return static_cast<std::size_t>(packed >> 56); }
-    std::uint64_t sequence() const { return packed & ((std::uint64_t{1} << 56) - 1); }
+    std::size_t level() const { return static_cast<std::size_t>(packed >> 48); }
+    std::uint64_t sequence() const { return packed & ((std::uint64_t{1} << 48) - 1); }
     friend auto operator<=>(Position, Position) = default;
 };
 
-enum class Overflow : std::uint8_t { drop_head, reject_publish, reject_publish_dlx };
-
-// The settings in force, from arguments and policies (policy.cc).
-struct QueueSettings {
-    std::optional<std::int64_t> message_ttl_ms;
-    std::optional<std::int64_t> expires_ms;
-    std::optional<std::int64_t> max_length;
-    std::optional<std::int64_t> max_length_bytes;
-    Overflow overflow = Overflow::drop_head;
-    std::optional<std::string> dead_letter_exchange;
-    std::optional<std::string> dead_letter_routing_key;
-    bool single_active_consumer = false;
-    friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
-};
+// The levels of a quorum queue above its priorities.
+constexpr std::size_t quorum_priorities = 32;
+constexpr std::size_t returned_level = quorum_priorities;
+constexpr std::size_t delayed_level = returned_level + 1;
+constexpr std::size_t outbox_level = delayed_level + 1;
 
 struct QueueDeclaration {
     QueueId id;
@@ -49,39 +49,98 @@ struct QueueDeclaration {
     bool exclusive = false;
     bool auto_delete = false;
     Table arguments;
+    QueueKind kind = QueueKind::classic;
     friend bool operator==(const QueueDeclaration&, const QueueDeclaration&) = default;
 };
 
+// Messages and their bytes.
+struct Amount {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+    void add(std::uint64_t size) {
+        count += 1;
+        bytes += size;
+    }
+    void subtract(std::uint64_t size) {
+        count -= 1;
+        bytes -= size;
+    }
+    friend Amount operator+(Amount a, Amount b) { return {a.count + b.count, a.bytes + b.bytes}; }
+    friend bool operator==(Amount, Amount) = default;
+};
+
+// A letter in the outbox: it died, and not all of its targets have it yet.
+struct WaitingLetter {
+    DeathReason reason = DeathReason::rejected;
+    Timestamp died_at;
+    std::vector<QueueId> reached;  // the targets that have it
+};
+
+// What the letters of an outbox wait for. Those that wait for no queue's room wait for a change of
+// the topology. Passing state: after a restart all are tried anew.
+struct OutboxWaits {
+    std::map<QueueId, std::set<std::uint64_t>> for_room;  // in a queue that refused them
+    std::uint64_t tried_with_topology = 0;                // its version at the last full round
+    std::optional<std::uint64_t> round_at;                // a full round goes on from here
+    bool told = false;                                    // that letters wait
+};
+
+// How messages died in this queue, by reason, for metrics.
+using DeathCounts = std::array<std::uint64_t, death_reason_count>;
+
 class Queue {
   public:
-    explicit Queue(QueueDeclaration declaration);
+    // Of a quorum queue, whether properties count as bytes (DL-143).
+    explicit Queue(QueueDeclaration declaration, bool count_properties = true);
 
     QueueDeclaration declaration;
     QueueSettings settings;
+    AppliedPolicy policy;
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
-    std::vector<Binding*> bindings;  // in which this queue is the destination
-    QueueConsumers consumers;        // passing state
+    std::vector<Binding*> bindings;                  // in which this queue is the destination
+    QueueConsumers consumers;                        // passing state
+    std::map<std::uint64_t, WaitingLetter> letters;  // of the outbox, by sequence number
+    std::unique_ptr<OutboxWaits> waits;              // set while there are letters
+    DeathCounts deaths{};
+    std::set<std::string> cycles_told;  // one warning per distinct cycle (DL-120)
     // Deliveries that wait on some channel for their settlement. A deleted queue lives on, without
     // its messages, until there are none.
     std::uint64_t unsettled_deliveries = 0;
     bool deleted = false;
     bool had_consumer = false;
-    bool expiry_scheduled = false;  // a timer for x-expires is running
-    bool dirty = false;             // has work waiting at the end of this turn
-    std::uint64_t route_mark = 0;   // the routing pass that found this queue already
+    Timestamp expiry_timer = never;  // of x-expires, while one is running
+    bool dirty = false;              // has work waiting at the end of this turn
+    bool overdue = false;           // expired ones may stand behind the head (ttl-mode: head)
+    bool refusing = false;           // a quorum queue that told its publishers to stop (DL-140)
+    std::uint64_t route_mark = 0;    // the routing pass that found this queue already
 
     const std::string& name() const { return declaration.name; }
     QueueId id() const { return declaration.id; }
-    std::uint64_t ready_count() const { return ready_count_; }
-    std::uint64_t unacked_count() const { return unacked_count_; }
-    std::uint64_t ready_bytes() const { return ready_bytes_; }
-    std::uint64_t unacked_bytes() const { return unacked_bytes_; }
+    bool is_quorum() const { return declaration.kind == QueueKind::quorum; }
+    std::uint64_t ready_count() const { return ready_.count; }
+    std::uint64_t ready_bytes() const { return ready_.bytes; }
+    std::uint64_t unacked_count() const { return unacked_.count; }
+    std::uint64_t unacked_bytes() const { return unacked_.bytes; }
+    Amount delayed() const { return delayed_; }
+    Amount outbox() const { return outbox_; }
+    // What the limits are about (DL-136).
+    Amount limited() const { return ready_ + delayed_ + outbox_; }
+    std::uint64_t message_count() const {
+        return ready_.count + unacked_.count + delayed_.count + outbox_.count;
+    }
+    std::uint64_t bytes_of(const Message& message) const;
     std::size_t level_count() const { return levels_.size(); }
     Chain& level(std::size_t index) { return levels_[index]; }
     const Chain& level(std::size_t index) const { return levels_[index]; }
+    // The levels consumers are served from: not those of delayed ones and of the outbox.
+    std::size_t served_levels() const { return served_levels_; }
     // The level a message of this priority belongs to.
     std::size_t level_for(std::optional<std::uint8_t> priority) const;
+    // Where the next entry of this level will stand.
+    Position next_in(std::size_t level) const {
+        return Position::of(level, levels_[level].next_sequence());
+    }
 
     Position push(std::size_t level, Entry entry, Timestamp deadline);
     void push_at(Position position, Entry entry, Timestamp deadline);
@@ -92,20 +151,31 @@ class Queue {
         return position.level() < levels_.size() &&
                levels_[position.level()].contains(position.sequence());
     }
-    Timestamp deadline(Position position) const {
-        return levels_[position.level()].deadline(position.sequence());
-    }
+    // When it expires. What is delayed does not expire before it is ready again, what died never.
+    Timestamp deadline(Position position) const;
     void mark_unacked(Position position);
     void mark_ready(Position position);
     Entry take(Position position);
+    // To another level of a quorum queue, with its deadline.
+    void move(Position from, Position to);
+    // To the delayed ones until then.
+    void delay(Position from, Position to, Timestamp until);
     void clear();
 
   private:
+    Amount& amount_at(std::size_t level, EntryState state);
+    void note_ready(std::size_t level);
+    void forget_letter(std::uint64_t sequence);
+
     std::vector<Chain> levels_;
-    std::uint64_t ready_count_ = 0;
-    std::uint64_t unacked_count_ = 0;
-    std::uint64_t ready_bytes_ = 0;
-    std::uint64_t unacked_bytes_ = 0;
+    std::size_t served_levels_;
+    bool count_properties_;
+    std::array<std::uint64_t, 4> ready_levels_{};  // a bit per served level with something ready
+    std::map<std::uint64_t, Timestamp> deadlines_of_delayed_;
+    Amount ready_;
+    Amount unacked_;
+    Amount delayed_;
+    Amount outbox_;
 };
 
 }  // namespace revenant::engine

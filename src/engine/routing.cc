@@ -195,9 +195,11 @@ const Table& RoutingInput::headers() const {
         add("x-first-death-queue", history.first.queue);
         add("x-first-death-reason", to_string(history.first.reason));
         add("x-first-death-exchange", history.first.exchange);
-        add("x-last-death-queue", history.last.queue);
-        add("x-last-death-reason", to_string(history.last.reason));
-        add("x-last-death-exchange", history.last.exchange);
+        if (history.last) {
+            add("x-last-death-queue", history.last->queue);
+            add("x-last-death-reason", to_string(history.last->reason));
+            add("x-last-death-exchange", history.last->exchange);
+        }
     }
     return *headers_;
 }

@@ -1,9 +1,9 @@
 #include "engine/settle.h"
 
 #include "base/check.h"
-#include "base/probe.h"
 #include "engine/consumers.h"
 #include "engine/dead_letter.h"
+#include "engine/returning.h"
 
 #include <algorithm>
 #include <vector>
@@ -50,22 +50,32 @@ void release_queue_if_done(Turn& turn, Queue& queue) {
     if (queue.deleted && queue.unsettled_deliveries == 0) turn.state().release_deleted_queue(queue);
 }
 
-// Back in its old place; but what expired while it was away dies before anybody else gets it
-// (DL-132).
-void release(Turn& turn, Queue& queue, Position position, bool delivery_failed) {
-    const std::uint32_t delivery_count =
-        queue.at(position).delivery_count + (delivery_failed ? 1 : 0);
-    if (queue.deadline(position) <= turn.now()) {
-        PROBE("settle.returned_too_late");
-        queue.at(position).delivery_count = delivery_count;
-        die(turn, queue, {&position, 1}, DeathReason::expired);
-        return;
-    }
-    turn.return_to_queue(queue, position, delivery_count);
-    turn.touch(queue);
-}
+// Neighbours from one queue that die of the same cause die as one run (design: runs of deaths).
+class DeathRun {
+  public:
+    explicit DeathRun(Turn& turn) : turn_(turn) {}
 
-void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outcome) {
+    void add(Queue& queue, Position position, DeathReason reason) {
+        if (&queue != source_ || reason != reason_) {
+            finish();
+            source_ = &queue;
+            reason_ = reason;
+        }
+        positions_.push_back(position);
+    }
+    void finish() {
+        if (!positions_.empty()) die(turn_, *source_, positions_, reason_);
+        positions_.clear();
+    }
+
+  private:
+    Turn& turn_;
+    Queue* source_ = nullptr;
+    DeathReason reason_ = DeathReason::rejected;
+    std::vector<Position> positions_;
+};
+
+void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outcome, DeathRun& run) {
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
     Queue& queue = *unsettled.queue;
     if (outcome.kind == OutcomeKind::accepted) turn.state().traffic().acknowledged += 1;
@@ -78,53 +88,31 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outco
         case OutcomeKind::accepted:
             turn.remove(queue, position, Ending::acknowledged);
             break;
-        case OutcomeKind::rejected:
-            if (outcome.delivery_failed) queue.at(position).delivery_count += 1;
-            die(turn, queue, {&position, 1}, DeathReason::rejected);
+        case OutcomeKind::rejected: {
+            Entry& entry = queue.at(position);
+            entry.count({entry.delivery_count + (outcome.delivery_failed ? 1 : 0),
+                         entry.acquired_count + 1U});
+            run.add(queue, position, DeathReason::rejected);
             break;
+        }
         case OutcomeKind::released:
-            release(turn, queue, position, outcome.delivery_failed);
+            if (const auto reason =
+                    return_delivery(turn, queue, position, outcome.delivery_failed)) {
+                run.add(queue, position, *reason);
+            }
             break;
     }
-}
-
-// A run of rejected deliveries from one queue dies as one (design: runs of deaths).
-void reject_run(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
-                bool delivery_failed) {
-    std::vector<Position> positions;
-    positions.reserve(deliveries.size());
-    Queue* source = nullptr;
-    const auto finish = [&] {
-        if (source == nullptr) return;
-        if (!positions.empty()) die(turn, *source, positions, DeathReason::rejected);
-        positions.clear();
-    };
-    for (const DeliveryId delivery : deliveries) {
-        const Unsettled unsettled = take_unsettled(turn, channel, delivery);
-        if (unsettled.queue->deleted) {
-            release_queue_if_done(turn, *unsettled.queue);
-            continue;
-        }
-        if (unsettled.queue != source) {
-            finish();
-            source = unsettled.queue;
-        }
-        const Position position{unsettled.position};
-        if (delivery_failed) source->at(position).delivery_count += 1;
-        positions.push_back(position);
-    }
-    finish();
 }
 
 }  // namespace
 
 void settle_deliveries(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
                        Outcome outcome) {
-    if (outcome.kind == OutcomeKind::rejected && deliveries.size() > 1) {
-        reject_run(turn, channel, deliveries, outcome.delivery_failed);
-        return;
+    DeathRun run(turn);
+    for (const DeliveryId delivery : deliveries) {
+        settle_one(turn, channel, delivery, outcome, run);
     }
-    for (const DeliveryId delivery : deliveries) settle_one(turn, channel, delivery, outcome);
+    run.finish();
 }
 
 Result<void, Refusal> settle(Turn& turn, const Settle& command) {
@@ -139,7 +127,7 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
         }
     }
     if (!command.multiple && !channel.transaction) {
-        settle_one(turn, channel, command.delivery, command.outcome);
+        settle_deliveries(turn, channel, {&command.delivery, 1}, command.outcome);
         return {};
     }
     if (command.multiple) {

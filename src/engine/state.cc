@@ -81,7 +81,9 @@ std::vector<Exchange*> State::exchanges_by_name() {
 // ------------------------------------------------------------------------- topology
 
 void State::apply_one(const ExchangeDeclared& event) {
-    exchanges_.emplace(event.exchange.name, std::make_unique<Exchange>(event.exchange));
+    auto exchange = std::make_unique<Exchange>(event.exchange);
+    configure(*exchange);
+    exchanges_.emplace(event.exchange.name, std::move(exchange));
     ++topology_version_;
 }
 
@@ -94,9 +96,9 @@ void State::apply_one(const ExchangeDeleted& event) {
 }
 
 void State::apply_one(const QueueDeclared& event) {
-    auto queue = std::make_unique<Queue>(event.queue);
+    auto queue = std::make_unique<Queue>(event.queue, compatibility_ == Compatibility::v4_3);
     queue->owner = event.owner;
-    queue->settings = settings_in_force(event.queue.arguments);
+    configure(*queue);
     last_queue_id_ = std::max(last_queue_id_, event.queue.id.value);
     queues_.emplace(event.queue.name, queue.get());
     queues_by_id_.emplace(event.queue.id, std::move(queue));
@@ -108,8 +110,9 @@ void State::apply_one(const QueueDeleted& event) {
     CHECK(found != queues_by_id_.end());
     Queue& queue = *found->second;
     CHECK(queue.bindings.empty());
-    accounts_.of(Ending::queue_deleted) += queue.ready_count() + queue.unacked_count();
+    accounts_.of(Ending::queue_deleted) += queue.message_count();
     queue.clear();
+    queues_with_letters_.erase(queue.id());
     queues_.erase(queue.name());
     queue.deleted = true;
     // Deliveries still unsettled on channels refer to it; release_deleted_queue frees it then.
@@ -131,6 +134,43 @@ void State::apply_one(const Purged& event) {
         });
     }
     for (const Position position : purged) remove(*queue, position, Ending::purged);
+}
+
+// ------------------------------------------------------------------------- settings
+
+void State::configure(Queue& queue) {
+    queue.policy = policies_.for_queue(queue.declaration.kind, queue.name());
+    queue.settings = settings_in_force(queue.declaration, queue.policy, compatibility_);
+}
+
+void State::configure(Exchange& exchange) {
+    exchange.policy = policies_.for_exchange(exchange.name());
+    exchange.alternate = alternate_in_force(exchange.declaration.arguments, exchange.policy);
+}
+
+void State::configure_all() {
+    for (Queue* const queue : queues_by_name()) {
+        const QueueSettings before = queue->settings;
+        configure(*queue);
+        if (queue->settings != before) reconfigured_.push_back(queue->id());
+    }
+    for (const auto& [name, exchange] : exchanges_) configure(*exchange);
+    ++topology_version_;
+}
+
+void State::apply_one(const PolicySet& event) {
+    policies_.set(event.scope, event.policy);
+    configure_all();
+}
+
+void State::apply_one(const PolicyCleared& event) {
+    policies_.clear(event.scope, event.name);
+    configure_all();
+}
+
+void State::apply_one(const CompatibilitySet& event) {
+    compatibility_ = event.compatibility;
+    configure_all();
 }
 
 void State::release_deleted_queue(Queue& queue) {
@@ -192,8 +232,8 @@ void State::remove_binding(Exchange& source, const std::string& identity) {
 bool State::is_stale(const Deadlines::Item& item) {
     Queue* const queue = find_queue(item.queue);
     if (queue == nullptr) return true;
-    return item.kind == Deadlines::Kind::message_block &&
-           queue->level(item.level).scheduled(item.block) != item.at;
+    if (item.kind == Deadlines::Kind::queue_expiry) return queue->expiry_timer != item.at;
+    return queue->level(item.level).scheduled(item.block) != item.at;
 }
 
 // Messages with an hour to live that are consumed at once leave a timer per block behind. Twice as
@@ -206,11 +246,10 @@ void State::add_deadline(const Deadlines::Item& item) {
 }
 
 void State::schedule_expiry(Queue& queue) {
-    if (queue.expiry_scheduled) return;
-    queue.expiry_scheduled = true;
-    add_deadline({.at = queue.last_used + milliseconds(*queue.settings.expires_ms),
-                  .kind = Deadlines::Kind::queue_expiry,
-                  .queue = queue.id()});
+    const Timestamp at = queue.last_used + milliseconds(*queue.settings.expires_ms);
+    if (queue.expiry_timer <= at) return;
+    queue.expiry_timer = at;
+    add_deadline({.at = at, .kind = Deadlines::Kind::queue_expiry, .queue = queue.id()});
 }
 
 void State::schedule_block(Queue& queue, Position position) {
@@ -243,15 +282,31 @@ Position State::enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope,
 
 Entry State::remove(Queue& queue, Position position, Ending ending) {
     accounts_.of(ending) += 1;
-    return queue.take(position);
+    Entry entry = queue.take(position);
+    if (position.level() >= queue.served_levels() && queue.letters.empty()) {
+        queues_with_letters_.erase(queue.id());
+    }
+    return entry;
 }
 
-void State::return_to_queue(Queue& queue, Position position, std::uint32_t delivery_count) {
+namespace {
+
+void count_attempts(Entry& entry, Counts counts) {
+    entry.returned = true;
+    entry.count(counts);
+}
+
+}  // namespace
+
+void State::return_to_queue(Queue& queue, Position position, Position to, Counts counts) {
     Entry& entry = queue.at(position);
-    entry.redelivered = true;
-    entry.delivery_count = delivery_count;
-    if (entry.state == EntryState::unacked) queue.mark_ready(position);
-    if (queue.deadline(position) != never) schedule_block(queue, position);
+    count_attempts(entry, counts);
+    if (to != position) {
+        queue.move(position, to);
+    } else if (entry.state == EntryState::unacked) {
+        queue.mark_ready(position);
+    }
+    if (queue.deadline(to) != never) schedule_block(queue, to);
 }
 
 void State::place(const Placement& placement, MessageRef message, EnvelopeRef envelope) {
@@ -277,7 +332,22 @@ void State::apply_one(const Removed& event) {
 void State::apply_one(const Returned& event) {
     Queue* const queue = find_queue(event.queue);
     CHECK(queue != nullptr);
-    return_to_queue(*queue, event.position, event.delivery_count);
+    return_to_queue(*queue, event.position, event.to, event.counts);
+}
+
+void State::apply_one(const Delayed& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    count_attempts(queue->at(event.position), event.counts);
+    queue->delay(event.position, event.to, event.until);
+    schedule_block(*queue, event.to);
+}
+
+void State::apply_one(const DelayEnded& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    queue->move(event.position, event.to);
+    if (queue->deadline(event.to) != never) schedule_block(*queue, event.to);
 }
 
 void State::apply_one(const DeadLettered& event) {
@@ -291,8 +361,46 @@ void State::apply_one(const RefusedToDeath& event) {
     for (const Placement& target : event.targets) place(target, event.message, event.envelope);
 }
 
+void State::apply_one(const LetterKept& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    count_attempts(queue->at(event.position), event.counts);
+    queue->move(event.position, event.to);
+    queue->letters[event.to.sequence()] = {event.reason, event.died_at, {}};
+    if (!queue->waits) queue->waits = std::make_unique<OutboxWaits>();
+    queues_with_letters_.insert(queue->id());
+}
+
+void State::apply_one(const LetterForwarded& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    const MessageRef message = queue->at(event.position).message;
+    WaitingLetter& letter = queue->letters.at(event.position.sequence());
+    for (const Placement& target : event.targets) letter.reached.push_back(target.queue);
+    if (event.last) remove(*queue, event.position, Ending::dead_lettered);
+    for (const Placement& target : event.targets) place(target, message, event.envelope);
+}
+
 std::string State::describe() {
     std::string text;
+    describe_exchanges(text);
+    describe_queues(text);
+    text += "entered " + std::to_string(accounts_.entered);
+    for (std::size_t i = 0; i < ending_count; ++i) {
+        text += ' ' + std::string(to_string(static_cast<Ending>(i))) + ' ' +
+                std::to_string(accounts_.ended[i]);
+    }
+    text += "\ncompatible with " + std::string(to_string(compatibility_)) + '\n';
+    for (const PolicyScope scope : {PolicyScope::user, PolicyScope::operator_only}) {
+        for (const Policy* policy : policies_.list(scope)) {
+            text += "policy " + policy->name + ' ' + policy->pattern + ' ' +
+                    display(Value::table(policy->definition)) + '\n';
+        }
+    }
+    return text;
+}
+
+void State::describe_exchanges(std::string& text) {
     for (const Exchange* exchange : exchanges_by_name()) {
         text += "exchange " + exchange->name() + ' ' +
                 std::string(to_string(exchange->declaration.type));
@@ -312,6 +420,9 @@ std::string State::describe() {
         std::sort(bindings.begin(), bindings.end());
         for (const std::string& binding : bindings) text += binding;
     }
+}
+
+void State::describe_queues(std::string& text) {
     for (const Queue* queue : queues_by_name()) {
         text += "queue " + queue->name() + " id " + std::to_string(queue->id().value);
         text += queue->declaration.durable ? " durable" : "";
@@ -322,8 +433,14 @@ std::string State::describe() {
             queue->level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {
                 text += "  " + std::to_string(level) + '/' + std::to_string(sequence) + ' ' +
                         std::string(entry.message->body().substr(0, 64)) + " deadline " +
-                        std::to_string(queue->level(level).deadline(sequence).us) + " count " +
-                        std::to_string(entry.delivery_count);
+                        std::to_string(queue->deadline(Position::of(level, sequence)).us) +
+                        " timer " + std::to_string(queue->level(level).deadline(sequence).us) +
+                        " count " + std::to_string(entry.delivery_count) + " acquired " +
+                        std::to_string(entry.acquired_count);
+                if (level == outbox_level && queue->is_quorum()) {
+                    text +=
+                        " reached " + std::to_string(queue->letters.at(sequence).reached.size());
+                }
                 if (entry.envelope) {
                     text += " via " + entry.envelope->exchange;
                     for (const Death& death : entry.envelope->history.deaths) {
@@ -336,12 +453,6 @@ std::string State::describe() {
             });
         }
     }
-    text += "entered " + std::to_string(accounts_.entered);
-    for (std::size_t i = 0; i < ending_count; ++i) {
-        text += ' ' + std::string(to_string(static_cast<Ending>(i))) + ' ' +
-                std::to_string(accounts_.ended[i]);
-    }
-    return text + '\n';
 }
 
 }  // namespace revenant::engine

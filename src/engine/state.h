@@ -7,6 +7,7 @@
 #include "engine/deadlines.h"
 #include "engine/event.h"
 #include "engine/exchange.h"
+#include "engine/policy.h"
 #include "engine/queue.h"
 #include "engine/string_map.h"
 
@@ -14,8 +15,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace revenant::engine {
@@ -29,7 +32,7 @@ class State {
     // The doors for what passes by the million; apply() of the same event comes here too.
     Position enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope, Timestamp deadline);
     Entry remove(Queue& queue, Position position, Ending ending);
-    void return_to_queue(Queue& queue, Position position, std::uint32_t delivery_count);
+    void return_to_queue(Queue& queue, Position position, Position to, Counts counts);
 
     Exchange* find_exchange(std::string_view name);
     Queue* find_queue(std::string_view name);
@@ -47,12 +50,19 @@ class State {
     std::size_t exchange_count() const { return exchanges_.size(); }
     std::uint64_t route_pass() { return ++route_pass_; }
 
+    const PolicyBook& policies() const { return policies_; }
+    Compatibility compatibility() const { return compatibility_; }
+    // The queues whose settings were changed by policies since the last call.
+    std::vector<QueueId> take_reconfigured() { return std::exchange(reconfigured_, {}); }
+    // The queues with letters in their outbox.
+    const std::set<QueueId>& queues_with_letters() const { return queues_with_letters_; }
+
     std::vector<Queue*> queues_by_name();        // sorted
     std::vector<Exchange*> exchanges_by_name();  // sorted
 
     // Sets or moves the timer of the block that holds this position.
     void schedule_block(Queue& queue, Position position);
-    // Sets the timer of a queue that expires, unless one is running.
+    // Sets the timer of a queue that expires, unless one runs that will look in time.
     void schedule_expiry(Queue& queue);
 
     // Everything that replaying the same events must give again, as text to compare and to read.
@@ -69,8 +79,20 @@ class State {
     void apply_one(const Enqueued& event);
     void apply_one(const Removed& event);
     void apply_one(const Returned& event);
+    void apply_one(const Delayed& event);
+    void apply_one(const DelayEnded& event);
     void apply_one(const DeadLettered& event);
     void apply_one(const RefusedToDeath& event);
+    void apply_one(const LetterKept& event);
+    void apply_one(const LetterForwarded& event);
+    void apply_one(const PolicySet& event);
+    void apply_one(const PolicyCleared& event);
+    void apply_one(const CompatibilitySet& event);
+    void configure(Queue& queue);
+    void configure(Exchange& exchange);
+    void configure_all();
+    void describe_exchanges(std::string& text);
+    void describe_queues(std::string& text);
 
     void add_deadline(const Deadlines::Item& item);
     bool is_stale(const Deadlines::Item& item);
@@ -84,6 +106,10 @@ class State {
     std::vector<std::unique_ptr<Queue>> deleted_queues_;
     Deadlines deadlines_;
     std::size_t deadlines_sweep_at_ = 0;  // the size at which stale ones are looked for
+    PolicyBook policies_;
+    Compatibility compatibility_ = Compatibility::v4_3;
+    std::vector<QueueId> reconfigured_;
+    std::set<QueueId> queues_with_letters_;
     Accounts accounts_;
     Traffic traffic_;
     std::uint64_t last_queue_id_ = 0;

@@ -2,7 +2,7 @@
 
 #include "base/probe.h"
 #include "engine/consumers.h"
-#include "engine/policy.h"
+#include "engine/queue_arguments.h"
 
 #include <algorithm>
 #include <utility>
@@ -93,8 +93,19 @@ const Value* comparable_argument(const Table& arguments, std::string_view name) 
     return value;
 }
 
+// What must agree when a quorum queue is declared again as a classic one (DL-46).
+bool is_compared_when_relaxed(std::string_view name) {
+    constexpr std::string_view compared[] = {
+        "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-expires",    "x-max-length",
+        "x-max-length-bytes",     "x-single-active-consumer",  "x-message-ttl"};
+    return std::find(std::begin(compared), std::end(compared), name) != std::end(compared);
+}
+
 std::optional<Refusal> compare_queue(const std::string& owner, const QueueDeclaration& current,
-                                     const DeclareQueue& received) {
+                                     const DeclareQueue& received, bool relaxed_checks) {
+    const Value* const type = find(received.arguments, "x-queue-type");
+    const bool relaxed = relaxed_checks && current.kind == QueueKind::quorum && type != nullptr &&
+                         type->as_string() != nullptr && *type->as_string() == "classic";
     // An exclusive queue is never durable, so that flag cannot differ (amqp091 8.5).
     if (!current.exclusive && current.durable != received.durable) {
         return inequivalent("durable", owner, quoted(received.durable), quoted(current.durable));
@@ -106,7 +117,10 @@ std::optional<Refusal> compare_queue(const std::string& owner, const QueueDeclar
     std::vector<std::string> names;
     for (const Table* table : {&received.arguments, &current.arguments}) {
         for (const Field& field : *table) {
-            if (is_known_queue_argument(field.name)) names.push_back(field.name);
+            if (relaxed ? is_compared_when_relaxed(field.name)
+                        : is_known_queue_argument(current.kind, field.name)) {
+                names.push_back(field.name);
+            }
         }
     }
     std::sort(names.begin(), names.end());
@@ -264,8 +278,9 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
         if (!command.passive) {
             if (existing->declaration.exclusive != command.exclusive)
                 return locked(turn, command.name);
-            if (auto refusal = compare_queue(turn.queue_phrase(command.name), existing->declaration,
-                                             command)) {
+            if (auto refusal =
+                    compare_queue(turn.queue_phrase(command.name), existing->declaration, command,
+                                  turn.settings().relaxed_checks_on_redeclaration)) {
                 return Unexpected{std::move(*refusal)};
             }
         }
@@ -277,10 +292,17 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
         return refuse(RefusalKind::access_refused,
                       "queue name '" + command.name + "' contains reserved prefix 'amq.*'");
     }
-    if (auto refusal = check_queue_arguments(command.arguments, turn.queue_phrase(command.name))) {
+    const std::string owner = turn.queue_phrase(command.name);
+    REVENANT_TRY(const QueueKind kind, queue_kind(command.arguments, owner));
+    if (auto refusal = check_queue_arguments(kind, command.arguments, owner)) {
         return Unexpected{std::move(*refusal)};
     }
     if (command.refusal_if_new) return Unexpected{*command.refusal_if_new};
+    if (auto refusal = check_queue_properties(
+            kind, {command.server_named, command.durable, command.exclusive, command.auto_delete},
+            owner)) {
+        return Unexpected{std::move(*refusal)};
+    }
     if (command.queues_max && *command.queues_max >= 0 &&
         turn.state().queue_count() >= static_cast<std::uint64_t>(*command.queues_max)) {
         return refuse(RefusalKind::precondition_failed,
@@ -290,7 +312,7 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
     }
     const QueueId id = turn.state().next_queue_id();
     turn.emit(QueueDeclared{{id, command.name, command.durable && !command.exclusive,
-                             command.exclusive, command.auto_delete, command.arguments},
+                             command.exclusive, command.auto_delete, command.arguments, kind},
                             command.exclusive ? connection : ConnectionId{}});
     if (command.exclusive)
         turn.attached().find_connection(connection)->exclusive_queues.push_back(id);
@@ -322,11 +344,11 @@ Result<CountAnswer, Refusal> delete_queue(Turn& turn, const DeleteQueue& command
         return refuse(RefusalKind::precondition_failed,
                       turn.queue_phrase(command.name) + " in use");
     }
-    if (command.if_empty && queue->ready_count() > 0) {
+    if (command.if_empty && queue->limited().count > 0) {
         return refuse(RefusalKind::precondition_failed,
                       turn.queue_phrase(command.name) + " not empty");
     }
-    const CountAnswer answer{queue->ready_count()};
+    const CountAnswer answer{queue->message_count() - queue->unacked_count()};
     remove_queue(turn, *queue);
     return answer;
 }
@@ -334,7 +356,8 @@ Result<CountAnswer, Refusal> delete_queue(Turn& turn, const DeleteQueue& command
 Result<CountAnswer, Refusal> purge_queue(Turn& turn, const PurgeQueue& command) {
     REVENANT_TRY(Queue* const queue,
                  usable_queue(turn, connection_of(turn, command.channel), command.name));
-    const CountAnswer answer{queue->ready_count()};
+    // What was delayed or waited in the outbox goes as well (DL-15).
+    const CountAnswer answer{queue->message_count() - queue->unacked_count()};
     Purged purged{queue->id(), {}};
     for (std::size_t level = 0; level < queue->level_count(); ++level) {
         queue->level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {

@@ -16,8 +16,8 @@ namespace revenant::engine {
 // What the engine was configured with.
 struct EngineSettings {
     std::string vhost = "/";
-    // Channel-wide prefetch (basic.qos global=true) is deprecated in RabbitMQ 4.3 but permitted
-    // here.
+    // Lets a quorum queue be declared again as a classic one with the same arguments (DL-46).
+    bool relaxed_checks_on_redeclaration = false;
 };
 
 class Turn {
@@ -55,9 +55,9 @@ class Turn {
         if (recorder_ != nullptr) recorder_->record(Removed{queue.id(), position, ending});
         return state_.remove(queue, position, ending);
     }
-    void return_to_queue(Queue& queue, Position position, std::uint32_t delivery_count) {
-        if (recorder_ != nullptr) recorder_->record(Returned{queue.id(), position, delivery_count});
-        state_.return_to_queue(queue, position, delivery_count);
+    void return_to_queue(Queue& queue, Position position, Position to, Counts counts) {
+        if (recorder_ != nullptr) recorder_->record(Returned{queue.id(), position, to, counts});
+        state_.return_to_queue(queue, position, to, counts);
     }
 
     // The queue has messages or consumers that want looking at before the turn ends.
@@ -72,7 +72,11 @@ class Turn {
         effects_.request(Done{channel, std::move(answer)});
     }
 
-    // Texts of refusals: queue 'q' in vhost '/'.
+    void notice(Notice::Level level, std::string text) {
+        effects_.request(Notice{level, std::move(text)});
+    }
+
+    // In texts: queue 'q' in vhost '/'.
     std::string queue_phrase(std::string_view name) const { return phrase("queue", name); }
     std::string exchange_phrase(std::string_view name) const { return phrase("exchange", name); }
 

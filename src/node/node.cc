@@ -55,7 +55,12 @@ Result<Ready, std::string> Node::start() {
     settings.reactors = config_.reactors != 0 ? config_.reactors
                                               : std::max(1U, std::thread::hardware_concurrency());
     settings.placement = placement_named(config_.placement);
-    broker_ = std::make_unique<runtime::Broker>(settings);
+    settings.notice = [](const engine::Notice& notice) {
+        spdlog::log(notice.level == engine::Notice::Level::warning ? spdlog::level::warn
+                                                                   : spdlog::level::info,
+                    "{}", notice.text);
+    };
+    broker_ = std::make_unique<runtime::Broker>(std::move(settings));
     broker_->start();
     for (const CatalogCommand& command : default_content({}, random_salt())) {
         const auto record = broker_->change(command);

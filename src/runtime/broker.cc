@@ -14,7 +14,7 @@ constexpr unsigned busy_margin_percent = 20;
 
 }  // namespace
 
-Broker::Broker(BrokerSettings settings) : settings_(settings) {
+Broker::Broker(BrokerSettings settings) : settings_(std::move(settings)) {
     const unsigned count = std::clamp(settings_.reactors, 1U, reactors_max);
     std::vector<Reactor*> all;
     for (unsigned i = 0; i < count; ++i) {
@@ -54,7 +54,7 @@ std::vector<std::shared_ptr<Vhost>> Broker::vhosts() {
 void Broker::add_vhost(const std::string& name) {
     if (vhosts_.contains(name)) return;
     Reactor& home = *reactors_[next_home_++ % reactors_.size()];
-    auto vhost = std::make_shared<Vhost>(name, home);
+    auto vhost = std::make_shared<Vhost>(name, home, settings_.notice);
     vhosts_.emplace(name, vhost);
     home.post([vhost](Reactor& reactor) { reactor.adopt_vhost(vhost); });
 }
@@ -67,11 +67,24 @@ void Broker::drop_vhost(const std::string& name) {
     vhost->home().post([vhost](Reactor& reactor) { reactor.drop_vhost(*vhost); });
 }
 
+// Told after every change of the catalog; the engine knows whether that is news.
+void Broker::set_compatibility(const std::string& name, std::string_view wished) {
+    const engine::Compatibility compatibility =
+        engine::parse_compatibility(wished).value_or(settings_.compatibility);
+    const auto vhost = vhosts_.at(name);
+    vhost->home().post([vhost, compatibility](Reactor& reactor) {
+        vhost->engine().handle(engine::SetCompatibility{compatibility}, reactor.now());
+    });
+}
+
 Result<CatalogRecord, CatalogRefusal> Broker::change(const CatalogCommand& command) {
     const std::lock_guard lock(mutex_);
     REVENANT_TRY(const CatalogRecord record, catalog_.handle(command));
     const auto table = catalog_.snapshot();
-    for (const auto& [name, vhost] : table->rules().vhosts) add_vhost(name);
+    for (const auto& [name, vhost] : table->rules().vhosts) {
+        add_vhost(name);
+        set_compatibility(name, vhost.compat);
+    }
     std::vector<std::string> gone;
     for (const auto& [name, vhost] : vhosts_) {
         if (table->find_vhost(name) == nullptr) gone.push_back(name);

@@ -33,6 +33,9 @@ struct BrokerSettings {
     unsigned reactors = 1;
     Placement placement = Placement::automatic;
     std::optional<std::uint64_t> connections_max;
+    // Of virtual hosts that name none themselves.
+    engine::Compatibility compatibility = engine::Compatibility::v4_3;
+    Vhost::NoticeSink notice;  // what operators should know; from any thread
 };
 
 class Broker {
@@ -89,6 +92,7 @@ class Broker {
   private:
     void add_vhost(const std::string& name);
     void drop_vhost(const std::string& name);
+    void set_compatibility(const std::string& name, std::string_view wished);
 
     const BrokerSettings settings_;
     std::vector<std::unique_ptr<Reactor>> reactors_;

@@ -146,16 +146,7 @@ void Reactor::read_letters() {
 }
 
 void Reactor::dispatch_effect(engine::Effect&& effect) {
-    const std::uint64_t id = std::visit(
-        [](const auto& one) {
-            if constexpr (requires { one.channel; }) {
-                return one.channel.value;
-            } else {
-                return one.connection.value;
-            }
-        },
-        effect);
-    engine::EffectSink* const sink = find_sink(id);
+    engine::EffectSink* const sink = find_sink(engine::addressee(effect));
     if (sink == nullptr) return;  // the connection ended while the effect was under way
     if (auto* deliver = std::get_if<engine::Deliver>(&effect)) {
         sink->deliver(std::move(*deliver));

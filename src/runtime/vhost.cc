@@ -16,8 +16,10 @@ constexpr std::size_t far_channels_before_sweep = 64;
 
 }  // namespace
 
-Vhost::Vhost(std::string name, Reactor& home)
-    : home_(home), engine_({.vhost = std::move(name)}, *this, nullptr) {}
+Vhost::Vhost(std::string name, Reactor& home, NoticeSink notice)
+    : home_(home),
+      notice_(std::move(notice)),
+      engine_({.vhost = std::move(name)}, *this, nullptr) {}
 
 bool Vhost::deliver(engine::Deliver&& effect) {
     const std::uint64_t id = effect.channel.value;
@@ -52,15 +54,11 @@ void Vhost::confirm(const engine::Confirm& effect) {
 }
 
 void Vhost::request(engine::Effect&& effect) {
-    const std::uint64_t id = std::visit(
-        [](const auto& one) {
-            if constexpr (requires { one.channel; }) {
-                return one.channel.value;
-            } else {
-                return one.connection.value;
-            }
-        },
-        effect);
+    if (const auto* notice = std::get_if<engine::Notice>(&effect)) {
+        if (notice_) notice_(*notice);
+        return;
+    }
+    const std::uint64_t id = engine::addressee(effect);
     const std::uint8_t reactor = Reactor::reactor_of(id);
     if (reactor != home_.index()) {
         home_.send(reactor, std::move(effect));

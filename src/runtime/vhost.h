@@ -8,13 +8,16 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace revenant::runtime {
 
 class Vhost final : public engine::EffectSink {
   public:
-    Vhost(std::string name, Reactor& home);
+    using NoticeSink = std::function<void(const engine::Notice&)>;  // from any reactor's thread
+
+    Vhost(std::string name, Reactor& home, NoticeSink notice);
 
     const std::string& name() const { return engine_.settings().vhost; }
     Reactor& home() { return home_; }
@@ -27,6 +30,7 @@ class Vhost final : public engine::EffectSink {
 
   private:
     Reactor& home_;
+    NoticeSink notice_;
     engine::Engine engine_;
     // Bytes sent to channels on other reactors since they last asked for more.
     boost::unordered_flat_map<ChannelId, std::uint64_t> far_bytes_;

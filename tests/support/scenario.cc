@@ -253,7 +253,8 @@ std::optional<Delivery> ScenarioChannel::get(std::string queue, bool no_ack) {
                     got.redelivered,
                     got.messages_left,
                     std::move(got.message),
-                    std::move(got.envelope)};
+                    std::move(got.envelope),
+                    got.counts};
 }
 
 void ScenarioChannel::qos(std::uint16_t prefetch_count, bool global) {
@@ -265,6 +266,14 @@ void ScenarioChannel::settle(std::uint64_t tag, Outcome outcome, bool multiple) 
     answers_.clear();
     scenario_.handle(Settle{id_, {tag}, multiple, outcome});
     EXPECT_TRUE(answers_.empty()) << "a settlement is not answered";
+}
+
+void ScenarioChannel::set_policy(Policy policy, PolicyScope scope) {
+    ask(SetPolicy{id_, scope, std::move(policy)});
+}
+
+void ScenarioChannel::clear_policy(std::string name, PolicyScope scope) {
+    ask(ClearPolicy{id_, scope, std::move(name)});
 }
 
 void ScenarioChannel::recover() { ask(Recover{id_}); }
@@ -343,6 +352,10 @@ ScenarioChannel& Scenario::open_channel(ConnectionId connection) {
     return *channels_.back();
 }
 
+void Scenario::be_compatible_with(Compatibility compatibility) {
+    handle(SetCompatibility{compatibility});
+}
+
 void Scenario::take_only(ConnectionId connection, std::uint64_t deliveries) {
     peers_.at(connection).takes = deliveries;
 }
@@ -388,7 +401,7 @@ Queue& Scenario::queue(std::string_view name) {
 std::vector<std::string> Scenario::ready(std::string_view name) {
     const Queue& found = queue(name);
     std::vector<std::string> bodies;
-    for (std::size_t level = found.level_count(); level-- > 0;) {
+    for (std::size_t level = found.served_levels(); level-- > 0;) {
         found.level(level).for_each([&](std::uint64_t, const Entry& entry) {
             if (entry.state == EntryState::ready) bodies.emplace_back(entry.message->body());
         });
@@ -440,7 +453,8 @@ void Scenario::on(Deliver&& effect) {
     to.transcript_.push_back(line(effect.redelivered ? "redeliver" : "deliver", effect.consumer) +
                              ' ' + std::string(effect.message->body()));
     to.deliveries_.push_back({effect.consumer, effect.delivery.value, effect.redelivered, 0,
-                              std::move(effect.message), std::move(effect.envelope)});
+                              std::move(effect.message), std::move(effect.envelope),
+                              effect.counts});
 }
 
 void Scenario::on(Confirm&& effect) {
@@ -484,6 +498,8 @@ void Scenario::on(CancelConsumer&& effect) {
     to.cancelled_.push_back(effect.consumer);
 }
 
+void Scenario::on(Notice&& effect) { notices_.push_back(std::move(effect.text)); }
+
 void Scenario::on(ConnectionClosed&& effect) { peers_.at(effect.connection).closed = true; }
 
 // ---------------------------------------------------------------------------- what must hold
@@ -495,8 +511,27 @@ struct Recount {
     std::uint64_t unacked = 0;
     std::uint64_t ready_bytes = 0;
     std::uint64_t unacked_bytes = 0;
+    Amount delayed{};
+    Amount outbox{};
     friend bool operator==(const Recount&, const Recount&) = default;
+
+    void add(const Queue& queue, std::size_t level, const Entry& entry) {
+        const std::uint64_t bytes = queue.bytes_of(*entry.message);
+        if (level >= queue.served_levels()) {
+            EXPECT_EQ(entry.state, EntryState::ready) << queue.name();
+            (level == delayed_level ? delayed : outbox).add(bytes);
+            return;
+        }
+        const bool is_ready = entry.state == EntryState::ready;
+        (is_ready ? ready : unacked) += 1;
+        (is_ready ? ready_bytes : unacked_bytes) += bytes;
+    }
 };
+
+Recount counters_of(const Queue& queue) {
+    return {queue.ready_count(),   queue.unacked_count(), queue.ready_bytes(),
+            queue.unacked_bytes(), queue.delayed(),       queue.outbox()};
+}
 
 Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
     Recount counted;
@@ -505,12 +540,11 @@ Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
         std::uint64_t ready = 0;
         std::uint64_t live = 0;
         chain.for_each([&](std::uint64_t sequence, const Entry& entry) {
-            const bool is_ready = entry.state == EntryState::ready;
-            (is_ready ? counted.ready : counted.unacked) += 1;
-            (is_ready ? counted.ready_bytes : counted.unacked_bytes) += entry.message->body_size();
+            counted.add(queue, level, entry);
             live += 1;
-            if (!is_ready) return;
+            if (entry.state != EntryState::ready) return;
             ready += 1;
+            if (queue.settings.ttl_mode == TtlMode::head) return;
             EXPECT_GT(chain.deadline(sequence), now) << queue.name() << " holds an expired message";
             EXPECT_LE(next_deadline, chain.deadline(sequence))
                 << "nobody will wake " << queue.name();
@@ -544,16 +578,16 @@ void check_consumers_of(const Queue& queue) {
 void Scenario::check_queues() {
     for (Queue* const queue : engine_.state().queues_by_name()) {
         const Recount counted = recount(*queue, now_, engine_.next_deadline());
-        EXPECT_EQ(counted, (Recount{queue->ready_count(), queue->unacked_count(),
-                                    queue->ready_bytes(), queue->unacked_bytes()}))
-            << queue->name();
+        EXPECT_EQ(counted, counters_of(*queue)) << queue->name();
+        EXPECT_EQ(queue->letters.size(), queue->outbox().count) << queue->name();
+        EXPECT_EQ(queue->waits != nullptr, !queue->letters.empty()) << queue->name();
         EXPECT_EQ(queue->unsettled_deliveries, queue->unacked_count()) << queue->name();
         EXPECT_FALSE(queue->dirty || queue->deleted) << queue->name();
-        if (queue->settings.overflow == Overflow::drop_head) {
-            EXPECT_LE(queue->ready_count(),
+        if (queue->settings.overflow == Overflow::drop_head && queue->ready_count() > 0) {
+            EXPECT_LE(queue->limited().count,
                       static_cast<std::uint64_t>(queue->settings.max_length.value_or(INT64_MAX)));
             EXPECT_LE(
-                queue->ready_bytes(),
+                queue->limited().bytes,
                 static_cast<std::uint64_t>(queue->settings.max_length_bytes.value_or(INT64_MAX)));
         }
         check_consumers_of(*queue);
@@ -605,7 +639,7 @@ void Scenario::check_channels() {
 void Scenario::check_accounts() {
     std::uint64_t here = 0;
     for (const Queue* queue : engine_.state().queues_by_name()) {
-        here += queue->ready_count() + queue->unacked_count();
+        here += queue->message_count();
     }
     const Accounts& accounts = engine_.state().accounts();
     EXPECT_EQ(accounts.entered, accounts.ended_total() + here);
@@ -618,8 +652,8 @@ void Scenario::check_replay() {
     // After a restart everything is ready, and what has expired meanwhile is woken up for.
     for (const Queue* queue : replayed.queues_by_name()) {
         const Recount counted = recount(*queue, Timestamp{INT64_MIN}, replayed.deadlines_next());
-        EXPECT_EQ(counted, (Recount{queue->ready_count(), 0, queue->ready_bytes(), 0}))
-            << queue->name();
+        EXPECT_EQ(counted, counters_of(*queue)) << queue->name();
+        EXPECT_EQ(queue->unacked_count(), 0U) << queue->name();
     }
 }
 

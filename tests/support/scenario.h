@@ -97,6 +97,7 @@ struct Delivery {
     std::uint64_t messages_left = 0;  // basic.get only
     MessageRef message;
     EnvelopeRef envelope;
+    ShownCounts counts;
 
     std::string body() const { return std::string(message->body()); }
     // As a consumer is shown them (DL-67).
@@ -144,7 +145,12 @@ class ScenarioChannel {
     void reject(std::uint64_t tag) { settle(tag, {OutcomeKind::rejected, true}); }
     void requeue(std::uint64_t tag) { settle(tag, {OutcomeKind::released}); }
     void requeue_up_to(std::uint64_t tag) { settle(tag, {OutcomeKind::released}, true); }
+    // basic.reject with requeue: a failed attempt.
+    void fail(std::uint64_t tag) { settle(tag, {OutcomeKind::released, true}); }
     void recover();
+
+    void set_policy(Policy policy, PolicyScope scope = PolicyScope::user);
+    void clear_policy(std::string name, PolicyScope scope = PolicyScope::user);
 
     void select();
     void commit();
@@ -214,6 +220,10 @@ class Scenario : private EffectSink, private Recorder {
     ScenarioChannel& open_channel();  // on the first connection
     ScenarioChannel& open_channel(ConnectionId connection);
 
+    void be_compatible_with(Compatibility compatibility);
+    // What operators were told so far.
+    const std::vector<std::string>& notices() const { return notices_; }
+
     // The connection takes this many deliveries more and then says that it is full.
     void take_only(ConnectionId connection, std::uint64_t deliveries);
     // It takes any number again, and says so.
@@ -261,6 +271,7 @@ class Scenario : private EffectSink, private Recorder {
     void on(Refuse&& effect);
     void on(CancelConsumer&& effect);
     void on(ConnectionClosed&& effect);
+    void on(Notice&& effect);
 
     void handle(Command&& command);
     ScenarioChannel& channel(ChannelId id);
@@ -279,6 +290,7 @@ class Scenario : private EffectSink, private Recorder {
     std::map<ConnectionId, Peer> peers_;
     std::vector<std::unique_ptr<ScenarioChannel>> channels_;
     std::map<ChannelId, ScenarioChannel*> channels_by_id_;
+    std::vector<std::string> notices_;
     bool finished_ = false;
 };
 

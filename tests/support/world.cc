@@ -170,24 +170,9 @@ void World::Home::confirm(const engine::Confirm& effect) {
     }
 }
 
-namespace {
-
-std::uint64_t address_of(const engine::Effect& effect) {
-    return std::visit(
-        [](const auto& one) {
-            if constexpr (requires { one.channel; }) {
-                return one.channel.value;
-            } else {
-                return one.connection.value;
-            }
-        },
-        effect);
-}
-
-}  // namespace
-
 void World::Home::request(engine::Effect&& effect) {
-    const std::uint64_t id = address_of(effect);
+    const std::uint64_t id = engine::addressee(effect);
+    if (id == 0) return;  // a notice for operators
     if (is_far(id)) {
         world.effects_.push_back(std::move(effect));
     } else if (engine::EffectSink* const sink = world.find_sink(id)) {
@@ -228,7 +213,7 @@ engine::EffectSink* World::find_sink(std::uint64_t id) {
 }
 
 void World::dispatch(engine::Effect&& effect) {
-    engine::EffectSink* const sink = find_sink(address_of(effect));
+    engine::EffectSink* const sink = find_sink(engine::addressee(effect));
     if (sink == nullptr) return;  // it ended while the effect was under way
     if (auto* deliver = std::get_if<engine::Deliver>(&effect)) {
         sink->deliver(std::move(*deliver));

@@ -1,0 +1,149 @@
+#include "engine/death_plan.h"
+
+#include "base/probe.h"
+#include "engine/expiry.h"
+#include "engine/overflow.h"
+#include "engine/routing.h"
+
+#include <string>
+#include <utility>
+
+namespace revenant::engine {
+namespace {
+
+constexpr std::size_t cycles_told_max = 100;  // per queue
+
+// The keys a death record shows: the publish key, then CC, never BCC (DL-68).
+std::vector<std::string> recorded_keys(const Dying& dying) {
+    if (dying.envelope && dying.envelope->keys_replaced) return dying.envelope->routing_keys;
+    std::vector<std::string> keys{std::string(dying.message->routing_key())};
+    if (const ExtraKeys* extra = dying.message->extra_keys()) {
+        keys.insert(keys.end(), extra->cc.begin(), extra->cc.end());
+    }
+    return keys;
+}
+
+// The keys it is routed with next (DL-63, DL-64).
+std::vector<std::string> keys_from_here(const Dying& dying) {
+    if (dying.envelope) return dying.envelope->routing_keys;
+    std::vector<std::string> keys = recorded_keys(dying);
+    if (const ExtraKeys* extra = dying.message->extra_keys()) {
+        keys.insert(keys.end(), extra->bcc.begin(), extra->bcc.end());
+    }
+    return keys;
+}
+
+Death record_of(const Queue& source, const Dying& dying, DeathReason reason, Timestamp died_at) {
+    Death death;
+    death.queue = source.name();
+    death.reason = reason;
+    death.first_time = died_at;
+    death.last_time = died_at;
+    death.exchange =
+        dying.envelope ? dying.envelope->exchange : std::string(dying.message->exchange());
+    death.routing_keys = recorded_keys(dying);
+    // The message's own time-to-live goes with its first death (DL-70, DL-78).
+    if (!dying.envelope) death.ttl_ms = dying.message->ttl_ms();
+    return death;
+}
+
+DeathHistory history_with(const Dying& dying, Death death, Compatibility compatibility) {
+    if (compatibility == Compatibility::v4_3) {
+        return with_death(dying.envelope ? &dying.envelope->history : nullptr, std::move(death));
+    }
+    // RabbitMQ 3.12 goes on with what a client's x-death says and keeps no last death (DL-109).
+    std::optional<DeathHistory> before;
+    if (dying.envelope) {
+        before = dying.envelope->history;
+    } else {
+        before = history_in_headers(dying.message->headers());
+    }
+    DeathHistory after = with_death(before ? &*before : nullptr, std::move(death));
+    after.last.reset();
+    return after;
+}
+
+EnvelopeRef plan_envelope(const Queue& source, const Dying& dying, Death death,
+                          Compatibility compatibility) {
+    const QueueSettings& settings = source.settings;
+    auto* const envelope = new Envelope;
+    EnvelopeRef owned = EnvelopeRef::adopt(envelope);
+    envelope->exchange = *settings.dead_letter_exchange;
+    envelope->keys_replaced = dying.envelope && dying.envelope->keys_replaced;
+    if (settings.dead_letter_routing_key) {
+        envelope->routing_keys = {*settings.dead_letter_routing_key};
+        envelope->keys_replaced = true;
+    } else {
+        envelope->routing_keys = keys_from_here(dying);
+    }
+    envelope->history = history_with(dying, std::move(death), compatibility);
+    // Failures so far count in the target, too (DL-72).
+    if (compatibility == Compatibility::v4_3) envelope->delivery_count = dying.delivery_count;
+    return owned;
+}
+
+// DL-120: the target first, then the deaths by recency, back to the one in the target.
+void tell_cycle(Turn& turn, Queue& source, const DeathHistory& history, const Queue& target) {
+    std::string circle = "'" + target.name() + "'";
+    for (const Death& death : history.deaths) {
+        circle += ", '" + death.queue + "'";
+        if (death.queue == target.name()) break;
+    }
+    if (source.cycles_told.size() >= cycles_told_max) return;
+    if (!source.cycles_told.insert(circle).second) return;
+    turn.notice(Notice::Level::warning,
+                "dead letters of " + turn.queue_phrase(source.name()) +
+                    " go round in a circle without a rejection and are not sent on: " + circle);
+}
+
+}  // namespace
+
+DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason reason,
+                     Timestamp died_at) {
+    DeathPlan plan;
+    const QueueSettings& settings = source.settings;
+    if (settings.at_least_once) plan.strategy = DeathStrategy::at_least_once;
+    if (!settings.dead_letter_exchange) return plan;
+    Exchange* const exchange = turn.state().find_exchange(*settings.dead_letter_exchange);
+    if (exchange == nullptr) {
+        PROBE("dead_letter.dlx_missing");
+        plan.ending_without_target = Ending::dlx_missing;
+        return plan;
+    }
+    if (!settings.at_least_once) plan.strategy = DeathStrategy::at_most_once;
+    const Compatibility compatibility = turn.state().compatibility();
+    plan.envelope =
+        plan_envelope(source, dying, record_of(source, dying, reason, died_at), compatibility);
+    RoutingResult routed;
+    route(turn.state(), *exchange, RoutingInput(*dying.message, *plan.envelope), routed);
+    // Where a client's own x-death counts, no two messages are alike.
+    plan.by_key_only = routed.by_key_only && compatibility == Compatibility::v4_3;
+    plan.ending_without_target = routed.queues.empty() ? Ending::unroutable : Ending::cycle;
+    for (Queue* const target : routed.queues) {
+        if (closes_cycle(plan.envelope->history, reason, target->name())) {
+            PROBE("dead_letter.cycle");
+            tell_cycle(turn, source, plan.envelope->history, *target);
+            continue;
+        }
+        plan.targets.push_back(target);
+    }
+    return plan;
+}
+
+std::vector<Placement> place_in_targets(Turn& turn, const DeathPlan& plan, const Message& message,
+                                        std::vector<Queue*>& refusing) {
+    std::vector<Placement> placements;
+    placements.reserve(plan.targets.size());
+    for (Queue* const target : plan.targets) {
+        if (refuses_dead_letter(turn, *target, message, plan.strategy)) {
+            refusing.push_back(target);
+            continue;
+        }
+        placements.push_back({target->id(), target->next_in(target->level_for(message.priority())),
+                              deadline_for(turn, *target, std::nullopt)});
+        turn.touch(*target);
+    }
+    return placements;
+}
+
+}  // namespace revenant::engine

@@ -1,0 +1,13 @@
+// Setting and clearing policies, and what follows for queues that are running (DL-29 to DL-31).
+#pragma once
+
+#include "base/result.h"
+#include "engine/turn.h"
+
+namespace revenant::engine {
+
+Result<void, Refusal> set_policy(Turn& turn, const SetPolicy& command);
+Result<void, Refusal> clear_policy(Turn& turn, const ClearPolicy& command);
+void set_compatibility(Turn& turn, const SetCompatibility& command);
+
+}  // namespace revenant::engine
