@@ -164,6 +164,7 @@ class Maker {
         if (one_in(6)) {
             definition.push_back({"alternate-exchange", Value::string(exchange())});
             step.policy.apply_to = engine::ApplyTo::all;
+            step.policy.pattern = any<std::string>({"[qx][0-2]", "x", "[13]"});  // not the default one
         }
     }
     void clear_policy() {

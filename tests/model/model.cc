@@ -38,17 +38,9 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::size_t Choices::pick(std::size_t of) {
     if (of < 2) return 0;
-    if (made_ == trail_.size()) trail_.push_back({0, of});
-    return trail_[made_++].way;
-}
-
-bool Choices::next_way() {
-    trail_.resize(made_);
-    made_ = 0;
-    while (!trail_.empty() && trail_.back().way + 1 == trail_.back().of) trail_.pop_back();
-    if (trail_.empty()) return false;
-    trail_.back().way += 1;
-    return true;
+    const auto detour = detours_.find(points_.size());
+    points_.push_back(of);
+    return detour == detours_.end() ? 0 : detour->second;
 }
 
 // ---------------------------------------------------------------------------- as text
@@ -85,55 +77,65 @@ Model::Model(std::size_t channels, Timestamp now, Choices& choices)
 
 void Model::advance(Duration by) {
     const Timestamp last = now_ + by;
-    for (auto due = all_due(last); !due.empty(); due = all_due(last)) {
+    for (auto due = all_due(last, Fresh::spared); !due.empty();
+         due = all_due(last, Fresh::spared)) {
         now_ = std::max(now_, due.front().at);
-        expire_due();
+        expire_due(Fresh::spared);
+        settle_down();
     }
     now_ = last;
 }
 
-// Before a command is looked at, everything that is due by now has happened.
-void Model::begin() { expire_due(); }
+// Before a command is looked at, everything that is due by now has expired. Whether its consequences
+// come first as well is open.
+void Model::begin() {
+    expire_due(Fresh::spared);
+    if (!touched_.empty() && choices_.pick(2) == 1) settle_down();
+}
 
 void Model::end() { settle_down(); }
 
 // What is due by then, earliest first.
-std::vector<Model::Due> Model::all_due(Timestamp by) const {
+std::vector<Model::Due> Model::all_due(Timestamp by, Fresh fresh) const {
     std::vector<Due> due;
     for (const QueueRef& queue : queues_) {
         const auto add = [&](std::optional<Timestamp> at, Due::What what) {
-            if (at && *at <= by) due.push_back({*at, queue, what});
+            if (at && *at <= by) due.push_back({*at, queue, what, expired_in(*queue, by, fresh)});
         };
         add(queue_expiry(*queue), Due::What::queue);
         add(delay_end(*queue), Due::What::delays);
-        add(message_expiry(*queue), Due::What::messages);
+        add(message_expiry(*queue, fresh), Due::What::messages);
     }
     std::stable_sort(due.begin(), due.end(),
                      [](const Due& a, const Due& b) { return a.at < b.at; });
     return due;
 }
 
-// All that is due now. What comes first among it is open.
-void Model::expire_due() {
-    for (auto due = all_due(now_); !due.empty(); due = all_due(now_)) {
-        expire(due[choices_.pick(due.size())]);
+// All that is due now, but not what comes up on the way. What comes first among it is open.
+void Model::expire_due(Fresh fresh) {
+    auto due = all_due(now_, fresh);
+    while (!due.empty()) {
+        const auto next = due.begin() + static_cast<std::ptrdiff_t>(choices_.pick(due.size()));
+        expire(*next);
+        due.erase(next);
     }
-    settle_down();
 }
 
 void Model::expire(const Due& due) {
+    if (!contains(queues_, due.queue)) return;
+    touch(due.queue);
     switch (due.what) {
         case Due::What::queue:
-            drop_queue(due.queue);
-            break;
+            return drop_queue(due.queue);
         case Due::What::delays:
-            end_delays(*due.queue);
-            break;
+            return end_delays(*due.queue);
         case Due::What::messages:
-            expire_messages(due.queue, Fresh::spared);
-            break;
+            for (const std::uint64_t id : due.entries) {
+                const Entry* const entry = find(*due.queue, id);
+                if (entry == nullptr || entry->place != Place::ready) continue;
+                die(due.queue, id, DeathReason::expired);
+            }
     }
-    touch(due.queue);
 }
 
 // DL-134: no consumer, no declare, no get for so long.
@@ -152,12 +154,12 @@ std::optional<Timestamp> Model::delay_end(const Queue& queue) const {
 }
 
 // When the next message of the queue dies of its age if nothing else happens.
-std::optional<Timestamp> Model::message_expiry(const Queue& queue) const {
+std::optional<Timestamp> Model::message_expiry(const Queue& queue, Fresh fresh) const {
     std::optional<Timestamp> first;
     for (const Entry& entry : queue.entries) {
-        if (entry.expires == never || entry.place != Place::ready || is_fresh(entry)) continue;
+        if (entry.expires == never || entry.place != Place::ready) continue;
         if (first && *first <= entry.expires) continue;
-        if (contains(expired_in(queue, entry.expires, Fresh::spared), entry.id)) {
+        if (contains(expired_in(queue, entry.expires, fresh), entry.id)) {
             first = entry.expires;
         }
     }
@@ -181,8 +183,9 @@ std::vector<std::uint64_t> Model::expired_in(const Queue& queue, Timestamp by, F
             queue.quorum ? std::pair{entry->returned, entry->returned ? 0 : entry->level}
                          : std::pair{false, 0};
         if (contains(held_back, list)) continue;
-        const bool dies =
-            entry->expires <= by && (fresh == Fresh::included || !is_fresh(*entry));
+        // TODO: with ttl-mode head it is not spared yet (DL-126).
+        const bool spared = fresh == Fresh::spared && is_fresh(*entry) && !queue.settings.expires_at_head_only;
+        const bool dies = entry->expires <= by && !spared;
         if (dies) {
             expired.push_back(entry->id);
         } else if (queue.settings.expires_at_head_only) {
@@ -192,8 +195,8 @@ std::vector<std::uint64_t> Model::expired_in(const Queue& queue, Timestamp by, F
     return expired;
 }
 
-void Model::expire_messages(const QueueRef& queue, Fresh fresh) {
-    for (const std::uint64_t entry : expired_in(*queue, now_, fresh)) {
+void Model::expire_messages(const QueueRef& queue) {
+    for (const std::uint64_t entry : expired_in(*queue, now_, Fresh::spared)) {
         die(queue, entry, DeathReason::expired);
     }
 }
@@ -330,15 +333,16 @@ void Model::delete_queue(std::size_t channel, const std::string& name, bool if_u
         tell(channel, "removed 0");
         return end();
     }
-    if (queue->quorum && (if_unused || if_empty)) {
-        return refuse(channel, RefusalKind::not_implemented);
-    }
+    // TODO: amqp091 8.12 wants not_implemented for a quorum queue with either flag.
     const std::uint64_t ready = count(*queue, Place::ready);
     if ((if_unused && !queue->consumers.empty()) || (if_empty && ready > 0)) {
         return refuse(channel, RefusalKind::precondition_failed);
     }
+    // TODO: by amqp091 8.12 only what is ready.
+    const std::uint64_t told =
+        ready + count(*queue, Place::delayed) + count(*queue, Place::outbox);
     drop_queue(queue);
-    tell(channel, "removed " + text(static_cast<std::int64_t>(ready)));
+    tell(channel, "removed " + text(static_cast<std::int64_t>(told)));
     end();
 }
 
@@ -502,7 +506,7 @@ void Model::visit(const std::string& name, const Message& message,
     };
     if (exchange->type == "default") {
         for (const std::string& key : message.keys) add(find_queue(key));
-        return;
+        return;  // It has no alternate.
     }
     bool matched = false;
     for (const Binding& binding : bindings_) {
@@ -547,7 +551,7 @@ void Model::set_policy(PolicyScope scope, const Policy& policy) {
 
 void Model::clear_policy(PolicyScope scope, const std::string& name) {
     begin();
-    policies_[scope].erase(name);
+    if (policies_[scope].erase(name) == 0) return refuse(0, RefusalKind::not_found);
     apply_policies();
     tell(0, "done");
     end();
@@ -562,12 +566,15 @@ void Model::apply_policies() {
 void Model::reconfigure(const QueueRef& queue) {
     Settings after = settings_of(*queue);
     const Overflow overflow = after.overflow;
-    if (!queue->quorum) {
+    // TODO: DL-30
+    if (false && !queue->quorum) {
         after.overflow = queue->settings.overflow;
         queue->settings = after;
         drop_surplus(queue);
     }
     after.overflow = overflow;
+    // What RabbitMQ does: with new settings the period of an unused queue begins anew.
+    if (after != queue->settings) queue->last_used = now_;
     queue->settings = after;
     touch(queue);
 }
@@ -642,6 +649,7 @@ void set_delayed_retry(Settings& settings, const Table& arguments, const Table& 
     if (!min || *min <= 0) settings.retry = "disabled";
     settings.retry_min = min.value_or(0);
     settings.retry_max = max.value_or(settings.retry_min);
+    if (settings.retry == "disabled") settings.retry_min = settings.retry_max = 0;
 }
 
 // DL-148, DL-149
@@ -730,6 +738,7 @@ void Model::touch(const QueueRef& queue) {
 }
 
 // Everything a command causes happens before the next one. Which queue is looked at first is open.
+// Whoever has no time left and was not taken dies when all were offered what they can take (DL-126).
 void Model::settle_down() {
     do {
         while (!touched_.empty()) {
@@ -738,15 +747,14 @@ void Model::settle_down() {
             const QueueRef queue = *next;
             touched_.erase(next);
             if (contains(queues_, queue)) work_off(queue);
+            if (touched_.empty()) expire_due(Fresh::included);
         }
     } while (forward_letters());
 }
 
 void Model::work_off(const QueueRef& queue) {
-    expire_messages(queue, Fresh::spared);
     serve(queue);
-    if (queue->settings.overflow == Overflow::drop_head) drop_surplus(queue);
-    expire_messages(queue, Fresh::included);
+    drop_surplus(queue);
     watch_limits(*queue);
 }
 
@@ -859,7 +867,7 @@ ConsumerRef Model::next_consumer(Queue& queue) {
 
 void Model::serve(const QueueRef& queue) {
     while (true) {
-        expire_messages(queue, Fresh::spared);
+        expire_messages(queue);
         const std::vector<const Entry*> ready = in_order(*queue);
         if (ready.empty()) return;
         const std::uint64_t head = ready.front()->id;
@@ -980,15 +988,18 @@ void Model::watch_limits(Queue& queue) {
     if (is_down_again(queue)) queue.refusing = false;
 }
 
-// DL-138 to DL-141. Whoever waits for what came before is not in the way.
+// DL-138 to DL-141. Whoever waits for what came before is served before anything is refused.
 bool Model::refuses(const QueueRef& queue, const Message& message) {
     if (queue->settings.overflow == Overflow::drop_head) return false;
+    if (!is_full_for(*queue, message)) return false;
     serve(queue);
-    if (queue->quorum) {
-        watch_limits(*queue);
-        return queue->refusing;
-    }
-    Queue tried = *queue;
+    watch_limits(*queue);
+    return queue->quorum ? queue->refusing : is_full_for(*queue, message);
+}
+
+bool Model::is_full_for(const Queue& queue, const Message& message) {
+    if (queue.quorum) return queue.refusing || is_over(queue, queue.settings);
+    Queue tried = queue;
     tried.entries.emplace_back();
     tried.entries.back().message = message;
     return is_over(tried, tried.settings);
@@ -1030,11 +1041,13 @@ void Model::publish(std::size_t channel, const Publishing& publishing) {
             accepted = false;
             refused_by_queue_ += 1;
             refusing.push_back(queue);
+            // Whether it is sent on before the other queues have their copies is open.
+            if (choices_.pick(targets.size()) == 0) die_all_refused(refusing, publishing.message);
         } else {
             enqueue(queue, publishing.message);
         }
     }
-    for (const QueueRef& queue : refusing) die_refused(queue, publishing.message);
+    die_all_refused(refusing, publishing.message);
     if (publishing.confirm) {
         tell(channel, (accepted ? "ack " : "nack ") + text(static_cast<std::int64_t>(sequence)));
     }
@@ -1090,7 +1103,8 @@ void Model::release_credit(const Unsettled& unsettled) {
     touch(queue);
 }
 
-// DL-147, DL-150, DL-162: the limit first. DL-132: the age did not stop.
+// DL-147, DL-150, DL-162: the limit first. DL-132: the age did not stop, and what is too old does not
+// wait for another attempt first.
 void Model::return_one(const QueueRef& queue, std::uint64_t id, bool failed) {
     Entry& entry = *find(*queue, id);
     entry.requeued = true;
@@ -1101,9 +1115,10 @@ void Model::return_one(const QueueRef& queue, std::uint64_t id, bool failed) {
     if (queue->quorum && limit && entry.message.failures > *limit) {
         return die(queue, id, DeathReason::delivery_limit);
     }
+    if (entry.expires <= now_ && !queue->settings.expires_at_head_only) {
+        return die(queue, id, DeathReason::expired);
+    }
     put_back(*queue, entry, failed);
-    const bool late = entry.place == Place::ready && entry.expires <= now_;
-    if (late && !queue->settings.expires_at_head_only) die(queue, id, DeathReason::expired);
 }
 
 // DL-156: a classic queue knows the old place. A quorum queue has the list of returned ones; without
@@ -1206,6 +1221,10 @@ void Model::die_refused(const QueueRef& queue, const Message& message) {
     send_on(*queue, message, DeathReason::maxlen);
 }
 
+void Model::die_all_refused(std::vector<QueueRef>& refusing, const Message& message) {
+    for (const QueueRef& queue : std::exchange(refusing, {})) die_refused(queue, message);
+}
+
 // At-most-once (DL-48, DL-55, DL-115, DL-168).
 Ending Model::send_on(const Queue& source, const Message& message, DeathReason reason) {
     if (!source.settings.dlx) return Ending::no_dlx;
@@ -1222,12 +1241,13 @@ Ending Model::send_on(const Queue& source, const Message& message, DeathReason r
     for (const QueueRef& target : targets) {
         if (refuses_letter(target, letter, DeathStrategy::at_most_once)) {
             refusing.push_back(target);
+            if (choices_.pick(targets.size()) > 0) die_all_refused(refusing, letter);
         } else {
             enqueue(target, letter);
             ending = Ending::dead_lettered;
         }
     }
-    for (const QueueRef& target : refusing) die_refused(target, letter);
+    die_all_refused(refusing, letter);
     return ending;
 }
 

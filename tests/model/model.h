@@ -46,20 +46,20 @@ using engine::Policy;
 using engine::PolicyScope;
 using engine::RefusalKind;
 
-// The way through everything the rules leave open. The first way takes 0 everywhere.
+// The way through everything the rules leave open: 0 everywhere, but for a few points.
 class Choices {
   public:
+    Choices() = default;
+    explicit Choices(std::map<std::size_t, std::size_t> detours) : detours_(std::move(detours)) {}
+
     std::size_t pick(std::size_t of);
-    // Prepares the next way, which differs as late as possible. False: all were tried.
-    bool next_way();
+    // The points passed so far, each with the number of its ways.
+    const std::vector<std::size_t>& points() const { return points_; }
+    const std::map<std::size_t, std::size_t>& detours() const { return detours_; }
 
   private:
-    struct Taken {
-        std::size_t way = 0;
-        std::size_t of = 0;
-    };
-    std::vector<Taken> trail_;
-    std::size_t made_ = 0;
+    std::map<std::size_t, std::size_t> detours_;
+    std::vector<std::size_t> points_;
 };
 
 struct Message {
@@ -109,6 +109,7 @@ struct Settings {
     std::string retry = "disabled";
     std::int64_t retry_min = 0;
     std::int64_t retry_max = 0;
+    friend bool operator==(const Settings&, const Settings&) = default;
 };
 
 struct Consumer {
@@ -232,19 +233,20 @@ class Model {
         Timestamp at;
         QueueRef queue;
         enum class What { queue, messages, delays } what = What::messages;
+        std::vector<std::uint64_t> entries;
     };
+    enum class Fresh { spared, included };
     void begin();
     void end();
-    std::vector<Due> all_due(Timestamp by) const;
-    void expire_due();
+    std::vector<Due> all_due(Timestamp by, Fresh fresh) const;
+    void expire_due(Fresh fresh);
     void expire(const Due& due);
     std::optional<Timestamp> queue_expiry(const Queue& queue) const;
-    std::optional<Timestamp> message_expiry(const Queue& queue) const;
+    std::optional<Timestamp> message_expiry(const Queue& queue, Fresh fresh) const;
     std::optional<Timestamp> delay_end(const Queue& queue) const;
     bool is_fresh(const Entry& entry) const;
-    enum class Fresh { spared, included };
     std::vector<std::uint64_t> expired_in(const Queue& queue, Timestamp by, Fresh fresh) const;
-    void expire_messages(const QueueRef& queue, Fresh fresh);
+    void expire_messages(const QueueRef& queue);
     void end_delays(Queue& queue);
 
     // topology
@@ -288,7 +290,6 @@ class Model {
     void serve(const QueueRef& queue);
     static bool can_take(const Consumer& consumer);
     ConsumerRef next_consumer(Queue& queue);
-    void hand_to(const QueueRef& queue, std::uint64_t entry, const ConsumerRef& consumer);
     void hand_out(std::size_t channel, const QueueRef& queue, std::uint64_t entry,
                   const ConsumerRef& consumer, bool no_ack, const std::string& before);
 
@@ -297,6 +298,7 @@ class Model {
     static bool is_down_again(const Queue& queue);
     static void watch_limits(Queue& queue);
     bool refuses(const QueueRef& queue, const Message& message);
+    static bool is_full_for(const Queue& queue, const Message& message);
     bool refuses_letter(const QueueRef& queue, const Message& message, DeathStrategy strategy);
     void drop_surplus(const QueueRef& queue);
 
@@ -315,6 +317,7 @@ class Model {
     void count_death(Queue& queue, DeathReason reason);
     void die(const QueueRef& queue, std::uint64_t entry, DeathReason reason);
     void die_refused(const QueueRef& queue, const Message& message);
+    void die_all_refused(std::vector<QueueRef>& refusing, const Message& message);
     Ending send_on(const Queue& source, const Message& message, DeathReason reason);
     static Message dead_letter(const Queue& source, const Message& message, DeathReason reason,
                                Timestamp died_at);

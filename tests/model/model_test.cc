@@ -16,6 +16,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,11 @@ int rank_of(const std::string& line) {
     return 4;
 }
 
+void sort_by_kind(std::vector<std::string>& told) {
+    std::stable_sort(told.begin(), told.end(),
+                     [](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
+}
+
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 // ------------------------------------------------------------------------------ the engine
@@ -66,6 +73,7 @@ class EngineRun {
         gather();
         scenario_.advance({0});
         gather();
+        for (auto& told : told_) sort_by_kind(told);
         return {told_, contents()};
     }
     void check() { scenario_.check(); }
@@ -274,11 +282,7 @@ class ModelRun {
         model_.advance({0});
         Seen seen;
         for (std::size_t i = 0; i < history_channels; ++i) seen.told.push_back(model_.take_told(i));
-        for (auto& told : seen.told) {
-            std::stable_sort(told.begin(), told.end(), [](const auto& a, const auto& b) {
-                return rank_of(a) < rank_of(b);
-            });
-        }
+        for (auto& told : seen.told) sort_by_kind(told);
         seen.contents = model_.contents();
         return seen;
     }
@@ -368,7 +372,7 @@ struct Comparison {
     std::size_t ways = 0;
 };
 
-constexpr std::size_t ways_max = 2000;
+constexpr std::size_t ways_max = 400;
 
 // Runs the engine; what its scenario finds wrong is caught, so that the history can be cut down.
 void run_engine(Comparison& comparison) {
@@ -389,8 +393,8 @@ void run_engine(Comparison& comparison) {
     }
 }
 
-// Follows the model on one way. True if it showed what the engine showed.
-bool follow(Comparison& comparison, Timestamp start, Choices& choices) {
+// Follows the model on one way, to the first difference: the number of steps that agree.
+std::size_t follow(Comparison& comparison, Timestamp start, Choices& choices) {
     ModelRun run(start, choices);
     for (std::size_t i = 0; i < comparison.seen.size(); ++i) {
         Seen expected = run.run(comparison.history[i]);
@@ -399,9 +403,43 @@ bool follow(Comparison& comparison, Timestamp start, Choices& choices) {
             comparison.diverged_at = i;
             comparison.expected = std::move(expected);
         }
-        return false;
+        return i;
     }
-    return true;
+    return comparison.seen.size();
+}
+
+// The ways with one detour more, the latest first. A detour before the last one is another way.
+void add_detours(const Choices& choices, std::deque<Choices>& ways) {
+    const auto& known = choices.detours();
+    const std::size_t first = known.empty() ? 0 : known.rbegin()->first + 1;
+    for (std::size_t point = choices.points().size(); point-- > first;) {
+        for (std::size_t way = 1; way < choices.points()[point]; ++way) {
+            auto detours = known;
+            detours[point] = way;
+            ways.emplace_back(std::move(detours));
+        }
+    }
+}
+
+// Tries the way without a detour, then those with one, with two, …: every one that comes as far as
+// the first way did leads on.
+bool find_way(Comparison& comparison, Timestamp start) {
+    std::deque<Choices> ways{Choices()};
+    std::size_t first_way = 0;
+    while (!ways.empty() && comparison.ways < ways_max) {
+        Choices choices = std::move(ways.front());
+        ways.pop_front();
+        comparison.ways += 1;
+        const std::size_t agreed = follow(comparison, start, choices);
+        if (agreed == comparison.seen.size()) return true;
+        if (comparison.ways == 1) first_way = agreed;
+        if (agreed > first_way) {  // A better start: all that was planned led nowhere.
+            first_way = agreed;
+            ways.clear();
+        }
+        if (agreed >= first_way) add_detours(choices, ways);
+    }
+    return false;
 }
 
 Comparison compare(History history) {
@@ -413,11 +451,7 @@ Comparison compare(History history) {
         comparison.diverged_at = comparison.seen.size() - 1;
         return comparison;
     }
-    Choices choices;
-    do {
-        comparison.ways += 1;
-        comparison.agrees = follow(comparison, start, choices);
-    } while (!comparison.agrees && comparison.ways < ways_max && choices.next_way());
+    comparison.agrees = find_way(comparison, start);
     return comparison;
 }
 
@@ -484,7 +518,10 @@ void tell_seed() {
     std::fprintf(stderr, "model: the seed was %llu\n",
                  static_cast<unsigned long long>(seed_under_way));
 }
-void tell_seed_on_signal(int) { tell_seed(); }
+void tell_seed_on_signal(int signal) {
+    tell_seed();
+    std::signal(signal, SIG_DFL);
+}
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
     const char* const value = std::getenv(name);
@@ -500,7 +537,7 @@ constexpr std::uint64_t usual_histories = 12'000;
 // Every fourth of them in a test of its own, so that they can run beside each other.
 void run_every_fourth(std::uint64_t first_seed) {
     if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(tell_seed);
-    std::signal(SIGABRT, tell_seed_on_signal);
+    for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, tell_seed_on_signal);
     const std::uint64_t histories = from_environment("REVENANT_HISTORIES", usual_histories);
     const std::uint64_t only = from_environment("REVENANT_SEED", 0);
     std::uint64_t found = 0;
@@ -513,7 +550,7 @@ void run_every_fourth(std::uint64_t first_seed) {
         ADD_FAILURE() << "seed " << seed << ", after " << comparison.ways << " ways\n"
                       << transcript(cut_down(std::move(comparison)));
     }
-    std::signal(SIGABRT, SIG_DFL);
+    for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, SIG_DFL);
     if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(nullptr);
 }
 
