@@ -52,6 +52,7 @@ Outcome list_queues(const Invocation& invocation) {
                                             "message_bytes_unacknowledged",
                                             "message_bytes_ram",
                                             "message_bytes_persistent",
+                                            "deaths",
                                             "messages_delayed",
                                             "messages_dlx",
                                             "message_bytes_dlx",

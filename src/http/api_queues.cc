@@ -11,6 +11,16 @@
 namespace revenant::http {
 namespace {
 
+// How messages died in the queue, since the node started. Ours: RabbitMQ counts for the node only.
+json::object view_deaths(const engine::DeathCounts& deaths) {
+    json::object view;
+    for (const DeathReason reason : {DeathReason::rejected, DeathReason::expired,
+                                     DeathReason::maxlen, DeathReason::delivery_limit}) {
+        view[to_string(reason)] = deaths[static_cast<std::size_t>(reason)];
+    }
+    return view;
+}
+
 // What only quorum queues have. DL-211
 void add_quorum_fields(const ApiSettings& settings, const engine::QueueView& queue,
                        json::object& view) {
@@ -55,6 +65,7 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"message_bytes_unacknowledged", queue.unacked_bytes},
         {"message_bytes_ram", bytes},
         {"message_bytes_paged_out", 0},
+        {"deaths", view_deaths(queue.deaths)},
         {"consumers", queue.consumers},
         {"exclusive_consumer_tag", name_or_null(queue.exclusive_consumer_tag)},
         {"single_active_consumer_tag", name_or_null(queue.single_active_consumer_tag)},

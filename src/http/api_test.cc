@@ -1,80 +1,9 @@
-// The API with a real broker behind it, without a socket.
-#include "http/api.h"
+#include "http/api_test.h"
 
-#include "base/base64.h"
-#include "http/json.h"
 #include "http/metrics.h"
-
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <set>
 
 namespace revenant::http {
 namespace {
-
-class ApiTest : public testing::Test {
-  protected:
-    void SetUp() override {
-        broker_.start();
-        for (const CatalogCommand& command : default_content({}, Salt{1, 2, 3, 4})) {
-            ASSERT_TRUE(broker_.change(command));
-        }
-        ApiSettings settings;
-        settings.connections = [this] { return connections_; };
-        settings.close_connections_if = [this](const auto& chosen, const std::string& reason) {
-            for (const auto& connection : connections_) {
-                if (chosen(connection)) closed_.insert(connection.name + ": " + reason);
-            }
-        };
-        settings.memory_alarm = [this] { return alarm_; };
-        settings.listeners = {{"amqp", "127.0.0.1", 5672}};
-        api_ = std::make_unique<Api>(std::move(settings), broker_);
-        for (const char* tag : {"none", "management", "policymaker", "monitoring"}) {
-            const std::string name = std::string(tag) + "-user";
-            ASSERT_EQ(
-                put("/users/" + name, R"({"password":"p","tags":")" + std::string(tag) + "\"}"),
-                201U);
-        }
-    }
-    void TearDown() override { broker_.stop(); }
-
-    Response send(std::string method, std::string path, std::string body = "",
-                  const std::string& credentials = "guest:guest") {
-        Request request;
-        request.method = std::move(method);
-        request.target = "/api" + path;
-        request.body = std::move(body);
-        request.from_loopback = from_loopback_;
-        if (!credentials.empty()) {
-            request.headers = {{"authorization", "Basic " + base64_encode(credentials)}};
-        }
-        return api_->respond(request);
-    }
-    unsigned put(const std::string& path, const std::string& body = "",
-                 const std::string& credentials = "guest:guest") {
-        return send("PUT", path, body, credentials).status;
-    }
-    unsigned remove(const std::string& path) { return send("DELETE", path).status; }
-    json::value get(const std::string& path, const std::string& credentials = "guest:guest") {
-        const Response response = send("GET", path, "", credentials);
-        EXPECT_EQ(response.status, 200U) << path << " " << response.body;
-        return parse_json(response.body).value();
-    }
-    // "401 Not administrator user"
-    std::string refusal(const Response& response) {
-        const auto body = parse_json(response.body);
-        return std::to_string(response.status) +
-               (body ? " " + std::string(body->at("reason").get_string()) : "");
-    }
-
-    runtime::Broker broker_{{.reactors = 2}};
-    std::vector<runtime::ConnectionView> connections_;
-    std::set<std::string> closed_;
-    bool alarm_ = false;
-    bool from_loopback_ = true;
-    std::unique_ptr<Api> api_;
-};
 
 TEST_F(ApiTest, CredentialsAreWantedAndChecked) {  // management 1.2
     const Response without = send("GET", "/whoami", "", "");
@@ -129,6 +58,9 @@ TEST_F(ApiTest, EachRoleReachesWhatItMay) {  // management 3.2
              {"/exchanges/%2F", vhost, vhost, "200"},
              {"/bindings/%2F", vhost, vhost, "200"},
              {"/consumers/%2F", vhost, vhost, "200"},
+             {"/policies", "200", "200", "200"},
+             {"/policies/%2F", vhost, vhost, "200"},
+             {"/operator-policies/%2F", vhost, vhost, "200"},
          }) {
         const auto asked = [&, path = path](const std::string& user) {
             const Response response = send("GET", path, "", user + "-user:p");
@@ -264,6 +196,17 @@ TEST_F(ApiTest, AVhostComesWithItsMakersRightsAndGoesWithItsConnections) {  // m
     EXPECT_EQ(put("/queues/v/q", "{}"), 404U);
 }
 
+TEST_F(ApiTest, AVhostNamesTheRabbitMqItFollows) {  // dead-lettering 24
+    EXPECT_EQ(get("/vhosts/%2F").at("compat"), json::value("4.3"));
+    ASSERT_EQ(put("/vhosts/v", R"({"compat":"3.12"})"), 201U);
+    EXPECT_EQ(get("/vhosts/v").at("compat"), json::value("3.12"));
+    EXPECT_EQ(put("/vhosts/v", R"({"compat":"3.11"})"), 400U);
+    EXPECT_EQ(get("/vhosts/v").at("compat"), json::value("3.12"));
+    EXPECT_EQ(put("/vhosts/v", R"({"compat":"4.3","default_queue_type":"quorum"})"), 204U);
+    EXPECT_EQ(get("/vhosts/v").at("compat"), json::value("4.3"));
+    EXPECT_EQ(get("/vhosts/v").at("default_queue_type"), json::value("quorum"));
+}
+
 TEST_F(ApiTest, AProtectedVhostStays) {
     ASSERT_EQ(put("/vhosts/v"), 201U);
     ASSERT_EQ(send("POST", "/vhosts/v/deletion/protection").status, 204U);
@@ -360,7 +303,8 @@ TEST_F(ApiTest, WhatIsNoJsonIsA400Everywhere) {  // management 1.5
          {std::string("{"), std::string("[]"), std::string("\"x\""),
           std::string("{\"a\":\"\xFF\"}"), deep, std::string(100000, '[')}) {
         for (const char* path : {"/queues/%2F/q", "/exchanges/%2F/x", "/vhosts/v", "/users/u",
-                                 "/permissions/%2F/guest", "/vhost-limits/%2F/max-queues"}) {
+                                 "/permissions/%2F/guest", "/vhost-limits/%2F/max-queues",
+                                 "/policies/%2F/p", "/operator-policies/%2F/p"}) {
             EXPECT_EQ(refusal(send("PUT", path, body)), "400 not_json")
                 << path << body.substr(0, 20);
         }
@@ -402,6 +346,8 @@ TEST_F(ApiTest, MetricsAccountForEveryEntry) {
     EXPECT_NE(response.body.find("\nrevenant_entries_ended_total{ending=\"dead_lettered\"} 0\n"),
               std::string::npos);
     EXPECT_NE(response.body.find("\nrabbitmq_exchanges 7\n"), std::string::npos);
+    EXPECT_NE(response.body.find("\nrevenant_entries_present{state=\"delayed\"} 0\n"),
+              std::string::npos);
     request.target = "/nosuch";
     EXPECT_EQ(metrics.respond(request).status, 404U);
     request.target = "/metrics";

@@ -82,5 +82,13 @@ TEST(Json, WhatNoTableCanHoldIsRefused) {
     EXPECT_FALSE(table_from_json(long_name));
 }
 
+TEST(Json, WrongValuesArePrintedAsTerms) {
+    const auto term = [](const char* text) { return as_term(parse_json(text).value()); };
+    EXPECT_EQ(term(R"("x")"), R"(<<"x">>)");
+    EXPECT_EQ(term("-5"), "-5");
+    EXPECT_EQ(term("[true,null,[]]"), "[true,null,[]]");
+    EXPECT_EQ(term(R"({"a":1,"b":{}})"), R"(#{<<"a">> => 1,<<"b">> => #{}})");
+}
+
 }  // namespace
 }  // namespace revenant::http

@@ -226,3 +226,8 @@ def ctl_answers_to_the_name_of_rabbitmqctl(world):
         contains(world.ctl("list_users", "-q", program=program).stdout, "guest\t[administrator]\n")
         contains(world.ctl("add_user", status=64, program=program).stderr, "Usage: rabbitmqctl add_user")
         world.ctl("-n", "rabbit@localhost", "-l", "list_queues", "--online", program=program)
+        # As RabbitMQ's guide to dead letter exchanges has it.
+        line = """rabbitmqctl set_policy DLX ".*" '{"dead-letter-exchange":"my-dlx"}' --apply-to queues"""
+        world.ctl("-c", line, program="/bin/sh", PATH=directory)
+        equal(world.get("/policies/%2F/DLX")["definition"], {"dead-letter-exchange": "my-dlx"})
+        world.delete("/policies/%2F/DLX")

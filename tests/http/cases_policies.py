@@ -166,6 +166,9 @@ def policy_set_over_http_dead_letters(world):
         channel.basic_reject(channel.basic_get("pq1")[0].delivery_tag, requeue=False)
         world.eventually(lambda: world.get("/queues/%2F/taken")["messages"] == 1, "the letter has arrived")
         equal(channel.basic_get("taken", auto_ack=True)[2], b"before")
+        deaths = {"rejected": 1, "expired": 0, "maxlen": 0, "delivery_limit": 0}
+        equal(world.get("/queues/%2F/pq1")["deaths"], deaths)
+        contains(world.ctl_json("list_queues", "-q", "name", "deaths"), {"name": "pq1", "deaths": deaths})
         world.delete("/policies/%2F/dead")
         channel.queue_delete("pq1")
         channel.queue_delete("taken")
