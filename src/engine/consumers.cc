@@ -33,12 +33,21 @@ Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consum
     return {};
 }
 
+// The first is the active one of a quorum queue (amqp091 11.7).
+void put_most_important_first(std::vector<Consumer*>& consumers) {
+    const auto best = std::max_element(
+        consumers.begin(), consumers.end(),
+        [](const Consumer* a, const Consumer* b) { return a->priority < b->priority; });
+    std::rotate(consumers.begin(), best, best + 1);
+}
+
 // Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
 void leave_queue(Turn& turn, Consumer& consumer) {
     Queue& queue = *consumer.queue;
     queue.consumers.remove(consumer);
     if (queue.deleted) return;
     if (queue.settings.single_active_consumer && !queue.consumers.empty()) {
+        if (queue.is_quorum()) put_most_important_first(queue.consumers.all);
         reactivate(turn, *queue.consumers.all.front());
     }
     if (queue.consumers.empty()) note_use(turn, queue);
@@ -99,6 +108,11 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
     REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.queue));
     if (auto refusal = check_consumer_arguments(turn, command))
         return Unexpected{std::move(*refusal)};
+    if (queue->is_quorum() && channel.global_prefetch != 0) {
+        return Unexpected{
+            Refusal{RefusalKind::not_implemented,
+                    turn.queue_phrase(command.queue) + " does not support global qos"}};
+    }
     const auto& others = queue->consumers.all;
     const bool taken = !others.empty() && (command.exclusive || others.front()->exclusive);
     // With a single active consumer, exclusive would say the same thing twice (amqp091 11.4).

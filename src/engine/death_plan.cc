@@ -1,6 +1,7 @@
 #include "engine/death_plan.h"
 
 #include "base/probe.h"
+#include "engine/dispatch.h"
 #include "engine/expiry.h"
 #include "engine/overflow.h"
 #include "engine/routing.h"
@@ -144,6 +145,15 @@ std::vector<Placement> place_in_targets(Turn& turn, const DeathPlan& plan, const
         turn.touch(*target);
     }
     return placements;
+}
+
+void offer_at_once(Turn& turn, const std::vector<Queue*>& targets) {
+    for (Queue* const target : targets) {
+        const QueueSettings& settings = target->settings;
+        if (settings.ttl_mode == TtlMode::head && settings.message_ttl_ms == 0) {
+            dispatch(turn, *target);
+        }
+    }
 }
 
 }  // namespace revenant::engine

@@ -129,11 +129,17 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
                                   "basic.get is not supported by direct reply-to queues"}};
     }
     REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.queue));
+    if (queue->is_quorum() && queue->settings.single_active_consumer) {
+        return Unexpected{
+            Refusal{RefusalKind::resource_locked,
+                    "cannot obtain access to locked " + turn.queue_phrase(command.queue) +
+                        ". basic.get operations are not supported by quorum queues with single "
+                        "active consumer"}};
+    }
     note_use(turn, *queue);
     Traffic& traffic = turn.state().traffic();
     if (queue->settings.ttl_mode == TtlMode::head) {
         expire_heads(turn, *queue);
-        turn.touch(*queue);  // another message will be at the head
     }
     const std::optional<Position> position = queue->head();
     GetAnswer answer;
@@ -160,6 +166,8 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
             channel.unsettled.add({queue, nullptr, position->packed, Unsettled::State::waiting});
         traffic.got_manual_ack += 1;
     }
+    // Whoever has come to the head now may be expired, and is not counted (DL-131).
+    if (queue->settings.ttl_mode == TtlMode::head) expire_heads(turn, *queue);
     answer.messages_left = queue->ready_count();
     return answer;
 }

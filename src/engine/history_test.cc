@@ -264,7 +264,11 @@ class History {
         Ends made = ends();
         channel().unbind(made.source, made.destination, made.key, made.options);
     }
-    void delete_queue() { channel().delete_queue(queue(), one_in(3), one_in(3)); }
+    void delete_queue() {
+        const std::string name = queue();
+        const bool quorum = is_quorum(name);
+        channel().delete_queue(name, one_in(3) && !quorum, one_in(3) && !quorum);
+    }
     void delete_exchange() { channel().delete_exchange(exchange(), one_in(3)); }
     void purge() { channel().purge(queue()); }
 

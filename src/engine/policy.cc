@@ -21,7 +21,15 @@ std::string as_term(const Value& value) {
         for (const Value& element : *array) terms += (terms.empty() ? "" : ",") + as_term(element);
         return "[" + terms + "]";
     }
-    return display(value);
+    if (const Table* const table = value.as_table()) {
+        std::string terms;
+        for (const Field& field : *table) {
+            terms += (terms.empty() ? "" : ",") + ("<<\"" + field.name + "\">> => ") +
+                     as_term(field.value);
+        }
+        return "#{" + terms + "}";
+    }
+    return value.type == ValueType::void_value ? "null" : display(value);
 }
 
 // ------------------------------------------------------------------------- keys
@@ -111,8 +119,7 @@ std::optional<std::string> check_keys(PolicyScope scope, const Table& definition
         const Key* const key = find_key(field.name);
         if (key == nullptr || (scope == PolicyScope::operator_only && !key->for_operators)) {
             return "[{<<\"" + field.name + "\">>," + as_term(field.value) +
-                   "}] are not recognised " +
-                   (scope == PolicyScope::user ? "policy" : "operator policy") + " settings";
+                   "}] are not recognised policy settings";
         }
         if (!key->is_valid(field.value)) {
             return as_term(field.value) + " is not a valid " + std::string(key->meaning);

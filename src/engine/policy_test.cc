@@ -155,6 +155,9 @@ TEST(PolicyChecks, BadValuesAreNamed) {  // DL-195, DL-197
     EXPECT_EQ(fault({{"delivery-limit", "x"}}), "<<\"x\">> is not a valid delivery limit");
     EXPECT_EQ(fault({{"delivery-limit", -1}}), "accepted");
     EXPECT_EQ(fault({{"ttl-mode", "head"}}), "accepted");
+    EXPECT_EQ(fault({{"max-length", Value::nothing()}}), "null is not a valid maximum length");
+    EXPECT_EQ(fault({{"dead-letter-exchange", Value::table(arguments({{"a", 1}}))}}),
+              "#{<<\"a\">> => 1} is not a valid dead letter exchange name");
 }
 
 TEST(PolicyChecks, ThePatternAndTheKeysMustMakeSense) {  // DL-192, DL-197
@@ -180,8 +183,7 @@ TEST(PolicyChecks, RetriesNeedTheirTimes) {  // DL-196
 TEST(PolicyChecks, AnOperatorMayOnlyLimit) {  // DL-198
     EXPECT_EQ(fault({{"max-length", 1}}, PolicyScope::operator_only), "accepted");
     EXPECT_EQ(fault({{"dead-letter-exchange", "x"}}, PolicyScope::operator_only),
-              "[{<<\"dead-letter-exchange\">>,<<\"x\">>}] are not recognised operator policy "
-              "settings");
+              "[{<<\"dead-letter-exchange\">>,<<\"x\">>}] are not recognised policy settings");
 }
 
 TEST(PolicyBook, TheHighestPriorityAmongTheMatchingWins) {  // DL-193
@@ -325,6 +327,16 @@ TEST(PolicyChange, GivesExchangesAnAlternate) {  // DL-195
     ch.clear_policy("p");
     ch.publish("k", "lost again", {.exchange = "x"});
     EXPECT_THAT(s.ready("q"), ElementsAre("saved"));
+}
+
+TEST(PolicyChange, LeavesTheDefaultExchangeAlone) {  // amqp091 7.1
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    ch.declare_queue("q");
+    ch.bind("amq.fanout", "q");
+    ch.set_policy(policy("p", ".*", {{"alternate-exchange", "amq.fanout"}}));
+    ch.publish("nowhere", "a");
+    EXPECT_THAT(s.ready("q"), ::testing::IsEmpty());
 }
 
 TEST(PolicyChange, ABadPolicyChangesNothing) {

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "engine/dead_letter.h"
+#include "engine/dispatch.h"
 #include "engine/expiry.h"
 #include "engine/overflow.h"
 #include "engine/routing.h"
@@ -64,7 +65,11 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
             die_refused(turn, queue, message, {});
         return false;
     }
-    turn.enqueue(queue, message, deadline_for(turn, queue, message->ttl_ms()));
+    const Timestamp deadline = deadline_for(turn, queue, message->ttl_ms());
+    turn.enqueue(queue, message, deadline);
+    // Whoever can take a message without any time to live must take it now (DL-126); otherwise the
+    // end of the turn is soon enough.
+    if (deadline <= turn.now() && queue.settings.ttl_mode == TtlMode::head) dispatch(turn, queue);
     turn.touch(queue);
     return true;
 }

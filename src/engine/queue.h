@@ -111,7 +111,7 @@ class Queue {
     bool had_consumer = false;
     Timestamp expiry_timer = never;  // of x-expires, while one is running
     bool dirty = false;              // has work waiting at the end of this turn
-    bool overdue = false;           // expired ones may stand behind the head (ttl-mode: head)
+    bool overdue = false;            // expired ones may stand behind the head (ttl-mode: head)
     bool refusing = false;           // a quorum queue that told its publishers to stop (DL-140)
     std::uint64_t route_mark = 0;    // the routing pass that found this queue already
 

@@ -208,10 +208,10 @@ std::optional<Refusal> check_queue_arguments(QueueKind kind, const Table& argume
         const Value* const value = find(arguments, check.name);
         if (value == nullptr) continue;
         if (const auto detail = check.check(*value)) return invalid(check.name, *detail);
-    }
-    if (find(arguments, "x-dead-letter-routing-key") != nullptr &&
-        find(arguments, "x-dead-letter-exchange") == nullptr) {
-        return invalid("x-dead-letter-routing-key", "routing_key_but_no_dlx_defined");
+        if (check.name == "x-dead-letter-routing-key" &&
+            find(arguments, "x-dead-letter-exchange") == nullptr) {
+            return invalid(check.name, "routing_key_but_no_dlx_defined");
+        }
     }
     return std::nullopt;
 }

@@ -257,6 +257,41 @@ TEST(QuorumTtl, ABatchDiesReturnedFirstThenByPriority) {  // DL-129
     EXPECT_THAT(r.s.ready("dead"), ElementsAre("back", "high", "high2", "low"));
 }
 
+TEST(QuorumQueue, KnowsNoChannelWidePrefetch) {  // amqp091 11.1
+    Retrying r;
+    r.ch.qos(5, /*global=*/true);
+    r.ch.consume("q");
+    r.ch.expect_refused(RefusalKind::not_implemented,
+                        "queue 'q' in vhost '/' does not support global qos");
+}
+
+TEST(QuorumQueue, IsNotDeletedUnderAConditon) {  // amqp091 8.12
+    Retrying r;
+    r.ch.delete_queue("q", /*if_unused=*/true);
+    r.ch.expect_refused(RefusalKind::not_implemented,
+                        "cannot delete queue 'q' in vhost '/'. queue.delete operations with "
+                        "if-unused flag set are not supported by quorum queues");
+    r.ch.delete_queue("q", false, /*if_empty=*/true);
+    r.ch.expect_refused(RefusalKind::not_implemented,
+                        "cannot delete queue 'q' in vhost '/'. queue.delete operations with "
+                        "if-empty flag set are not supported by quorum queues");
+}
+
+TEST(QuorumQueue, ASingleActiveConsumerIsFollowedByTheMostImportant) {  // amqp091 11.7
+    Retrying r({{"x-single-active-consumer", true}});
+    const auto first = r.ch.consume("q");
+    r.ch.consume("q");
+    const auto important = r.ch.consume("q", {.arguments = arguments({{"x-priority", 5}})});
+    r.ch.cancel(first);
+    r.publish({"a"});
+    EXPECT_EQ(r.ch.take_delivery().consumer, important);
+    r.ch.get("q");
+    r.ch.expect_refused(RefusalKind::resource_locked,
+                        "cannot obtain access to locked queue 'q' in vhost '/'. basic.get "
+                        "operations are not supported by quorum queues with single active "
+                        "consumer");
+}
+
 TEST(QuorumOverflow, IsSoftAndLetsGoAtFourFifths) {  // DL-140
     Scenario s;
     ScenarioChannel& ch = s.open_channel();

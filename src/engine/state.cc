@@ -144,6 +144,8 @@ void State::configure(Queue& queue) {
 }
 
 void State::configure(Exchange& exchange) {
+    // The default exchange leads to queues by their names and nowhere else (amqp091 7.1).
+    if (exchange.name().empty()) return;
     exchange.policy = policies_.for_exchange(exchange.name());
     exchange.alternate = alternate_in_force(exchange.declaration.arguments, exchange.policy);
 }

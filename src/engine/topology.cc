@@ -340,15 +340,23 @@ Result<CountAnswer, Refusal> delete_queue(Turn& turn, const DeleteQueue& command
     if (turn.state().find_queue(command.name) == nullptr) return CountAnswer{0};
     REVENANT_TRY(Queue* const queue,
                  usable_queue(turn, connection_of(turn, command.channel), command.name));
+    // amqp091 8.12
+    if (queue->is_quorum() && (command.if_unused || command.if_empty)) {
+        return refuse(RefusalKind::not_implemented,
+                      "cannot delete " + turn.queue_phrase(command.name) +
+                          ". queue.delete operations with " +
+                          (command.if_unused ? "if-unused" : "if-empty") +
+                          " flag set are not supported by quorum queues");
+    }
     if (command.if_unused && !queue->consumers.empty()) {
         return refuse(RefusalKind::precondition_failed,
                       turn.queue_phrase(command.name) + " in use");
     }
-    if (command.if_empty && queue->limited().count > 0) {
+    if (command.if_empty && queue->ready_count() > 0) {
         return refuse(RefusalKind::precondition_failed,
                       turn.queue_phrase(command.name) + " not empty");
     }
-    const CountAnswer answer{queue->message_count() - queue->unacked_count()};
+    const CountAnswer answer{queue->ready_count()};
     remove_queue(turn, *queue);
     return answer;
 }

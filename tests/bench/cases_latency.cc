@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <sys/prctl.h>
 #include <utility>
 #include <vector>
@@ -64,7 +65,9 @@ Way build_way(const Options& options, Stage& stage) {
                         arguments.number("x-message-ttl", static_cast<int64_t>(options.ttl_ms)));
         return {options.queue, dead_letter_queue, options.ttl_ms * 1'000'000};
     }
-    if (options.via != "reject") throw Failure("--via is direct, ttl or reject");
+    if (options.via != "reject" && options.via != "random-ttl") {
+        throw Failure("--via is direct, ttl, random-ttl or reject");
+    }
     stage.add_queue(options.queue, arguments);
     return {options.queue, dead_letter_queue};
 }
@@ -105,6 +108,9 @@ void run_latency(const Options& options, Report& report) {
                        .body_bytes = options.body_bytes,
                        .persistent = options.persistent,
                        .frame_bytes_max = session.frame_bytes_max()};
+    const bool random_ttl = options.via == "random-ttl";
+    if (random_ttl) shape.expiration = "00000";
+    std::mt19937_64 random(1);
     StampedPublisher publisher(std::move(session), prepare_publish(shape));
     Loop loop;
     loop.add(*consumer);
@@ -133,7 +139,12 @@ void run_latency(const Options& options, Report& report) {
     loop.on_turn = [&] {
         const uint64_t now = now_ns();
         for (; !schedule.finished() && schedule.due_ns() <= now; schedule.advance()) {
-            publisher.publish(schedule.due_ns());
+            if (random_ttl) {  // between half the time-to-live given and one and a half
+                const uint64_t ttl_ms = options.ttl_ms / 2 + random() % (options.ttl_ms + 1);
+                publisher.publish(schedule.due_ns() + ttl_ms * 1'000'000, ttl_ms);
+            } else {
+                publisher.publish(schedule.due_ns());
+            }
         }
     };
     const Meter meter(options.broker);

@@ -187,6 +187,13 @@ void StampedPublisher::publish(uint64_t stamp) {
     output() += message_.bytes;
 }
 
+void StampedPublisher::publish(uint64_t stamp, uint64_t ttl_ms) {
+    for (size_t digit = 5; digit-- > 0; ttl_ms /= 10) {
+        message_.bytes[message_.expiration_offset + digit] = static_cast<char>('0' + ttl_ms % 10);
+    }
+    publish(stamp);
+}
+
 Consumer::Consumer(Session session, uint64_t settle_every)
     : Peer(std::move(session)), settle_every_(settle_every) {}
 

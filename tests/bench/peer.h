@@ -103,6 +103,8 @@ class StampedPublisher : public Peer {
   public:
     StampedPublisher(Session session, PreparedMessage message);
     void publish(uint64_t stamp);
+    // With an expiration of its own; the message must have been prepared with one of five digits.
+    void publish(uint64_t stamp, uint64_t ttl_ms);
 
   private:
     PreparedMessage message_;
