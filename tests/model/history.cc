@@ -160,11 +160,11 @@ class Maker {
         }
         if (step.scope == engine::PolicyScope::operator_only) return;
         if (one_in(2)) add_dead_letters(definition, "");
-        if (one_in(5)) definition.push_back({"ttl-mode", Value::string("head")});
+        if (false && one_in(5)) definition.push_back({"ttl-mode", Value::string("head")});
         if (one_in(6)) {
             definition.push_back({"alternate-exchange", Value::string(exchange())});
             step.policy.apply_to = engine::ApplyTo::all;
-            step.policy.pattern = any<std::string>({"[qx][0-2]", "x", "[13]"});  // not the default one
+            step.policy.pattern = any<std::string>({"[qx][0-2]", "x", ".*"});
         }
     }
     void clear_policy() {

@@ -81,7 +81,7 @@ struct Entry {
     std::uint64_t id = 0;
     Message message;
     Place place = Place::ready;
-    Timestamp entered;
+    bool fresh = false;  // came in this turn
     Timestamp expires = never;
     Timestamp delayed_until = never;
     bool returned = false;    // in the list of returned ones (DL-156)
@@ -246,8 +246,8 @@ class Model {
     std::optional<Timestamp> delay_end(const Queue& queue) const;
     bool is_fresh(const Entry& entry) const;
     std::vector<std::uint64_t> expired_in(const Queue& queue, Timestamp by, Fresh fresh) const;
-    void expire_messages(const QueueRef& queue);
-    void end_delays(Queue& queue);
+    void expire_messages(const QueueRef& queue, Fresh fresh);
+    void end_delays(const QueueRef& queue);
 
     // topology
     QueueRef find_queue(std::string_view name) const;

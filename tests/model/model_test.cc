@@ -175,7 +175,8 @@ class EngineRun {
         const auto got = client.channel->get(step.name, step.no_ack);
         if (!got) return answer(step, "empty");
         if (!step.no_ack) client.tags.push_back(got->tag);
-        answer(step, "got, left " + number(got->messages_left) + ' ' + show(*got));
+        answer(step, "got " + show(*got));
+        answer(step, "left " + number(got->messages_left));
     }
     void cancel(Step& step, Client& client) {
         step.number = client.consumers.empty()
@@ -372,7 +373,7 @@ struct Comparison {
     std::size_t ways = 0;
 };
 
-constexpr std::size_t ways_max = 400;
+constexpr std::size_t ways_max = 1000;
 
 // Runs the engine; what its scenario finds wrong is caught, so that the history can be cut down.
 void run_engine(Comparison& comparison) {
@@ -465,7 +466,7 @@ Comparison cut_down(Comparison comparison) {
             History without = comparison.history;
             without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
             Comparison tried = compare(std::move(without));
-            if (tried.agrees || tried.history.empty()) continue;
+            if (tried.agrees || tried.broken.empty() != comparison.broken.empty()) continue;
             comparison = std::move(tried);
             comparison.history.resize(comparison.diverged_at + 1);
             shorter = true;
