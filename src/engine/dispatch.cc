@@ -166,8 +166,12 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
             channel.unsettled.add({queue, nullptr, position->packed, Unsettled::State::waiting});
         traffic.got_manual_ack += 1;
     }
-    // Whoever has come to the head now may be expired, and is not counted (DL-131).
-    if (queue->settings.ttl_mode == TtlMode::head) expire_heads(turn, *queue);
+    if (queue->settings.ttl_mode == TtlMode::head) {
+        // Whoever has come to the head now may be expired; a classic queue no longer counts it
+        // (DL-131).
+        if (!queue->is_quorum()) expire_heads(turn, *queue);
+        turn.touch(*queue);
+    }
     answer.messages_left = queue->ready_count();
     return answer;
 }

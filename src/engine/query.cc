@@ -19,6 +19,7 @@ QueueView view(const Queue& queue) {
     shown.settings = queue.settings;
     shown.policy = queue.policy;
     shown.delayed = queue.delayed().count;
+    shown.delayed_bytes = queue.delayed().bytes;
     shown.dead_letters_waiting = queue.outbox().count;
     shown.dead_letter_bytes_waiting = queue.outbox().bytes;
     shown.deaths = queue.deaths;
@@ -120,7 +121,9 @@ void add(Traffic& to, const Traffic& from) {
 Totals& Totals::operator+=(const Totals& other) {
     using T = Totals;
     add_fields(*this, other, &T::queues, &T::exchanges, &T::connections, &T::channels,
-               &T::consumers, &T::ready, &T::unacked, &T::ready_bytes, &T::unacked_bytes);
+               &T::consumers, &T::ready, &T::unacked, &T::ready_bytes, &T::unacked_bytes,
+               &T::delayed, &T::delayed_bytes, &T::dead_letters_waiting,
+               &T::dead_letter_bytes_waiting);
     accounts.entered += other.accounts.entered;
     for (std::size_t i = 0; i < ending_count; ++i) accounts.ended[i] += other.accounts.ended[i];
     add(traffic, other.traffic);
@@ -255,6 +258,10 @@ Totals sum_up(Engine& engine) {
         totals.unacked += queue->unacked_count();
         totals.ready_bytes += queue->ready_bytes();
         totals.unacked_bytes += queue->unacked_bytes();
+        totals.delayed += queue->delayed().count;
+        totals.delayed_bytes += queue->delayed().bytes;
+        totals.dead_letters_waiting += queue->outbox().count;
+        totals.dead_letter_bytes_waiting += queue->outbox().bytes;
     }
     totals.accounts = engine.state().accounts();
     totals.traffic = engine.state().traffic();

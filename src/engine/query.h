@@ -27,6 +27,7 @@ struct QueueView {
     QueueSettings settings;  // in force
     AppliedPolicy policy;
     std::uint64_t delayed = 0;
+    std::uint64_t delayed_bytes = 0;
     std::uint64_t dead_letters_waiting = 0;  // in the outbox of at-least-once dead-lettering
     std::uint64_t dead_letter_bytes_waiting = 0;
     DeathCounts deaths{};
@@ -97,9 +98,18 @@ struct Totals {
     std::uint64_t unacked = 0;
     std::uint64_t ready_bytes = 0;
     std::uint64_t unacked_bytes = 0;
+    std::uint64_t delayed = 0;
+    std::uint64_t delayed_bytes = 0;
+    std::uint64_t dead_letters_waiting = 0;  // in outboxes
+    std::uint64_t dead_letter_bytes_waiting = 0;
     Accounts accounts;
     Traffic traffic;
 
+    // Everything that has entered a queue and has not left it.
+    std::uint64_t messages() const { return ready + unacked + delayed + dead_letters_waiting; }
+    std::uint64_t bytes() const {
+        return ready_bytes + unacked_bytes + delayed_bytes + dead_letter_bytes_waiting;
+    }
     Totals& operator+=(const Totals& other);
 };
 

@@ -45,11 +45,11 @@ std::optional<Response> check_vhost(const Call& call, Role role) {
 
 }  // namespace
 
-Totals Context::totals() {
+engine::Totals Context::totals() {
     const std::lock_guard lock(mutex_);
-    Totals sum = retired_;
+    engine::Totals sum = retired_;
     for (const auto& vhost : broker_.vhosts()) {
-        sum += broker_.ask(vhost, [](engine::Engine& engine) { return totals_of(engine); });
+        sum += broker_.ask(vhost, [](engine::Engine& engine) { return engine::sum_up(engine); });
     }
     return sum;
 }
@@ -60,11 +60,11 @@ Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& n
         const auto vhost = broker_.find_vhost(name);
         REVENANT_TRY(const CatalogRecord record, broker_.change(DeleteVhost{name}));
         if (vhost == nullptr) return record;
-        const Totals last =
-            broker_.ask(vhost, [](engine::Engine& engine) { return totals_of(engine); });
+        const engine::Totals last =
+            broker_.ask(vhost, [](engine::Engine& engine) { return engine::sum_up(engine); });
         // Its messages are gone with it, and the accounts say so.
         retired_.accounts.of(engine::Ending::queue_deleted) += last.messages();
-        Totals counters;
+        engine::Totals counters;
         counters.accounts = last.accounts;
         counters.traffic = last.traffic;
         retired_ += counters;

@@ -6,7 +6,6 @@
 #include "engine/query.h"
 #include "http/request.h"
 #include "http/router.h"
-#include "http/totals.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
 
@@ -61,7 +60,7 @@ class Context {
     runtime::Broker& broker() { return broker_; }
 
     // Over all vhosts, those deleted meanwhile included in what only ever grows.
-    Totals totals();
+    engine::Totals totals();
     // Deletes the vhost and keeps its counters, so that no total goes back.
     Result<CatalogRecord, CatalogRefusal> delete_vhost(const std::string& name);
 
@@ -80,7 +79,7 @@ class Context {
     ApiSettings settings_;
     runtime::Broker& broker_;
     std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
-    Totals retired_;
+    engine::Totals retired_;
 };
 
 class Api final : public Responder {

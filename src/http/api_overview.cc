@@ -34,7 +34,7 @@ void add_listeners(const ApiSettings& settings, json::object& overview) {
 
 Response overview(Context& context, const Call& call) {
     const ApiSettings& settings = context.settings();
-    const Totals totals = context.totals();
+    const engine::Totals totals = context.totals();
     json::object body{
         {"management_version", settings.rabbitmq_version},
         {"rates_mode", "none"},

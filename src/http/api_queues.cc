@@ -37,8 +37,8 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
                         const engine::QueueView& queue) {
     const std::uint64_t messages =
         queue.ready + queue.unacked + queue.delayed + queue.dead_letters_waiting;
-    const std::uint64_t bytes =
-        queue.ready_bytes + queue.unacked_bytes + queue.dead_letter_bytes_waiting;
+    const std::uint64_t bytes = queue.ready_bytes + queue.unacked_bytes + queue.delayed_bytes +
+                                queue.dead_letter_bytes_waiting;
     json::object view{
         {"name", to_json_string(queue.name)},
         {"vhost", to_json_string(vhost)},

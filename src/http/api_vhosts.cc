@@ -27,7 +27,7 @@ json::object view_vhost(Context& context, const Vhost& vhost) {
         {"cluster_state", {{context.settings().node_name, "running"}}},
         {"protected_from_deletion", vhost.protected_from_deletion},
     };
-    const auto totals = context.ask(vhost.name, totals_of);
+    const auto totals = context.ask(vhost.name, engine::sum_up);
     if (!totals) return view;
     view["messages"] = totals->messages();
     view["messages_ready"] = totals->ready;

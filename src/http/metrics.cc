@@ -39,7 +39,7 @@ void write_identity(PrometheusText& text, const ApiSettings& settings) {
                 std::uint64_t{1});
 }
 
-void write_objects(PrometheusText& text, const Totals& totals, std::size_t connections) {
+void write_objects(PrometheusText& text, const engine::Totals& totals, std::size_t connections) {
     text.single("rabbitmq_connections", Kind::gauge, "Connections currently open", connections);
     text.single("rabbitmq_channels", Kind::gauge, "Channels currently open", totals.channels);
     text.single("rabbitmq_consumers", Kind::gauge, "Consumers currently connected",
@@ -163,7 +163,7 @@ void write_dead_lettering(PrometheusText& text, const engine::Traffic& traffic) 
 }
 
 // Ours: every entry of a queue is accounted for. entered = sum of ended + sum of present.
-void write_accounts(PrometheusText& text, const Totals& totals) {
+void write_accounts(PrometheusText& text, const engine::Totals& totals) {
     text.single("revenant_entries_entered_total", Kind::counter,
                 "Entries that came into a queue; a message routed to three queues is three",
                 totals.accounts.entered);
@@ -226,7 +226,7 @@ Response Metrics::respond(const Request& request) {
 
 std::string Metrics::page() {
     PrometheusText text;
-    const Totals totals = context_.totals();
+    const engine::Totals totals = context_.totals();
     write_identity(text, context_.settings());
     write_objects(text, totals, context_.broker().connection_count());
     write_publishing(text, totals.traffic);
