@@ -1,6 +1,6 @@
 #include "engine/dead_letter.h"
 
-#include "tests/support/scenario.h"
+#include "base/probe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -674,6 +674,52 @@ TEST(FullTargets, AWaitingConsumerMakesRoomForARun) {  // DL-136: only ready mes
     c.ch.consume("q");
     c.ch.nack_up_to(0);
     EXPECT_THAT(mourner.take_bodies(), ElementsAre("a", "b", "c"));
+}
+
+// Each queue is full from the start and hands what it gets to the next one.
+void declare_ring(ScenarioChannel& ch, int queues, const char* overflow) {
+    for (int i = 0; i < queues; ++i) {
+        ch.declare_queue("r" + std::to_string(i),
+                         {{"x-max-length", 0},
+                          {"x-overflow", overflow},
+                          {"x-dead-letter-exchange", ""},
+                          {"x-dead-letter-routing-key", "r" + std::to_string((i + 1) % queues)}});
+    }
+}
+
+TEST(Cascades, ALongOneGoesOnInTheNextTurn) {
+    Scenario s({.visits_per_turn_max = 10});
+    ScenarioChannel& ch = s.open_channel();
+    declare_ring(ch, 25, "drop-head");
+    ch.publish("r0", "a");
+    EXPECT_EQ(s.ended(Ending::dead_lettered), 10U);
+    EXPECT_EQ(s.ended(Ending::cycle), 0U);
+    EXPECT_LE(s.engine().next_deadline(), s.now());
+    s.advance({0});
+    EXPECT_EQ(s.ended(Ending::dead_lettered), 24U);
+    EXPECT_EQ(s.ended(Ending::cycle), 1U);
+    EXPECT_THAT(Probe::reached(), ::testing::Contains("dispatch.cascade_goes_on"));
+}
+
+TEST(Cascades, AMessageThatEverybodyRefusesIsGivenUp) {
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    declare_ring(ch, 1100, "reject-publish-dlx");
+    ch.publish("r0", "a", {.confirm = true});
+    EXPECT_FALSE(ch.take_confirms().at(0).accepted);
+    EXPECT_EQ(s.engine().state().traffic().refusals_cut, 1U);
+    EXPECT_THAT(Probe::reached(), ::testing::Contains("dead_letter.refusals_cut"));
+}
+
+TEST(Cascades, FullQueuesInACircleEndWithTheCycleRule) {
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    declare_ring(ch, 3, "reject-publish-dlx");
+    ch.publish("r0", "a");
+    EXPECT_EQ(s.engine().state().traffic().refusals_cut, 0U);
+    EXPECT_EQ(s.notices().size(), 1U) << "one warning per circle";
+    ch.publish("r0", "b");
+    EXPECT_EQ(s.notices().size(), 1U);
 }
 
 }  // namespace

@@ -12,10 +12,6 @@
 namespace revenant::engine {
 namespace {
 
-// A cascade of overflowing queues goes on in the next turn after so many visits: others want to be
-// served, too.
-constexpr std::size_t visits_per_turn_max = 10'000;
-
 // The consumer whose turn it is. Those found unable to take leave the line until credit returns.
 Consumer* next_consumer(Queue& queue) {
     for (const auto& group : queue.consumers.groups) {
@@ -106,7 +102,7 @@ void settle_down(Turn& turn) {
     do {
         // Grows while it is walked: deaths put messages into other queues.
         for (std::size_t i = 0; i < dirty.size(); ++i) {
-            if (++visits > visits_per_turn_max) {
+            if (++visits > turn.settings().visits_per_turn_max) {
                 PROBE("dispatch.cascade_goes_on");
                 dirty.erase(dirty.begin(), dirty.begin() + static_cast<std::ptrdiff_t>(i));
                 return;

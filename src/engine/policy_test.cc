@@ -1,5 +1,6 @@
 #include "engine/policy.h"
 
+#include "base/probe.h"
 #include "engine/queue.h"
 #include "tests/support/scenario.h"
 
@@ -376,6 +377,7 @@ TEST(TtlModeHead, GivenUpLetsWhatIsOverdueDie) {
     s.advance(milliseconds(50));
     ch.clear_policy("p");
     EXPECT_THAT(s.ready("q"), ElementsAre("forever"));
+    EXPECT_THAT(Probe::reached(), ::testing::Contains("expiry.overdue"));
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ struct EngineSettings {
     std::string vhost = "/";
     // Lets a quorum queue be declared again as a classic one with the same arguments (DL-46).
     bool relaxed_checks_on_redeclaration = false;
+    // A cascade of overflowing queues goes on in the next turn after so many visits: others want to
+    // be served, too.
+    std::size_t visits_per_turn_max = 10'000;
 };
 
 class Turn {

@@ -326,7 +326,9 @@ std::optional<Refusal> ScenarioChannel::take_refusal() {
 
 // ------------------------------------------------------------------------------- scenario
 
-Scenario::Scenario() : engine_(EngineSettings{}, *this, this) { connect(); }
+Scenario::Scenario(EngineSettings settings) : engine_(std::move(settings), *this, this) {
+    connect();
+}
 
 Scenario::~Scenario() { finish(); }
 

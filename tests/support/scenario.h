@@ -209,7 +209,7 @@ class ScenarioChannel {
 
 class Scenario : private EffectSink, private Recorder {
   public:
-    Scenario();
+    explicit Scenario(EngineSettings settings = {});
     // Ends the scenario if the test has not.
     ~Scenario() override;
     Scenario(const Scenario&) = delete;
