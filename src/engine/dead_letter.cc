@@ -3,6 +3,7 @@
 #include "base/probe.h"
 #include "engine/death_plan.h"
 #include "engine/outbox.h"
+#include "engine/overflow.h"
 
 #include <utility>
 #include <vector>
@@ -89,6 +90,7 @@ void die(Turn& turn, Queue& source, std::span<const Position> positions, DeathRe
             die_at_most_once(turn, source, position, run.plan, std::move(placements), refusing);
         }
     }
+    note_room(source);
 }
 
 void die_refused(Turn& turn, Queue& refusing, const MessageRef& message, EnvelopeRef envelope) {

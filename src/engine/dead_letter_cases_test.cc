@@ -1357,6 +1357,26 @@ TEST_F(ClassicCases, WhatIsRefusedIsALetterOfTheQueueItNeverEntered) {  // DL-8,
     EXPECT_THAT(take("dead").deaths(), ElementsAre("q maxlen 1"));
 }
 
+TEST_F(ClassicCases, WithoutConfirmsARefusalIsSilent) {  // DL-18, DL-138
+    declare_grave();
+    for (const Argument& limit : {Argument{"x-max-length", 1}, {"x-max-length-bytes", 10}}) {
+        declare("q", {{"x-dead-letter-exchange", "dlx"},
+                      {"x-dead-letter-routing-key", "dead"},
+                      {"x-overflow", "reject-publish"},
+                      limit});
+        publish({"8 bytes.", "8 bytes!"});
+        EXPECT_THAT(s.ready("q"), ElementsAre("8 bytes."));
+        ch.ack(get(1).front());
+        publish({"room now"});
+        EXPECT_THAT(s.ready("q"), ElementsAre("room now"));
+        ch.delete_queue("q");
+    }
+    EXPECT_THAT(ch.take_confirms(), IsEmpty());
+    EXPECT_THAT(ch.take_returns(), IsEmpty());
+    EXPECT_THAT(s.ready("dead"), IsEmpty());
+    EXPECT_EQ(died(DeathReason::maxlen), 0U);
+}
+
 TEST_F(ClassicCases, EveryPublishHasOneVerdict) {  // DL-138, DL-139
     declare_grave();
     for (const char* overflow : {"reject-publish", "reject-publish-dlx"}) {

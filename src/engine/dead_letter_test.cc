@@ -1,6 +1,7 @@
 #include "engine/dead_letter.h"
 
 #include "base/probe.h"
+#include "tests/support/scenario.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -76,6 +76,7 @@ bool dispatch_one(Turn& turn, Queue& queue) {
     if (consumer == nullptr) return false;
     move_to_back(queue, *consumer);
     deliver(turn, queue, *consumer, *queue.head());
+    note_room(queue);
     return true;
 }
 
@@ -162,13 +163,14 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
             channel.unsettled.add({queue, nullptr, position->packed, Unsettled::State::waiting});
         traffic.got_manual_ack += 1;
     }
+    note_room(*queue);
+    answer.messages_left = queue->ready_count();
     if (queue->settings.ttl_mode == TtlMode::head) {
-        // Whoever has come to the head now may be expired; a classic queue no longer counts it
-        // (DL-131).
-        if (!queue->is_quorum()) expire_heads(turn, *queue);
+        // Whoever has come to the head now may be expired; it dies when this is answered, but a
+        // classic queue no longer counts it (DL-131).
+        if (!queue->is_quorum()) answer.messages_left -= due_at_heads(turn, *queue);
         turn.touch(*queue);
     }
-    answer.messages_left = queue->ready_count();
     return answer;
 }
 

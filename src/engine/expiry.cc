@@ -117,9 +117,11 @@ void expire_due(Turn& turn) {
     expire_gathered(turn, due);
 }
 
+namespace {
+
 // A quorum queue takes the expired prefix of every level; a classic one goes on to a lower priority
 // only when it has emptied the higher one (DL-129, DL-130).
-void expire_heads(Turn& turn, Queue& queue) {
+std::vector<Position> find_due_at_heads(Turn& turn, Queue& queue) {
     std::vector<Position> positions;
     std::vector<std::uint64_t> sequences;
     for (std::size_t level = queue.served_levels(); level-- > 0;) {
@@ -130,7 +132,18 @@ void expire_heads(Turn& turn, Queue& queue) {
         }
         if (!queue.is_quorum() && sequences.size() < queue.level(level).ready_count()) break;
     }
+    return positions;
+}
+
+}  // namespace
+
+void expire_heads(Turn& turn, Queue& queue) {
+    const std::vector<Position> positions = find_due_at_heads(turn, queue);
     if (!positions.empty()) die(turn, queue, positions, DeathReason::expired);
+}
+
+std::uint64_t due_at_heads(Turn& turn, Queue& queue) {
+    return find_due_at_heads(turn, queue).size();
 }
 
 void expire_overdue(Turn& turn, Queue& queue) {

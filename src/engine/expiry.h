@@ -13,6 +13,9 @@ void expire_due(Turn& turn);
 // Where a message expires only at the head of its queue (ttl-mode: head): what is due there dies.
 void expire_heads(Turn& turn, Queue& queue);
 
+// How many of them would.
+std::uint64_t due_at_heads(Turn& turn, Queue& queue);
+
 // It no longer does: what expired behind the head meanwhile dies now.
 void expire_overdue(Turn& turn, Queue& queue);
 

@@ -37,10 +37,7 @@ bool has_come_down(const Queue& queue) {
 }
 
 bool quorum_refuses(Turn& turn, Queue& queue) {
-    if (queue.refusing && has_come_down(queue)) {
-        PROBE("overflow.quorum_resumes");
-        queue.refusing = false;
-    }
+    note_room(queue);
     if (queue.refusing || !over_limit(queue)) return queue.refusing;
     if (queue.dirty) dispatch(turn, queue);
     queue.refusing = over_limit(queue);
@@ -64,9 +61,16 @@ bool refuses_dead_letter(Turn& turn, Queue& queue, const Message& message, Death
     return refuses_publish(turn, queue, message);
 }
 
+void note_room(Queue& queue) {
+    if (!queue.refusing || !has_come_down(queue)) return;
+    PROBE("overflow.quorum_resumes");
+    queue.refusing = false;
+}
+
 void keep_limits(Turn& turn, Queue& queue) {
     // A refusing queue may stand above its limit after a requeue (DL-142); nothing is dropped then.
     if (queue.settings.overflow != Overflow::drop_head) {
+        note_room(queue);
         if (queue.is_quorum() && over_limit(queue)) queue.refusing = true;
         return;
     }
@@ -74,6 +78,8 @@ void keep_limits(Turn& turn, Queue& queue) {
         const auto head = queue.head();
         if (!head) return;
         die(turn, queue, {&*head, 1}, DeathReason::maxlen);
+        // Another message has come to the head, perhaps an expired one.
+        if (queue.settings.ttl_mode == TtlMode::head) turn.touch(queue);
     }
 }
 

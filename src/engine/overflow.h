@@ -14,6 +14,10 @@ bool refuses_publish(Turn& turn, Queue& queue, const Message& message);
 // (DL-168, DL-179).
 bool refuses_dead_letter(Turn& turn, Queue& queue, const Message& message, DeathStrategy strategy);
 
+// The queue has lost a message: a quorum queue that told its publishers to stop may have come down
+// far enough (DL-140).
+void note_room(Queue& queue);
+
 // A drop-head queue over its limit loses messages from the head, each dying `maxlen` (DL-137).
 void keep_limits(Turn& turn, Queue& queue);
 

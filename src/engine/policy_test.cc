@@ -367,6 +367,34 @@ TEST(TtlModeHead, ExpiresOnlyAtTheHead) {  // DL-128
     EXPECT_THAT(ch.take_bodies(), ElementsAre("forever"));
 }
 
+TEST(TtlModeHead, LooksAgainWhenTheHeadWasDropped) {
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    ch.declare_queue("q");
+    ch.set_policy(policy("p", ".*", {{"ttl-mode", "head"}}));
+    ch.publish("q", "forever");
+    ch.publish("q", "short", {.ttl_ms = 10});
+    ch.publish("q", "forever too");
+    s.advance(milliseconds(50));
+    ch.set_policy(policy("p", ".*", {{"ttl-mode", "head"}, {"max-length", 2}}));
+    EXPECT_THAT(s.ready("q"), ElementsAre("forever too"));
+}
+
+TEST(TtlModeHead, AGetIsAnsweredBeforeWhatItUncovers) {  // DL-131
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    ch.declare_queue("dead");
+    ch.declare_queue("q", {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "dead"}});
+    ch.set_policy(policy("p", "^q", {{"ttl-mode", "head"}}));
+    ch.consume("dead");
+    ch.publish("q", "a");
+    ch.publish("q", "short", {.ttl_ms = 1});
+    s.advance(milliseconds(5));
+    const auto got = ch.get("q");
+    EXPECT_EQ(got->messages_left, 0U);
+    EXPECT_EQ(ch.take_delivery().tag, got->tag + 1);
+}
+
 TEST(TtlModeHead, GivenUpLetsWhatIsOverdueDie) {
     Scenario s;
     ScenarioChannel& ch = s.open_channel();

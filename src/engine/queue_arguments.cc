@@ -160,6 +160,8 @@ constexpr ArgumentCheck argument_checks[] = {
     {"x-quorum-target-group-size", check_integer},
     {"x-max-in-memory-length", check_integer},
     {"x-max-in-memory-bytes", check_integer},
+    {"x-consumer-timeout", check_integer},
+    {"x-consumer-disconnected-timeout", check_integer},
 };
 
 Refusal precondition_failed(std::string text) {

@@ -311,6 +311,23 @@ TEST(QuorumOverflow, IsSoftAndLetsGoAtFourFifths) {  // DL-140
     EXPECT_TRUE(publish()) << "four of five";
 }
 
+TEST(QuorumOverflow, ResumesAlsoIfItGrowsAgainBeforeTheNextPublish) {  // DL-140
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    ch.declare_queue("q", {.durable = true,
+                           .arguments = arguments({{"x-queue-type", "quorum"},
+                                                   {"x-max-length", 1},
+                                                   {"x-overflow", "reject-publish"}})});
+    ch.publish("q", "a");
+    ch.publish("q", "b");
+    const auto a = ch.get("q");
+    const auto b = ch.get("q");  // down to none
+    ch.ack(a->tag);
+    ch.requeue(b->tag);
+    ch.publish("q", "c", {.confirm = true});
+    EXPECT_TRUE(ch.take_confirms().at(0).accepted);
+}
+
 TEST(QuorumOverflow, BytesIncludeTheProperties) {  // DL-143
     Retrying r;
     r.ch.publish("q", "ab");

@@ -2,6 +2,7 @@
 
 #include "base/probe.h"
 #include "engine/consumers.h"
+#include "engine/overflow.h"
 #include "engine/queue_arguments.h"
 
 #include <algorithm>
@@ -374,6 +375,7 @@ Result<CountAnswer, Refusal> purge_queue(Turn& turn, const PurgeQueue& command) 
         });
     }
     turn.emit(purged);
+    note_room(*queue);
     return answer;
 }
 
