@@ -49,9 +49,9 @@ std::string describe(const DeathHistory& history) {
     std::string line;
     for (const Death& death : history.deaths) {
         line += " {" + death.queue + ' ' + std::string(to_string(death.reason)) + ' ' +
-                text(static_cast<std::int64_t>(death.count)) + " from " + text(death.first_time.us) +
-                " to " + text(death.last_time.us) + " exchange '" + death.exchange + "' keys " +
-                joined(death.routing_keys) +
+                text(static_cast<std::int64_t>(death.count)) + " from " +
+                text(death.first_time.us) + " to " + text(death.last_time.us) + " exchange '" +
+                death.exchange + "' keys " + joined(death.routing_keys) +
                 (death.ttl_ms ? " ttl " + text(*death.ttl_ms) : std::string()) + '}';
     }
     if (history.deaths.empty()) return line;
@@ -86,8 +86,8 @@ void Model::advance(Duration by) {
     now_ = last;
 }
 
-// Before a command is looked at, everything that is due by now has expired. Whether its consequences
-// come first as well is open.
+// Before a command is looked at, everything that is due by now has expired. Whether its
+// consequences come first as well is open.
 void Model::begin() {
     expire_due(Fresh::spared);
     if (!touched_.empty() && choices_.pick(2) == 1) settle_down();
@@ -134,11 +134,21 @@ void Model::expire(const Due& due) {
         case Due::What::delays:
             return end_delays(due.queue);
         case Due::What::messages:
-            for (const std::uint64_t id : due.entries) {
-                const Entry* const entry = find(*due.queue, id);
-                if (entry == nullptr || entry->place != Place::ready) continue;
-                die(due.queue, id, DeathReason::expired);
-            }
+            return expire_entries(due);
+    }
+}
+
+// A queue that expires as well may take with it those whose time came after its own.
+void Model::expire_entries(const Due& due) {
+    const std::optional<Timestamp> end = queue_expiry(*due.queue);
+    const bool ends_before = end && *end <= now_ && choices_.pick(2) == 1;
+    for (const std::uint64_t id : due.entries) {
+        const Entry* const entry = find(*due.queue, id);
+        if (entry == nullptr || entry->place != Place::ready) continue;
+        if (ends_before && entry->expires > *end) continue;
+        const bool held_back = due.queue->settings.expires_at_head_only &&
+                               !contains(expired_in(*due.queue, now_, Fresh::included), id);
+        if (!held_back) die(due.queue, id, DeathReason::expired);
     }
 }
 
@@ -176,9 +186,9 @@ bool Model::is_fresh(const Entry& entry) const {
     return entry.fresh && entry.place == Place::ready;
 }
 
-// Our decision over DL-6 and DL-128: at any depth; with ttl-mode head the expired prefix of a classic
-// queue (DL-130), or of the returned list and each level of a quorum queue (DL-129). Oldest first
-// (DL-133).
+// Our decision over DL-6 and DL-128: at any depth; with ttl-mode head the expired prefix of a
+// classic queue (DL-130), or of the returned list and each level of a quorum queue (DL-129). Oldest
+// first (DL-133).
 std::vector<std::uint64_t> Model::expired_in(const Queue& queue, Timestamp by, Fresh fresh) const {
     std::vector<std::uint64_t> expired;
     std::vector<std::pair<bool, int>> held_back;
@@ -252,8 +262,9 @@ void Model::declare_exchange(std::size_t channel, const std::string& name, const
                              const Table& arguments) {
     begin();
     if (const Exchange* const found = find_exchange(name)) {
-        const bool same = found->type == type && string_in(found->arguments, "alternate-exchange") ==
-                                                     string_in(arguments, "alternate-exchange");
+        const bool same =
+            found->type == type && string_in(found->arguments, "alternate-exchange") ==
+                                       string_in(arguments, "alternate-exchange");
         if (!same) return refuse(channel, RefusalKind::precondition_failed);
     } else {
         exchanges_.push_back({name, type, arguments});
@@ -434,8 +445,8 @@ bool topic_matches(std::vector<std::string> pattern, std::vector<std::string> wo
     const std::vector<std::string> rest(pattern.begin() + 1, pattern.end());
     if (first == "#") {
         for (std::size_t skipped = 0; skipped <= words.size(); ++skipped) {
-            if (topic_matches(rest, {words.begin() + static_cast<std::ptrdiff_t>(skipped),
-                                     words.end()})) {
+            if (topic_matches(
+                    rest, {words.begin() + static_cast<std::ptrdiff_t>(skipped), words.end()})) {
                 return true;
             }
         }
@@ -474,9 +485,8 @@ bool headers_match(const Table& arguments, const Table& headers) {
         if (wanted.name == "x-match") continue;
         if (!with_x && wanted.name.starts_with("x-")) continue;
         const Value* const value = revenant::find(headers, wanted.name);
-        const bool holds =
-            value != nullptr && (wanted.value.type == ValueType::void_value ||
-                                 equivalent(*value, wanted.value));
+        const bool holds = value != nullptr && (wanted.value.type == ValueType::void_value ||
+                                                equivalent(*value, wanted.value));
         all_hold = all_hold && holds;
         one_holds = one_holds || holds;
     }
@@ -539,7 +549,8 @@ std::vector<QueueRef> Model::route(const std::string& exchange, const Message& m
 std::vector<QueueRef> Model::in_some_order(std::vector<QueueRef> queues) {
     std::vector<QueueRef> ordered;
     while (!queues.empty()) {
-        const auto next = queues.begin() + static_cast<std::ptrdiff_t>(choices_.pick(queues.size()));
+        const auto next =
+            queues.begin() + static_cast<std::ptrdiff_t>(choices_.pick(queues.size()));
         ordered.push_back(*next);
         queues.erase(next);
     }
@@ -691,9 +702,8 @@ Table Model::policy_for(std::string_view name, const std::string& kind) const {
     if (policy != nullptr) definition = policy->definition;
     if (of_operator == nullptr) return definition;
     for (const Field& field : of_operator->definition) {
-        const auto known =
-            std::find_if(definition.begin(), definition.end(),
-                         [&](const Field& one) { return one.name == field.name; });
+        const auto known = std::find_if(definition.begin(), definition.end(),
+                                        [&](const Field& one) { return one.name == field.name; });
         if (known == definition.end()) {
             definition.push_back(field);
         } else {
@@ -745,7 +755,8 @@ void Model::touch(const QueueRef& queue) {
 }
 
 // Everything a command causes happens before the next one. Which queue is looked at first is open.
-// Whoever has no time left and was not taken dies when all were offered what they can take (DL-126).
+// Whoever has no time left and was not taken dies when all were offered what they can take
+// (DL-126).
 void Model::settle_down() {
     do {
         while (!touched_.empty()) {
@@ -779,7 +790,8 @@ int level_of(const Queue& queue, const std::optional<std::uint8_t>& priority) {
     if (queue.quorum) return std::min<int>(priority.value_or(4), 31);
     const Number levels = number_in(queue.arguments, "x-max-priority");
     if (!levels) return 0;
-    return static_cast<int>(std::min<std::int64_t>(priority.value_or(0), std::max<std::int64_t>(*levels, 1)));
+    return static_cast<int>(
+        std::min<std::int64_t>(priority.value_or(0), std::max<std::int64_t>(*levels, 1)));
 }
 
 }  // namespace
@@ -804,7 +816,8 @@ Timestamp Model::expiry_for(const Queue& queue, const Message& message) const {
     return now_ + milliseconds(queue.quorum ? std::max<std::int64_t>(*ttl, 1) : *ttl);
 }
 
-// What is ready, in the order of service: what was returned (DL-156), then by priority, then by age.
+// What is ready, in the order of service: what was returned (DL-156), then by priority, then by
+// age.
 std::vector<const Entry*> Model::in_order(const Queue& queue) const {
     std::vector<const Entry*> ready;
     for (const Entry& entry : queue.entries) {
@@ -936,7 +949,8 @@ void Model::consume(std::size_t channel, const std::string& name, bool no_ack) {
     end();
 }
 
-// amqp091 11.14: what is unsettled stays so. The last one to leave starts the queue's period (DL-134).
+// amqp091 11.14: what is unsettled stays so. The last one to leave starts the queue's period
+// (DL-134).
 void Model::remove_consumer(const ConsumerRef& consumer) {
     consumer->gone = true;
     std::erase(channels_[consumer->channel].consumers, consumer);
@@ -973,7 +987,8 @@ void Model::get(std::size_t channel, const std::string& name, bool no_ack) {
         tell(channel, "empty");
     } else {
         hand_out(channel, queue, ready.front()->id, nullptr, no_ack, "got");
-        // Another one is at the head (DL-131). Whether it is counted before it dies of that is open.
+        // Another one is at the head (DL-131). Whether it is counted before it dies of that is
+        // open.
         if (choices_.pick(2) == 0) expire_messages(queue, Fresh::spared);
         tell(channel, "left " + text(static_cast<std::int64_t>(count(*queue, Place::ready))));
     }
@@ -1085,8 +1100,30 @@ void Model::settle(std::size_t channel, std::uint64_t tag, bool multiple, Outcom
         if (meant) settled.push_back(one->second);
         one = meant ? unsettled.erase(one) : std::next(one);
     }
-    for (const Unsettled& one : settled) settle_one(one, outcome);  // DL-4: in the order of the tags
+    settle_all(settled, outcome);
     end();
+}
+
+// DL-4: in the order of the tags. Whether those that die of their return, neighbours from one queue
+// of one cause, do so before the others are back is open.
+void Model::settle_all(const std::vector<Unsettled>& settled, Outcome outcome) {
+    const bool returned = outcome.kind == engine::OutcomeKind::released && settled.size() > 1;
+    die_after_returns_ = returned && choices_.pick(2) == 0;
+    for (const Unsettled& one : settled) settle_one(one, outcome);
+    die_after_returns_ = false;
+    let_die();
+}
+
+void Model::let_die() {
+    for (const Dying& one : std::exchange(dying_, {})) die(one.queue, one.entry, one.reason);
+}
+
+void Model::die_of_return(const QueueRef& queue, std::uint64_t entry, DeathReason reason) {
+    const bool others =
+        !dying_.empty() && (dying_.back().queue != queue || dying_.back().reason != reason);
+    if (others) let_die();
+    dying_.push_back({queue, entry, reason});
+    if (!die_after_returns_) let_die();
 }
 
 // Section 22.
@@ -1120,8 +1157,8 @@ void Model::release_credit(const Unsettled& unsettled) {
     touch(queue);
 }
 
-// DL-147, DL-150, DL-162: the limit first. DL-132: the age did not stop, and what is too old does not
-// wait for another attempt first.
+// DL-147, DL-150, DL-162: the limit first. DL-132: the age did not stop, and what is too old does
+// not wait for another attempt first.
 void Model::return_one(const QueueRef& queue, std::uint64_t id, bool failed) {
     Entry& entry = *find(*queue, id);
     entry.requeued = true;
@@ -1131,16 +1168,16 @@ void Model::return_one(const QueueRef& queue, std::uint64_t id, bool failed) {
     touch(queue);
     const Number& limit = queue->settings.delivery_limit;
     if (queue->quorum && limit && entry.message.failures > *limit) {
-        return die(queue, id, DeathReason::delivery_limit);
+        return die_of_return(queue, id, DeathReason::delivery_limit);
     }
     if (entry.expires <= now_ && !queue->settings.expires_at_head_only) {
-        return die(queue, id, DeathReason::expired);
+        return die_of_return(queue, id, DeathReason::expired);
     }
     put_back(*queue, entry, failed);
 }
 
-// DL-156: a classic queue knows the old place. A quorum queue has the list of returned ones; without
-// a limit, what did not fail goes to the end with the usual priority.
+// DL-156: a classic queue knows the old place. A quorum queue has the list of returned ones;
+// without a limit, what did not fail goes to the end with the usual priority.
 void Model::put_back(Queue& queue, Entry& entry, bool failed) {
     entry.place = Place::ready;
     if (!queue.quorum) return;
@@ -1148,8 +1185,8 @@ void Model::put_back(Queue& queue, Entry& entry, bool failed) {
     if (waits_for_retry(queue, entry, failed)) {
         const std::int64_t attempts = std::max<std::int64_t>(1, entry.message.failures);
         entry.place = Place::delayed;
-        entry.delayed_until =
-            now_ + milliseconds(std::min(queue.settings.retry_min * attempts, queue.settings.retry_max));
+        entry.delayed_until = now_ + milliseconds(std::min(queue.settings.retry_min * attempts,
+                                                           queue.settings.retry_max));
         return;
     }
     entry.returned = queue.settings.delivery_limit || failed;
@@ -1163,10 +1200,10 @@ bool Model::waits_for_retry(const Queue& queue, const Entry&, bool failed) const
 }
 
 void Model::return_all(std::size_t channel, bool failed) {
-    const auto unsettled = std::exchange(channels_[channel].unsettled, {});
-    for (const auto& [tag, one] : unsettled) {
-        settle_one(one, {engine::OutcomeKind::released, failed});
-    }
+    std::vector<Unsettled> returned;
+    for (const auto& [tag, one] : channels_[channel].unsettled) returned.push_back(one);
+    channels_[channel].unsettled.clear();
+    settle_all(returned, {engine::OutcomeKind::released, failed});
 }
 
 void Model::recover(std::size_t channel) {

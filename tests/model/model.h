@@ -1,17 +1,17 @@
 // Model: a naive broker, written from the rules of dead-lettering (DL-…) and amqp091 alone. It is
 // what the engine is compared with.
 //
-// It is slow on purpose, so that it can be read against the rules: a message is a value and is copied
-// into every queue; a queue is one vector that is searched from one end to the other; there are no
-// timers, time passes by looking for whatever is due next; every rule is one function with its number.
-// What a client would see is told as lines of text, one list per channel.
+// It is slow on purpose, so that it can be read against the rules: a message is a value and is
+// copied into every queue; a queue is one vector that is searched from one end to the other; there
+// are no timers, time passes by looking for whatever is due next; every rule is one function with
+// its number. What a client would see is told as lines of text, one list per channel.
 //
 // Left out: transactions, exclusive and auto-delete queues, consumer priorities, single active
 // consumers, reply-to, limits of connections.
 //
-// Where the rules leave an order open (two queues due at the same instant, the queues of a fanout, the
-// queue that is looked at first), the model asks its Choices. Whoever compares may try the other ways
-// as well, and is content if one of them is what the engine did.
+// Where the rules leave an order open (two queues due at the same instant, the queues of a fanout,
+// the queue that is looked at first), the model asks its Choices. Whoever compares may try the
+// other ways as well, and is content if one of them is what the engine did.
 #pragma once
 
 #include "base/time.h"
@@ -241,6 +241,7 @@ class Model {
     std::vector<Due> all_due(Timestamp by, Fresh fresh) const;
     void expire_due(Fresh fresh);
     void expire(const Due& due);
+    void expire_entries(const Due& due);
     std::optional<Timestamp> queue_expiry(const Queue& queue) const;
     std::optional<Timestamp> message_expiry(const Queue& queue, Fresh fresh) const;
     std::optional<Timestamp> delay_end(const Queue& queue) const;
@@ -304,7 +305,10 @@ class Model {
 
     // settling
     void release_credit(const Unsettled& unsettled);
+    void settle_all(const std::vector<Unsettled>& settled, Outcome outcome);
     void settle_one(const Unsettled& unsettled, Outcome outcome);
+    void let_die();
+    void die_of_return(const QueueRef& queue, std::uint64_t entry, DeathReason reason);
     void return_one(const QueueRef& queue, std::uint64_t entry, bool failed);
     void put_back(Queue& queue, Entry& entry, bool failed);
     bool waits_for_retry(const Queue& queue, const Entry& entry, bool failed) const;
@@ -339,6 +343,13 @@ class Model {
     std::map<PolicyScope, std::map<std::string, Policy>> policies_;
     std::vector<Channel> channels_;
     std::vector<QueueRef> touched_;
+    struct Dying {
+        QueueRef queue;
+        std::uint64_t entry = 0;
+        DeathReason reason = DeathReason::rejected;
+    };
+    bool die_after_returns_ = false;
+    std::vector<Dying> dying_;
     std::uint64_t last_queue_ = 0;
     std::uint64_t last_entry_ = 0;
     std::uint64_t last_order_ = 0;

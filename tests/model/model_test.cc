@@ -30,7 +30,8 @@ using engine::Delivery;
 using engine::Scenario;
 using engine::ScenarioChannel;
 
-// What one command brought about: for each channel what it was told, and what the broker holds then.
+// What one command brought about: for each channel what it was told, and what the broker holds
+// then.
 struct Seen {
     std::vector<std::vector<std::string>> told;
     std::vector<std::string> contents;
@@ -204,16 +205,16 @@ class EngineRun {
     }
 
     static std::string show(const Delivery& delivery) {
-        return describe(Shown{.consumer = delivery.consumer,
-                              .tag = delivery.tag,
-                              .body = delivery.body(),
-                              .redelivered = delivery.redelivered,
-                              .exchange = delivery.exchange(),
-                              .key = delivery.routing_key(),
-                              .failures = delivery.counts.delivery,
-                              .acquired = delivery.counts.acquired,
-                              .history = delivery.envelope ? delivery.envelope->history
-                                                           : DeathHistory{}});
+        return describe(
+            Shown{.consumer = delivery.consumer,
+                  .tag = delivery.tag,
+                  .body = delivery.body(),
+                  .redelivered = delivery.redelivered,
+                  .exchange = delivery.exchange(),
+                  .key = delivery.routing_key(),
+                  .failures = delivery.counts.delivery,
+                  .acquired = delivery.counts.acquired,
+                  .history = delivery.envelope ? delivery.envelope->history : DeathHistory{}});
     }
 
     void gather() {
@@ -227,7 +228,8 @@ class EngineRun {
             for (const auto& confirm : client.channel->take_confirms()) {
                 told.push_back((confirm.accepted ? "ack " : "nack ") + number(confirm.sequence));
             }
-            for (const auto& body : client.channel->take_returns()) told.push_back("return " + body);
+            for (const auto& body : client.channel->take_returns())
+                told.push_back("return " + body);
             for (const auto consumer : client.channel->take_cancelled()) {
                 told.push_back("cancel " + number(consumer));
                 std::erase(client.consumers, consumer);
@@ -480,7 +482,8 @@ std::string differences(const std::vector<std::string>& expected,
                         const std::vector<std::string>& got) {
     std::string text;
     for (const std::string& line : expected) {
-        if (std::find(got.begin(), got.end(), line) == got.end()) text += "  model:  " + line + '\n';
+        if (std::find(got.begin(), got.end(), line) == got.end())
+            text += "  model:  " + line + '\n';
     }
     for (const std::string& line : got) {
         if (std::find(expected.begin(), expected.end(), line) == expected.end()) {
