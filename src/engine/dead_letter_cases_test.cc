@@ -81,6 +81,10 @@ class Yard {
         ch.publish(queue, body, {.confirm = true});
         return ch.take_confirms().at(0).accepted;
     }
+    // A quorum queue takes one beyond its limit before it refuses (DL-140).
+    bool refuses_soon(const char* body) {
+        return !is_taken(body) || !is_taken(body) || !is_taken(body);
+    }
     // Unsettled deliveries of so many messages.
     std::vector<std::uint64_t> get(int count, const char* queue = "q") {
         std::vector<std::uint64_t> tags;
@@ -662,14 +666,14 @@ TEST_P(EveryKind, TheOperatorsOverflowWins) {  // DL-199
     set_policy({{"max-length", 1}, {"overflow", "drop-head"}});
     set_policy({{"overflow", "reject-publish"}}, "^q$", PolicyScope::operator_only);
     EXPECT_EQ(s.queue("q").settings.overflow, Overflow::reject_publish);
-    while (is_taken("m")) ASSERT_LT(s.queue("q").ready_count(), 3U);
+    EXPECT_TRUE(refuses_soon("m"));
     EXPECT_EQ(s.ended(Ending::no_dlx), 0U);
 }
 
 TEST_P(EveryKind, WithoutItsPolicyTheOverflowDropsTheHeadAgain) {  // DL-23, DL-137
     declare("q", {{"x-max-length", 1}});
     set_policy({{"overflow", "reject-publish"}});
-    while (is_taken("old")) ASSERT_LT(s.queue("q").ready_count(), 3U);
+    EXPECT_TRUE(refuses_soon("old"));
     ch.clear_policy("p");
     EXPECT_TRUE(is_taken("new"));
     EXPECT_THAT(s.ready("q"), ElementsAre("new"));
