@@ -63,7 +63,7 @@ void die_at_most_once(Turn& turn, Queue& source, Position position, const DeathP
         turn.remove(source, position, ending);
     } else {
         turn.emit(DeadLettered{source.id(), position, plan.envelope, std::move(placements)});
-        offer_at_once(turn, plan.targets);
+        offer_in_targets(turn, plan.targets);
     }
     pass_on_refused(turn, refusing, message, plan.envelope);
 }
@@ -118,7 +118,7 @@ void die_refused(Turn& turn, Queue& refusing, const MessageRef& message, Envelop
         std::vector<Placement> placements = place_in_targets(turn, plan, *message, refused_again);
         if (!placements.empty()) {
             turn.emit(RefusedToDeath{message, plan.envelope, std::move(placements)});
-            offer_at_once(turn, plan.targets);
+            offer_in_targets(turn, plan.targets);
         }
         for (Queue* const queue : refused_again) {
             if (queue->settings.overflow == Overflow::reject_publish_dlx) {

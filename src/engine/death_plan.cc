@@ -147,12 +147,9 @@ std::vector<Placement> place_in_targets(Turn& turn, const DeathPlan& plan, const
     return placements;
 }
 
-void offer_at_once(Turn& turn, const std::vector<Queue*>& targets) {
+void offer_in_targets(Turn& turn, const std::vector<Queue*>& targets) {
     for (Queue* const target : targets) {
-        const QueueSettings& settings = target->settings;
-        if (settings.ttl_mode == TtlMode::head && settings.message_ttl_ms == 0) {
-            dispatch(turn, *target);
-        }
+        if (target->settings.message_ttl_ms == 0) offer_at_once(turn, *target);
     }
 }
 

@@ -32,8 +32,7 @@ DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason 
 std::vector<Placement> place_in_targets(Turn& turn, const DeathPlan& plan, const Message& message,
                                         std::vector<Queue*>& refusing);
 
-// They have it now. Where it has no time to live and expires at the head, it must be taken at once
-// (DL-126); otherwise the end of the turn is soon enough.
-void offer_at_once(Turn& turn, const std::vector<Queue*>& targets);
+// They have it now; where it has no time to live it is offered at once.
+void offer_in_targets(Turn& turn, const std::vector<Queue*>& targets);
 
 }  // namespace revenant::engine

@@ -97,6 +97,13 @@ void dispatch(Turn& turn, Queue& queue) {
     }
 }
 
+void offer_at_once(Turn& turn, Queue& queue) {
+    if (queue.settings.ttl_mode == TtlMode::exact || queue.is_quorum()) return;
+    while (const auto head = queue.head()) {
+        if (queue.deadline(*head) < turn.now() || !dispatch_one(turn, queue)) return;
+    }
+}
+
 void settle_down(Turn& turn) {
     auto& dirty = turn.dirty_queues();
     std::size_t visits = 0;

@@ -14,6 +14,11 @@ void settle_down(Turn& turn);
 // Hands out what can be handed out of this queue now, before the turn ends.
 void dispatch(Turn& turn, Queue& queue);
 
+// The same for a message that has just come into a classic queue without any time to live, where
+// messages expire at the head: whoever can take it must take it now (DL-126). Stops at what had
+// expired before.
+void offer_at_once(Turn& turn, Queue& queue);
+
 Result<GetAnswer, Refusal> get(Turn& turn, const Get& command);
 
 }  // namespace revenant::engine

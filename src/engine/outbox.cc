@@ -54,7 +54,7 @@ bool try_letter(Turn& turn, Queue& source, std::uint64_t sequence) {
     if (last || !placements.empty()) {
         turn.emit(
             LetterForwarded{source.id(), position, plan.envelope, std::move(placements), last});
-        offer_at_once(turn, plan.targets);
+        offer_in_targets(turn, plan.targets);
     }
     if (last) {
         turn.state().traffic().dead_letters_confirmed += 1;
@@ -127,7 +127,7 @@ void die_at_least_once(Turn& turn, Queue& source, Position position, const KeptD
     const DeathPlan& plan = death.plan;
     if (!placements.empty() && refusing.empty()) {
         turn.emit(DeadLettered{source.id(), position, plan.envelope, std::move(placements)});
-        offer_at_once(turn, plan.targets);
+        offer_in_targets(turn, plan.targets);
         turn.state().traffic().dead_letters_confirmed += 1;
         return;
     }

@@ -67,9 +67,7 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
     }
     const Timestamp deadline = deadline_for(turn, queue, message->ttl_ms());
     turn.enqueue(queue, message, deadline);
-    // Whoever can take a message without any time to live must take it now (DL-126); otherwise the
-    // end of the turn is soon enough.
-    if (deadline <= turn.now() && queue.settings.ttl_mode == TtlMode::head) dispatch(turn, queue);
+    if (deadline <= turn.now()) offer_at_once(turn, queue);
     turn.touch(queue);
     return true;
 }

@@ -163,6 +163,13 @@ TEST(QuorumArguments, TheirOwnAreAccepted) {
               invalid("x-dead-letter-routing-key", "routing_key_but_no_dlx_defined"));
 }
 
+TEST(QuorumArguments, ATimeoutIsNotNegative) {  // DL-40
+    for (const char* name : {"x-consumer-timeout", "x-consumer-disconnected-timeout"}) {
+        EXPECT_EQ(quorum_refusal({{name, -5}}), invalid(name, "{value_negative,-5}"));
+        EXPECT_EQ(quorum_refusal({{name, 5}}), "accepted");
+    }
+}
+
 TEST(QuorumProperties, OnlyALastingSharedNamedQueueIsPossible) {  // DL-47
     const auto refusal = [](QueueProperties properties) {
         const auto found = check_queue_properties(QueueKind::quorum, properties, "queue 'q'");
