@@ -1,6 +1,7 @@
 #include "tests/model/model.h"
 
 #include <algorithm>
+#include <functional>
 #include <regex>
 
 namespace revenant::model {
@@ -61,6 +62,12 @@ std::string describe(const DeathHistory& history) {
     line += " first " + mark(history.first);
     if (history.last) line += " last " + mark(*history.last);
     return line;
+}
+
+std::string label(const std::string& body, const std::string& exchange, const std::string& key,
+                  std::uint32_t failures, const DeathHistory& history) {
+    const std::string past = exchange + ' ' + key + ' ' + text(failures) + describe(history);
+    return body + '@' + text(static_cast<std::int64_t>(std::hash<std::string>{}(past) % 1000));
 }
 
 std::string describe(const Shown& shown) {
@@ -138,14 +145,18 @@ void Model::expire(const Due& due) {
     }
 }
 
-// A queue that expires as well may take with it those whose time came after its own.
+// Of a queue that expires as well, each level may die before or go with it.
 void Model::expire_entries(const Due& due) {
     const std::optional<Timestamp> end = queue_expiry(*due.queue);
-    const bool ends_before = end && *end <= now_ && choices_.pick(2) == 1;
+    std::map<std::pair<bool, int>, bool> goes_with_queue;
     for (const std::uint64_t id : due.entries) {
         const Entry* const entry = find(*due.queue, id);
         if (entry == nullptr || entry->place != Place::ready) continue;
-        if (ends_before && entry->expires > *end) continue;
+        const std::pair<bool, int> list{entry->returned, entry->level};
+        if (end && *end <= now_ && !goes_with_queue.contains(list)) {
+            goes_with_queue[list] = choices_.pick(2) == 1;
+        }
+        if (goes_with_queue[list]) continue;
         const bool held_back = due.queue->settings.expires_at_head_only &&
                                !contains(expired_in(*due.queue, now_, Fresh::included), id);
         if (!held_back) die(due.queue, id, DeathReason::expired);
@@ -526,15 +537,17 @@ void Model::visit(const std::string& name, const Message& message,
         return;  // It has no alternate.
     }
     bool matched = false;
+    std::vector<std::string> further;
     for (const Binding& binding : bindings_) {
         if (binding.source != name || !matches(*exchange, binding, message)) continue;
         matched = true;
         if (binding.to_exchange) {
-            visit(binding.destination, message, visited, found);
+            further.push_back(binding.destination);
         } else {
             add(find_queue(binding.destination));
         }
     }
+    for (const std::string& next : further) visit(next, message, visited, found);
     if (matched) return;
     if (const auto alternate = alternate_of(*exchange)) visit(*alternate, message, visited, found);
 }
@@ -580,17 +593,10 @@ void Model::apply_policies() {
     for (const QueueRef& queue : queues_) reconfigure(queue);
 }
 
-// DL-30: a classic queue enforces a new limit before it learns of a new overflow. DL-31.
+// DL-31, and for classic queues our decision over DL-30 (docs/compatibility.md): all settings are
+// in force at once.
 void Model::reconfigure(const QueueRef& queue) {
-    Settings after = settings_of(*queue);
-    const Overflow overflow = after.overflow;
-    // TODO: DL-30
-    if (false && !queue->quorum) {
-        after.overflow = queue->settings.overflow;
-        queue->settings = after;
-        drop_surplus(queue);
-    }
-    after.overflow = overflow;
+    const Settings after = settings_of(*queue);
     // What RabbitMQ does: with new settings the period of an unused queue begins anew.
     if (after != queue->settings) queue->last_used = now_;
     queue->settings = after;
@@ -1016,15 +1022,16 @@ bool Model::is_down_again(const Queue& queue) {
 void Model::watch_limits(Queue& queue) {
     if (!queue.quorum || queue.settings.overflow == Overflow::drop_head) return;
     if (is_over(queue, queue.settings)) queue.refusing = true;
-    // TODO: if (is_down_again(queue)) queue.refusing = false;
+    if (is_down_again(queue)) queue.refusing = false;
 }
 
 // DL-138 to DL-141. Whoever waits for what came before is served before anything is refused.
 bool Model::refuses(const QueueRef& queue, const Message& message) {
     if (queue->settings.overflow == Overflow::drop_head) return false;
-    if (is_down_again(*queue)) queue->refusing = false;  // TODO: watch_limits
     if (!is_full_for(*queue, message)) return false;
-    serve(queue);
+    // Whether what is due at the head goes first, at the same instant, is open.
+    const bool as_it_is = queue->settings.expires_at_head_only && choices_.pick(2) == 1;
+    if (!as_it_is) serve(queue);
     watch_limits(*queue);
     return queue->quorum ? queue->refusing : is_full_for(*queue, message);
 }
@@ -1415,7 +1422,11 @@ std::vector<std::string> Model::contents() const {
     for (const QueueRef& queue : queues_) by_name[queue->name] = queue;
     for (const auto& [name, queue] : by_name) {
         std::vector<std::string> ready;
-        for (const Entry* entry : in_order(*queue)) ready.push_back(entry->message.body);
+        for (const Entry* entry : in_order(*queue)) {
+            const Message& message = entry->message;
+            ready.push_back(label(message.body, message.exchange, message.keys.front(),
+                                  message.failures, message.history));
+        }
         std::string line = name + " ready [" + joined(ready) + ']';
         for (const Place place : {Place::unacked, Place::delayed, Place::outbox}) {
             line += ' ' + text(static_cast<std::int64_t>(count(*queue, place)));

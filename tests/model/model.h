@@ -185,6 +185,9 @@ struct Shown {
 };
 std::string describe(const Shown& shown);
 std::string describe(const DeathHistory& history);
+// A short name of a message in a queue, different where a receiver would be shown a difference.
+std::string label(const std::string& body, const std::string& exchange, const std::string& key,
+                  std::uint32_t failures, const DeathHistory& history);
 
 struct Publishing {
     std::string exchange;

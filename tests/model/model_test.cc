@@ -244,13 +244,28 @@ class EngineRun {
         }
     }
 
+    static std::vector<std::string> ready(const engine::Queue& queue) {
+        std::vector<std::string> labels;
+        const auto add = [&](std::uint64_t, const engine::Entry& entry) {
+            if (entry.state != engine::EntryState::ready) return;
+            const Delivery delivery{.message = entry.message, .envelope = entry.envelope};
+            labels.push_back(label(delivery.body(), delivery.exchange(), delivery.routing_key(),
+                                   entry.delivery_count,
+                                   entry.envelope ? entry.envelope->history : DeathHistory{}));
+        };
+        for (std::size_t level = queue.served_levels(); level-- > 0;) {
+            queue.level(level).for_each(add);
+        }
+        return labels;
+    }
+
     std::vector<std::string> contents() {
         engine::State& state = scenario_.engine().state();
         std::vector<std::string> lines;
         for (engine::Queue* const queue : state.queues_by_name()) {
             std::string line = queue->name() + " ready [";
             std::string separator;
-            for (const std::string& body : scenario_.ready(queue->name())) {
+            for (const std::string& body : ready(*queue)) {
                 line += std::exchange(separator, ",") + body;
             }
             line += "] " + number(queue->unacked_count()) + ' ' + number(queue->delayed().count) +
@@ -366,6 +381,7 @@ class ModelRun {
 
 // How a history went.
 struct Comparison {
+    History wished;
     History history;         // with what its steps meant
     std::vector<Seen> seen;  // of the engine
     bool agrees = false;
@@ -447,7 +463,8 @@ bool find_way(Comparison& comparison, Timestamp start) {
 
 Comparison compare(History history) {
     Comparison comparison;
-    comparison.history = std::move(history);
+    comparison.history = history;
+    comparison.wished = std::move(history);
     const Timestamp start = Scenario().now();
     run_engine(comparison);
     if (!comparison.broken.empty()) {
@@ -463,16 +480,16 @@ Comparison compare(History history) {
 Comparison cut_down(Comparison comparison) {
     for (bool shorter = true; shorter;) {
         shorter = false;
-        comparison.history.resize(comparison.diverged_at + 1);
-        for (std::size_t i = comparison.history.size(); i-- > 0;) {
-            History without = comparison.history;
+        comparison.wished.resize(comparison.diverged_at + 1);
+        for (std::size_t i = comparison.wished.size(); i-- > 0;) {
+            History without = comparison.wished;
             without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
             Comparison tried = compare(std::move(without));
             if (tried.agrees || tried.broken.empty() != comparison.broken.empty()) continue;
             comparison = std::move(tried);
-            comparison.history.resize(comparison.diverged_at + 1);
+            comparison.wished.resize(comparison.diverged_at + 1);
             shorter = true;
-            i = std::min(i, comparison.history.size());
+            i = std::min(i, comparison.wished.size());
         }
     }
     return comparison;
@@ -549,6 +566,7 @@ void run_every_fourth(std::uint64_t first_seed) {
         if (only != 0 && seed != only) continue;
         seed_under_way = seed;
         Comparison comparison = compare(make_history(seed));
+        if (only != 0) std::printf("%s", transcript(comparison).c_str());
         if (comparison.agrees) continue;
         found += 1;
         ADD_FAILURE() << "seed " << seed << ", after " << comparison.ways << " ways\n"
