@@ -50,7 +50,8 @@ void end_delays(Turn& turn, Queue& queue, const std::vector<std::uint64_t>& due)
     }
     std::sort(order.begin(), order.end());
     for (const auto& [until, position] : order) {
-        if (queue.deadline(position) <= turn.now()) {
+        const bool late = queue.deadline(position) <= turn.now();
+        if (late && queue.settings.ttl_mode == TtlMode::exact) {
             PROBE("expiry.while_delayed");
             die(turn, queue, {&position, 1}, DeathReason::expired);
         } else {

@@ -264,6 +264,53 @@ TEST(MessageTtl, TimersOfMessagesThatWereTakenInTimeDoNotPileUp) {
 
 // ------------------------------------------------------------------------------ queues
 
+// A quorum queue whose returned messages wait two milliseconds.
+Table retrying(std::initializer_list<Argument> more) {
+    Table table = arguments(more);
+    for (const Argument& one :
+         {Argument{"x-queue-type", "quorum"}, Argument{"x-delayed-retry-type", "all"},
+          Argument{"x-delayed-retry-min", 2}}) {
+        table.push_back(one.field);
+    }
+    return table;
+}
+
+TEST(MessageTtl, AfterItsDelayALateMessageDiesThoughALetterHasLeft) {  // DL-163
+    Scenario s;
+    auto& ch = s.open_channel();
+    ch.declare_queue("q", {.durable = true,
+                           .arguments = retrying({{"x-message-ttl", 1},
+                                                  {"x-overflow", "reject-publish"},
+                                                  {"x-dead-letter-strategy", "at-least-once"},
+                                                  {"x-dead-letter-exchange", ""},
+                                                  {"x-dead-letter-routing-key", "dead"}})});
+    ch.publish("q", "letter");
+    ch.nack(ch.get("q")->tag);  // waits for a route
+    ch.publish("q", "late");
+    ch.requeue(ch.get("q")->tag);
+    ch.declare_queue("dead");
+    EXPECT_THAT(s.ready("dead"), ElementsAre("letter"));
+    s.advance(milliseconds(2));
+    EXPECT_THAT(s.ready("q"), IsEmpty());
+    EXPECT_THAT(s.ready("dead"), ElementsAre("letter", "late"));
+}
+
+TEST(MessageTtl, WithTtlModeHeadALateMessageWaitsAfterItsDelayForTheHead) {  // DL-128, DL-163
+    Scenario s;
+    auto& ch = s.open_channel();
+    ch.declare_queue("q", {.durable = true, .arguments = retrying({})});
+    ch.set_policy(
+        {.name = "head", .pattern = "^q$", .definition = arguments({{"ttl-mode", "head"}})});
+    ch.publish("q", "first");
+    ch.publish("q", "late", {.ttl_ms = 1});
+    ch.requeue(ch.get("q")->tag);
+    ch.requeue(ch.get("q")->tag);
+    s.advance(milliseconds(2));
+    EXPECT_THAT(s.ready("q"), ElementsAre("first", "late"));
+    ch.ack(ch.get("q")->tag);
+    EXPECT_THAT(s.ready("q"), IsEmpty());
+}
+
 TEST(QueueTtl, AnUnusedQueueIsDeletedOnTime) {  // amqp091 8.17; DL-14, DL-134
     Scenario s;
     auto& ch = s.open_channel();

@@ -135,7 +135,7 @@ Entry Queue::take(Position position) {
     amount_at(level, state).subtract(bytes_of(*entry.message));
     note_ready(level);
     if (level >= served_levels_) {
-        deadlines_of_delayed_.erase(position.sequence());
+        if (level == delayed_level) deadlines_of_delayed_.erase(position.sequence());
         if (level == outbox_level) forget_letter(position.sequence());
     }
     return entry;
