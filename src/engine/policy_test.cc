@@ -259,7 +259,7 @@ TEST(PolicyBook, TheOperatorsLimitsTighten) {  // DL-199, DL-200
                                               {"overflow", "reject-publish"}}))));
 }
 
-TEST(PolicyChange, TheExchangeInForceAtTheMomentOfDeathIsUsed) {  // DL-29
+TEST(PolicyChange, TheExchangeInForceAtTheMomentOfDeathIsUsed) {  // amqp091 8.20; DL-29
     Scenario s;
     ScenarioChannel& ch = s.open_channel();
     ch.declare_queue("dead");

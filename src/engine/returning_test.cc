@@ -162,7 +162,7 @@ TEST(ReturnedList, WithoutALimitTheUnwantedGoesToTheBack) {  // DL-156
     EXPECT_THAT(r.s.ready("q"), ElementsAre("b", "c", "a"));
 }
 
-TEST(QuorumPriorities, ThereAreThirtyTwo) {  // DL-156, section 24
+TEST(QuorumPriorities, ThereAreThirtyTwo) {  // amqp091 16.2; DL-156
     Retrying r;
     r.ch.publish("q", "0", {.priority = 0});
     r.ch.publish("q", "none");
