@@ -134,7 +134,7 @@ void Model::expire_due(Fresh fresh) {
 
 void Model::expire(const Due& due) {
     if (!contains(queues_, due.queue)) return;
-    touch(due.queue);
+    if (due.what == Due::What::delays) touch(due.queue);
     switch (due.what) {
         case Due::What::queue:
             return drop_queue(due.queue);
@@ -605,6 +605,13 @@ void Model::reconfigure(const QueueRef& queue) {
 
 namespace {
 
+// DL-192
+bool matches_pattern(const std::string& pattern, const std::string& name) {
+    static std::map<std::string, std::regex> compiled;
+    const auto found = compiled.try_emplace(pattern, pattern).first;
+    return std::regex_search(name, found->second);
+}
+
 bool is_for(const Policy& policy, const std::string& kind) {
     const bool queue = kind != "exchanges";
     switch (policy.apply_to) {
@@ -673,7 +680,6 @@ void set_delayed_retry(Settings& settings, const Table& arguments, const Table& 
     if (!min || *min <= 0) settings.retry = "disabled";
     settings.retry_min = min.value_or(0);
     settings.retry_max = max.value_or(settings.retry_min);
-    if (settings.retry == "disabled") settings.retry_min = settings.retry_max = 0;
 }
 
 // DL-148, DL-149
@@ -694,8 +700,8 @@ const Policy* Model::best(PolicyScope scope, std::string_view name, const std::s
     if (shelf == policies_.end()) return nullptr;
     const Policy* found = nullptr;
     for (const auto& [unused, policy] : shelf->second) {
-        const bool matches = std::regex_search(std::string(name), std::regex(policy.pattern));
-        if (!matches || !is_for(policy, kind) || !is_applicable(policy, kind)) continue;
+        if (!is_for(policy, kind) || !is_applicable(policy, kind)) continue;
+        if (!matches_pattern(policy.pattern, std::string(name))) continue;
         if (found == nullptr || policy.priority > found->priority) found = &policy;
     }
     return found;
@@ -780,6 +786,9 @@ void Model::settle_down() {
 }
 
 void Model::work_off(const QueueRef& queue) {
+    // A policy that ends ttl-mode head may leave the expired at any depth; when they die is open.
+    const bool late = !expired_in(*queue, now_, Fresh::spared).empty();
+    if (late && choices_.pick(2) == 1) expire_messages(queue, Fresh::spared);
     serve(queue);
     // Whether one that is both too old and too many dies of its age is open with ttl-mode head.
     if (queue->settings.expires_at_head_only && choices_.pick(2) == 0) {
@@ -847,6 +856,7 @@ Entry* Model::find(Queue& queue, std::uint64_t id) {
 Entry Model::take(Queue& queue, std::uint64_t id) {
     Entry taken = *find(queue, id);
     std::erase_if(queue.entries, [&](const Entry& one) { return one.id == id; });
+    note_room(queue);
     return taken;
 }
 
@@ -898,9 +908,18 @@ ConsumerRef Model::next_consumer(Queue& queue) {
     return nullptr;
 }
 
+// Whether what has just come dies together with the expired in front of it is open.
+void Model::expire_before_serving(const QueueRef& queue) {
+    const auto late = expired_in(*queue, now_, Fresh::spared);
+    if (late.empty()) return;
+    const bool followed = expired_in(*queue, now_, Fresh::included).size() > late.size();
+    const bool together = followed && choices_.pick(2) == 1;
+    expire_messages(queue, together ? Fresh::included : Fresh::spared);
+}
+
 void Model::serve(const QueueRef& queue) {
     while (true) {
-        if (queue->settings.expires_at_head_only) expire_messages(queue, Fresh::spared);
+        if (queue->settings.expires_at_head_only) expire_before_serving(queue);
         const std::vector<const Entry*> ready = in_order(*queue);
         if (ready.empty()) return;
         const std::uint64_t head = ready.front()->id;
@@ -930,10 +949,12 @@ void Model::hand_out(std::size_t channel, const QueueRef& queue, std::uint64_t i
         remove(*queue, id, Ending::auto_acknowledged);
     } else {
         entry.place = Place::unacked;
+        note_room(*queue);
         to.unsettled[shown.tag] = {queue->id, id, consumer};
         if (consumer) consumer->unsettled += 1;
     }
-    touch(queue);
+    // Another one is at the head.
+    if (queue->settings.expires_at_head_only) touch(queue);
 }
 
 void Model::consume(std::size_t channel, const std::string& name, bool no_ack) {
@@ -1019,10 +1040,14 @@ bool Model::is_down_again(const Queue& queue) {
     return !is_over(queue, lower);
 }
 
+void Model::note_room(Queue& queue) {
+    if (is_down_again(queue)) queue.refusing = false;
+}
+
 void Model::watch_limits(Queue& queue) {
     if (!queue.quorum || queue.settings.overflow == Overflow::drop_head) return;
     if (is_over(queue, queue.settings)) queue.refusing = true;
-    if (is_down_again(queue)) queue.refusing = false;
+    note_room(queue);
 }
 
 // DL-138 to DL-141. Whoever waits for what came before is served before anything is refused.
@@ -1150,7 +1175,6 @@ void Model::settle_one(const Unsettled& unsettled, Outcome outcome) {
             return_one(queue, unsettled.entry, outcome.delivery_failed);
             break;
     }
-    touch(queue);
 }
 
 void Model::release_credit(const Unsettled& unsettled) {
@@ -1159,7 +1183,8 @@ void Model::release_credit(const Unsettled& unsettled) {
     consumer->unsettled -= 1;
     if (consumer->gone) return;
     const QueueRef queue = find_queue(consumer->queue);
-    if (!consumer->in_line) queue->line.push_back(consumer);
+    if (consumer->in_line) return;
+    queue->line.push_back(consumer);
     consumer->in_line = true;
     touch(queue);
 }
@@ -1262,7 +1287,7 @@ void Model::count_death(Queue& queue, DeathReason reason) {
 
 void Model::die(const QueueRef& queue, std::uint64_t id, DeathReason reason) {
     count_death(*queue, reason);
-    touch(queue);
+    if (queue->settings.expires_at_head_only) touch(queue);
     if (strategy_of(*queue) == DeathStrategy::at_least_once) {  // DL-173
         Entry& entry = *find(*queue, id);
         entry.reason = reason;
@@ -1393,7 +1418,6 @@ bool Model::forward(const QueueRef& queue, std::uint64_t id) {
     if (missing || find(*queue, id)->reached.empty()) return moved;
     remove(*queue, id, Ending::dead_lettered);
     letters_confirmed_ += 1;
-    touch(queue);
     return true;
 }
 

@@ -292,6 +292,7 @@ class Model {
 
     // delivering
     void serve(const QueueRef& queue);
+    void expire_before_serving(const QueueRef& queue);
     static bool can_take(const Consumer& consumer);
     ConsumerRef next_consumer(Queue& queue);
     void hand_out(std::size_t channel, const QueueRef& queue, std::uint64_t entry,
@@ -300,6 +301,7 @@ class Model {
     // overflow
     static bool is_over(const Queue& queue, const Settings& settings);
     static bool is_down_again(const Queue& queue);
+    static void note_room(Queue& queue);
     static void watch_limits(Queue& queue);
     bool refuses(const QueueRef& queue, const Message& message);
     static bool is_full_for(const Queue& queue, const Message& message);
