@@ -58,6 +58,7 @@ bool try_letter(Turn& turn, Queue& source, std::uint64_t sequence) {
     }
     if (last) {
         turn.state().traffic().dead_letters_confirmed += 1;
+        note_room(source);
     } else {
         wait_for_room(source, sequence, refusing);
     }

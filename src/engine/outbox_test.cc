@@ -53,6 +53,23 @@ TEST(AtLeastOnce, ALetterWithoutAnExchangeWaits) {  // DL-173, DL-177
     EXPECT_EQ(g.s.engine().state().traffic().dead_letters_confirmed, 1U);
 }
 
+TEST(AtLeastOnce, ALetterThatLeavesLetsPublishesResume) {  // DL-136, DL-140
+    Guarded g;
+    g.declare("full", {{"x-max-length", 1}});
+    g.ch.publish("full", "held");
+    const std::uint64_t held = g.ch.get("full")->tag;
+    g.ch.publish("full", "letter");
+    g.ch.nack(g.ch.get("full")->tag);
+    g.ch.publish("full", "one too many");
+    g.ch.ack(g.ch.get("full")->tag);
+    g.ch.declare_exchange("dlx", "fanout");
+    g.ch.declare_queue("dead");
+    g.ch.bind("dlx", "dead");  // now the queue is empty
+    g.ch.requeue(held);
+    g.ch.publish("full", "next", {.confirm = true});
+    EXPECT_TRUE(g.ch.take_confirms().front().accepted);
+}
+
 TEST(AtLeastOnce, IsDirectWhenTheTargetIsThere) {  // DL-176
     Guarded g;
     g.ch.declare_exchange("dlx", "fanout");
