@@ -96,8 +96,20 @@ void Model::advance(Duration by) {
 // Before a command is looked at, everything that is due by now has expired. Whether its
 // consequences come first as well is open.
 void Model::begin() {
+    defer_heads_if_open();
     expire_due(Fresh::spared);
+    heads_deferred_ = false;
     if (!touched_.empty() && choices_.pick(2) == 1) settle_down();
+}
+
+// With ttl-mode head, RabbitMQ's way, the message at the head may be found by the command: only to
+// be handed out it is too late.
+void Model::defer_heads_if_open() {
+    const auto due = all_due(now_, Fresh::spared);
+    const bool heads = std::any_of(due.begin(), due.end(), [](const Due& one) {
+        return one.what == Due::What::messages && one.queue->settings.expires_at_head_only;
+    });
+    heads_deferred_ = heads && choices_.pick(2) == 1;
 }
 
 void Model::end() { settle_down(); }
@@ -147,6 +159,7 @@ void Model::expire(const Due& due) {
 
 // Of a queue that expires as well, each level may die before or go with it.
 void Model::expire_entries(const Due& due) {
+    if (heads_deferred_ && due.queue->settings.expires_at_head_only) return touch(due.queue);
     const std::optional<Timestamp> end = queue_expiry(*due.queue);
     std::map<std::pair<bool, int>, bool> goes_with_queue;
     for (const std::uint64_t id : due.entries) {
@@ -1009,6 +1022,7 @@ void Model::get(std::size_t channel, const std::string& name, bool no_ack) {
     const QueueRef queue = find_queue(name);
     if (!queue) return refuse(channel, RefusalKind::not_found);
     queue->last_used = now_;
+    expire_messages(queue, Fresh::spared);
     const std::vector<const Entry*> ready = in_order(*queue);
     if (ready.empty()) {
         tell(channel, "empty");

@@ -240,6 +240,7 @@ class Model {
     };
     enum class Fresh { spared, included };
     void begin();
+    void defer_heads_if_open();
     void end();
     std::vector<Due> all_due(Timestamp by, Fresh fresh) const;
     void expire_due(Fresh fresh);
@@ -348,6 +349,7 @@ class Model {
     std::map<PolicyScope, std::map<std::string, Policy>> policies_;
     std::vector<Channel> channels_;
     std::vector<QueueRef> touched_;
+    bool heads_deferred_ = false;
     struct Dying {
         QueueRef queue;
         std::uint64_t entry = 0;

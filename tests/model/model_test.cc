@@ -32,7 +32,7 @@ using engine::Scenario;
 using engine::ScenarioChannel;
 
 // No two commands come at the same instant: what expires at once is then never still there for the
-// next one.
+// next one. Only where time passes unnoticed, the next command is the first to see what is due.
 constexpr Duration between_steps = microseconds(1);
 
 // What one command brought about: for each channel what it was told, and what the broker holds
@@ -78,13 +78,17 @@ class EngineRun {
         told_.assign(history_channels, {});
         perform(step);
         gather();
-        scenario_.advance(between_steps);
+        if (step.what != Do::let_pass) scenario_.advance(between_steps);
         gather();
         for (auto& told : told_) sort_by_kind(told);
         return {told_, contents()};
     }
     void check() { scenario_.check(); }
-    void finish() { scenario_.finish(); }
+    void finish() {
+        scenario_.advance({0});  // What is due now would be found there.
+        gather();
+        scenario_.finish();
+    }
 
   private:
     struct Client {
@@ -130,8 +134,11 @@ class EngineRun {
             }
             case Do::advance:
                 return scenario_.advance(step.by);
-            case Do::let_pass:
+            case Do::let_pass: {  // Up to the next event: the order of several is open.
+                const Duration next = scenario_.engine().next_deadline() - scenario_.now();
+                step.by = std::max(Duration{}, std::min(step.by, next));
                 return scenario_.let_pass(step.by);
+            }
             default:
                 return perform_on_channel(step, channel);
         }
@@ -303,7 +310,7 @@ class ModelRun {
 
     Seen run(const Step& step) {
         perform(step);
-        model_.advance(between_steps);
+        if (step.what != Do::let_pass) model_.advance(between_steps);
         Seen seen;
         for (std::size_t i = 0; i < history_channels; ++i) seen.told.push_back(model_.take_told(i));
         for (auto& told : seen.told) sort_by_kind(told);
@@ -434,7 +441,7 @@ void run_engine(Comparison& comparison) {
         EngineRun run;
         for (std::size_t i = 0; i < comparison.wished.size() && failures.size() == 0; ++i) {
             run_step(run, comparison.wished[i], i, comparison);
-            if (i % 8 == 7) run.check();
+            if (i % 8 == 7 && comparison.wished[i].what != Do::let_pass) run.check();
         }
         run.finish();
     }
@@ -641,6 +648,9 @@ void run_every_fourth(std::uint64_t first_seed) {
         ADD_FAILURE() << "seed " << seed << ", after " << comparison.ways << " ways\n"
                       << transcript(cut_down(std::move(comparison)));
     }
+    std::printf("%llu histories compared, %llu undecided\n",
+                static_cast<unsigned long long>(compared),
+                static_cast<unsigned long long>(undecided));
     EXPECT_LE(undecided, 1 + compared / 1000) << "of " << compared << " histories";
     for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, SIG_DFL);
     if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(nullptr);
@@ -650,6 +660,43 @@ TEST(ModelHistories, TheFirstFourthAgreesWithTheEngine) { run_every_fourth(1); }
 TEST(ModelHistories, TheSecondFourthAgreesWithTheEngine) { run_every_fourth(2); }
 TEST(ModelHistories, TheThirdFourthAgreesWithTheEngine) { run_every_fourth(3); }
 TEST(ModelHistories, TheLastFourthAgreesWithTheEngine) { run_every_fourth(4); }
+
+// The engine's rare branches of cycles, overflow, expiry, returns and outboxes. Two are out of
+// reach of short histories: a message refused by dozens of full queues in a row, and a cascade so
+// long that it goes on in the next turn.
+TEST(ModelProbes, HistoriesReachEveryBranchOfDeath) {
+    const std::vector<const char*> rare{
+        "dead_letter.cycle",
+        "dead_letter.dlx_missing",
+        "dead_letter.refused_again",
+        "expiry.overdue",
+        "expiry.queue",
+        "expiry.while_delayed",
+        "outbox.letter_kept",
+        "outbox.room_again",
+        "overflow.quorum_resumes",
+        "overflow.serve_before_refusing",
+        "returning.delayed",
+        "returning.delivery_limit",
+        "returning.too_late",
+    };
+    std::vector<std::uint64_t> before;
+    for (const char* const name : rare) before.push_back(Probe::hits(name));
+    const auto is_missing = [&](std::size_t i) { return Probe::hits(rare[i]) == before[i]; };
+    const auto some_are_missing = [&] {
+        for (std::size_t i = 0; i < rare.size(); ++i) {
+            if (is_missing(i)) return true;
+        }
+        return false;
+    };
+    for (std::uint64_t seed = 1; seed <= 10'000 && some_are_missing(); ++seed) {
+        Comparison comparison;
+        comparison.wished = make_history(seed);
+        run_engine(comparison);
+        EXPECT_EQ(comparison.broken, "") << "seed " << seed;
+    }
+    for (std::size_t i = 0; i < rare.size(); ++i) EXPECT_FALSE(is_missing(i)) << rare[i];
+}
 
 }  // namespace
 }  // namespace revenant::model
