@@ -624,15 +624,16 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t usual_histories = 600;
 #else
-constexpr std::uint64_t usual_histories = 10'000;
+constexpr std::uint64_t usual_histories = 20'000;
 #endif
 
 // Every fourth of them in a test of its own, so that they can run beside each other.
 void run_every_fourth(std::uint64_t first_seed) {
     if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(tell_seed);
     for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, tell_seed_on_signal);
-    const std::uint64_t histories = from_environment("REVENANT_HISTORIES", usual_histories);
     const std::uint64_t only = from_environment("REVENANT_SEED", 0);
+    const std::uint64_t histories =
+        std::max(only, from_environment("REVENANT_HISTORIES", usual_histories));
     std::uint64_t found = 0;
     std::uint64_t compared = 0;
     std::uint64_t undecided = 0;
