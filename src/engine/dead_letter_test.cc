@@ -677,6 +677,20 @@ TEST(FullTargets, AWaitingConsumerMakesRoomForARun) {  // DL-136: only ready mes
     EXPECT_THAT(mourner.take_bodies(), ElementsAre("a", "b", "c"));
 }
 
+TEST(DeathRecords, ADeathIsNoPublish) {  // DL-212, DL-167
+    Cemetery c;
+    c.declare("dead");
+    c.declare("q", dead_to("dead"));
+    c.ch.publish("q", "a");
+    const Traffic before = c.s.engine().state().traffic();
+    c.reject_head("q");
+    const Traffic& after = c.s.engine().state().traffic();
+    EXPECT_THAT(c.s.ready("dead"), ElementsAre("a"));
+    EXPECT_EQ(after.received, before.received);
+    EXPECT_EQ(after.routed, before.routed);
+    EXPECT_EQ(after.unroutable_dropped, before.unroutable_dropped);
+}
+
 // Each queue is full from the start and hands what it gets to the next one.
 void declare_ring(ScenarioChannel& ch, int queues, const char* overflow) {
     for (int i = 0; i < queues; ++i) {

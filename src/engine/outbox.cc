@@ -80,26 +80,35 @@ void go_on_with_round(Turn& turn, Queue& source, std::size_t& tries_left) {
     }
 }
 
-// Those that wait for room in a queue that has some again, in their order.
+// Those that wait for room in this queue, in their order. One that is too large for the room there
+// is does not hold up smaller ones behind it (DL-177).
+void use_room_in(Turn& turn, Queue& source, Queue& target, std::size_t& tries_left) {
+    std::uint64_t next = 0;
+    while (tries_left > 0 && source.waits && has_room(target)) {
+        std::set<std::uint64_t>& waiting = source.waits->for_room[target.id()];
+        const auto found = waiting.lower_bound(next);
+        if (found == waiting.end()) return;
+        const std::uint64_t sequence = *found;
+        next = sequence + 1;
+        --tries_left;
+        const Message& message = *source.at(letter_position(sequence)).message;
+        if (refuses_dead_letter(turn, target, message, DeathStrategy::at_least_once)) continue;
+        PROBE("outbox.room_again");
+        waiting.erase(found);
+        try_letter(turn, source, sequence);
+    }
+}
+
 void use_room(Turn& turn, Queue& source, std::size_t& tries_left) {
     std::vector<QueueId> targets;
     for (const auto& [target, sequences] : source.waits->for_room) targets.push_back(target);
     for (const QueueId id : targets) {
-        while (tries_left > 0 && source.waits) {
-            const auto waiting = source.waits->for_room.find(id);
-            Queue* const target = turn.state().find_queue(id);
-            if (waiting == source.waits->for_room.end()) break;
-            if (waiting->second.empty() || target == nullptr) {  // gone: a full round follows
-                source.waits->for_room.erase(waiting);
-                break;
-            }
-            const std::uint64_t sequence = *waiting->second.begin();
-            const Message& message = *source.at(letter_position(sequence)).message;
-            if (refuses_dead_letter(turn, *target, message, DeathStrategy::at_least_once)) break;
-            PROBE("outbox.room_again");
-            waiting->second.erase(sequence);
-            --tries_left;
-            try_letter(turn, source, sequence);
+        if (!source.waits) return;
+        Queue* const target = turn.state().find_queue(id);
+        if (target != nullptr) use_room_in(turn, source, *target, tries_left);
+        // Where the target is gone, a full round follows.
+        if (source.waits && (target == nullptr || source.waits->for_room[id].empty())) {
+            source.waits->for_room.erase(id);
         }
     }
 }

@@ -36,7 +36,7 @@ struct Guarded {
     ScenarioChannel& ch;
 };
 
-TEST(AtLeastOnce, ALetterWithoutAnExchangeWaits) {  // DL-173, DL-177
+TEST(AtLeastOnce, ALetterWithoutAnExchangeWaits) {  // DL-173, DL-177, DL-213
     Guarded g;
     g.kill("a");
     EXPECT_EQ(g.waiting(), 1U);
@@ -99,6 +99,18 @@ TEST(AtLeastOnce, AFullTargetGetsItWhenItHasRoom) {  // DL-179, DL-176
     EXPECT_THAT(g.ch.take_bodies(), ElementsAre("b", "c"));
     EXPECT_EQ(g.waiting(), 0U);
     EXPECT_THAT(g.s.ready("open"), ElementsAre("a", "b", "c")) << "each once";
+}
+
+TEST(AtLeastOnce, OneTooLargeDoesNotHoldUpSmallerOnes) {  // DL-177, decided otherwise
+    Guarded g;
+    g.ch.declare_exchange("dlx", "fanout");
+    g.ch.declare_queue("small", {{"x-max-length-bytes", 5}, {"x-overflow", "reject-publish"}});
+    g.ch.bind("dlx", "small");
+    for (const char* body : {"first", "too large", "later"}) g.kill(body);
+    EXPECT_EQ(g.waiting(), 2U);
+    g.ch.ack(g.ch.get("small")->tag);
+    EXPECT_THAT(g.s.ready("small"), ElementsAre("later"));
+    EXPECT_EQ(g.waiting(), 1U);
 }
 
 TEST(AtLeastOnce, AQuorumTargetRefusesAsWell) {  // DL-168, DL-179

@@ -61,6 +61,20 @@ bool refuses_dead_letter(Turn& turn, Queue& queue, const Message& message, Death
     return refuses_publish(turn, queue, message);
 }
 
+bool has_room(Queue& queue) {
+    const Amount amount = queue.limited();
+    const auto reached = [](const std::optional<std::int64_t>& limit, std::uint64_t used) {
+        return limit && used >= static_cast<std::uint64_t>(*limit);
+    };
+    if (queue.settings.overflow == Overflow::drop_head) return true;
+    if (queue.is_quorum()) {
+        note_room(queue);
+        return !queue.refusing;
+    }
+    return !reached(queue.settings.max_length, amount.count) &&
+           !reached(queue.settings.max_length_bytes, amount.bytes);
+}
+
 void note_room(Queue& queue) {
     if (!queue.refusing || !has_come_down(queue)) return;
     PROBE("overflow.quorum_resumes");

@@ -14,6 +14,9 @@ bool refuses_publish(Turn& turn, Queue& queue, const Message& message);
 // (DL-168, DL-179).
 bool refuses_dead_letter(Turn& turn, Queue& queue, const Message& message, DeathStrategy strategy);
 
+// Would a queue that refuses publishes take at least a small one?
+bool has_room(Queue& queue);
+
 // The queue has lost a message: a quorum queue that told its publishers to stop may have come down
 // far enough (DL-140).
 void note_room(Queue& queue);

@@ -236,7 +236,7 @@ TEST(PolicyBook, AppliesToWhatItNames) {  // DL-191
     EXPECT_EQ(parse_apply_to("Queues"), std::nullopt);
 }
 
-TEST(PolicyBook, TheOperatorsLimitsTighten) {  // DL-199, DL-200
+TEST(PolicyBook, TheOperatorsLimitsTighten) {  // DL-25, DL-199, DL-200
     PolicyBook book;
     book.set(PolicyScope::user, policy("mine", ".*",
                                        {{"message-ttl", 5},

@@ -101,15 +101,7 @@ class Maker {
         } else if (one_in(3)) {
             table.push_back({"x-max-priority", Value::int32(number_below(4))});
         }
-        if (!quorum) leave_out_bytes(table);
         return table;
-    }
-    // A letter too large for a full classic queue holds up smaller ones behind it (a fault of the
-    // engine's outbox): histories leave it out by giving bytes only to queues that drop.
-    static void leave_out_bytes(Table& table) {
-        if (revenant::find(table, "x-max-length-bytes") == nullptr) return;
-        std::erase_if(table, [](const Field& field) { return field.name == "x-overflow"; });
-        table.push_back({"x-overflow", Value::string("drop-head")});
     }
 
     // --- commands ---
@@ -169,16 +161,11 @@ class Maker {
             }
             if (!one_in(4)) step.policy.apply_to = engine::ApplyTo::quorum_queues;
         }
-        if (revenant::find(definition, "max-length-bytes") != nullptr) {
-            step.policy.apply_to = engine::ApplyTo::quorum_queues;
-        }
         if (step.scope == engine::PolicyScope::operator_only) return;
         if (one_in(2)) add_dead_letters(definition, "");
         if (one_in(5)) definition.push_back({"ttl-mode", Value::string("head")});
         if (one_in(6)) {
             definition.push_back({"alternate-exchange", Value::string(exchange())});
-            std::erase_if(definition,
-                          [](const Field& field) { return field.name == "max-length-bytes"; });
             step.policy.apply_to = engine::ApplyTo::all;
             step.policy.pattern = any<std::string>({"[qx][0-2]", "x", ".*"});
         }
