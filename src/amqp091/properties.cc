@@ -1,5 +1,6 @@
 #include "amqp091/properties.h"
 
+#include "amqp091/death_headers.h"
 #include "amqp091/table.h"
 
 #include <algorithm>
@@ -40,6 +41,10 @@ std::string property_of(const Message& message, std::string_view name) {
         return std::to_string(properties->timestamp);
     }
     return {};
+}
+
+std::optional<DeathHistory> claimed_history_of(const Message& message) {
+    return history_in_headers(headers_of(message));
 }
 
 // An optional sign and digits, nothing else (DL-124).
@@ -90,33 +95,10 @@ void sort_and_deduplicate(Table& table) {
     table.erase(std::unique(table.begin(), table.end(), same), table.end());
 }
 
-void set(Table& table, std::string_view name, Value value) {
-    std::erase_if(table, [&](const Field& field) { return field.name == name; });
-    table.push_back({std::string(name), std::move(value)});
-}
-
-// DL-85, in the order of DL-86.
-Value render_death(const Death& death) {
-    Table table;
-    if (death.ttl_ms) {
-        table.push_back({"original-expiration", Value::string(std::to_string(*death.ttl_ms))});
-    }
-    table.push_back({"count", Value::int64(static_cast<std::int64_t>(death.count))});
-    table.push_back({"reason", Value::string(to_string(death.reason))});
-    table.push_back({"queue", Value::string(death.queue)});
-    table.push_back(
-        {"time", Value::timestamp(static_cast<std::uint64_t>(death.first_time.whole_seconds()))});
-    table.push_back({"exchange", Value::string(death.exchange)});
-    Array keys;
-    for (const std::string& key : death.routing_keys) keys.push_back(Value::string(key));
-    table.push_back({"routing-keys", Value::array(std::move(keys))});
-    return Value::table(std::move(table));
-}
-
 }  // namespace
 
 const MessageFormat& message_format() {
-    static constexpr MessageFormat format{headers_of, property_of};
+    static constexpr MessageFormat format{headers_of, property_of, claimed_history_of};
     return format;
 }
 
@@ -171,41 +153,20 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
     return published;
 }
 
-namespace {
-
-void add_envelope(const Envelope& envelope, Table& headers) {
-    if (envelope.keys_replaced) {
-        std::erase_if(headers, [](const Field& field) { return field.name == "CC"; });
-    }
-    const DeathHistory& history = envelope.history;
-    if (!history.deaths.empty()) {
-        Array deaths;
-        for (const Death& death : history.deaths) deaths.push_back(render_death(death));
-        set(headers, "x-death", Value::array(std::move(deaths)));
-        set(headers, "x-first-death-exchange", Value::string(history.first.exchange));
-        set(headers, "x-first-death-queue", Value::string(history.first.queue));
-        set(headers, "x-first-death-reason", Value::string(to_string(history.first.reason)));
-        if (history.last) {
-            set(headers, "x-last-death-exchange", Value::string(history.last->exchange));
-            set(headers, "x-last-death-queue", Value::string(history.last->queue));
-            set(headers, "x-last-death-reason", Value::string(to_string(history.last->reason)));
-        }
-    }
-}
-
-}  // namespace
-
 std::string render_properties(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts) {
     // Bytes that were accepted at publish can be decoded again.
     BasicProperties properties = decode_properties(message.properties()).value();
     Table headers = headers_of(message);
     if (envelope) {
-        add_envelope(*envelope, headers);
+        if (envelope->keys_replaced) {
+            std::erase_if(headers, [](const Field& field) { return field.name == "CC"; });
+        }
+        write_history(envelope->history, headers);
         properties.clear(Property::expiration);
     }
-    if (counts.delivery > 0) set(headers, "x-delivery-count", Value::int64(counts.delivery));
-    if (counts.acquired > 0) set(headers, "x-acquired-count", Value::int64(counts.acquired));
+    if (counts.delivery > 0) set_header(headers, "x-delivery-count", Value::int64(counts.delivery));
+    if (counts.acquired > 0) set_header(headers, "x-acquired-count", Value::int64(counts.acquired));
     sort_and_deduplicate(headers);
     std::string encoded;
     encode_table(headers, encoded);

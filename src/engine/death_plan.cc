@@ -57,7 +57,7 @@ DeathHistory history_with(const Dying& dying, Death death, Compatibility compati
     if (dying.envelope) {
         before = dying.envelope->history;
     } else {
-        before = history_in_headers(dying.message->headers());
+        before = dying.message->format().claimed_history(*dying.message);
     }
     DeathHistory after = with_death(before ? &*before : nullptr, std::move(death));
     after.last.reset();

@@ -3,7 +3,6 @@
 
 #include "base/ref.h"
 #include "base/time.h"
-#include "message/value.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@ namespace revenant {
 enum class DeathReason : std::uint8_t { rejected, expired, maxlen, delivery_limit };
 constexpr std::size_t death_reason_count = 4;
 std::string_view to_string(DeathReason reason);
+std::optional<DeathReason> parse_death_reason(std::string_view text);
 
 // One {queue, reason} pair. All but count and last_time keep the values of its first death (DL-76).
 struct Death {
@@ -48,10 +48,6 @@ struct DeathHistory {
 
 // The history after one more death; `death` has count 1 and first_time = last_time = now.
 DeathHistory with_death(const DeathHistory* before, Death death);
-
-// What a client's own headers say of earlier deaths: x-death and x-first-death-*. Only RabbitMQ 3.x
-// takes them for history (DL-109); entries that are none are left out.
-std::optional<DeathHistory> history_in_headers(const Table& headers);
 
 // Would a message with this history, dying now of `reason`, close a circle by entering `target`?
 // The current death is already in the history (DL-111 to DL-114).

@@ -161,41 +161,5 @@ TEST(Cycle, QueueNamesDoNotInfluenceTheResult) {  // DL-117
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
-Table published_death(const char* queue, const char* reason, std::int64_t count) {
-    return {{"queue", Value::string(queue)},
-            {"reason", Value::string(reason)},
-            {"count", Value::int64(count)},
-            {"time", Value::timestamp(1000)},
-            {"exchange", Value::string("x")},
-            {"routing-keys", Value::array({Value::string("k")})},
-            {"original-expiration", Value::string("50")}};
-}
-
-TEST(HistoryInHeaders, ReadsWhatAClientPublishedAgain) {  // DL-109
-    const auto history = history_in_headers(
-        {{"x-death",
-          Value::array({Value::table(published_death("q", "expired", 3)), Value::string("no table"),
-                        Value::table(published_death("q", "nonsense", 1))})},
-         {"x-first-death-queue", Value::string("first")},
-         {"x-first-death-reason", Value::string("maxlen")},
-         {"x-first-death-exchange", Value::string("")}});
-    ASSERT_TRUE(history);
-    ASSERT_EQ(history->deaths.size(), 1U);
-    const Death& death = history->deaths.front();
-    EXPECT_EQ(death.queue, "q");
-    EXPECT_EQ(death.reason, DeathReason::expired);
-    EXPECT_EQ(death.count, 3U);
-    EXPECT_EQ(death.first_time.whole_seconds(), 1000);
-    EXPECT_EQ(death.routing_keys, std::vector<std::string>{"k"});
-    EXPECT_EQ(death.ttl_ms, 50);
-    EXPECT_EQ(history->first, (DeathMark{"first", DeathReason::maxlen, ""}));
-}
-
-TEST(HistoryInHeaders, WhatIsNoneIsLeftAlone) {  // DL-109
-    EXPECT_FALSE(history_in_headers({}));
-    EXPECT_FALSE(history_in_headers({{"x-death", Value::string("text")}}));
-    EXPECT_FALSE(history_in_headers({{"x-death", Value::array({Value::int32(1)})}}));
-}
-
 }  // namespace
 }  // namespace revenant

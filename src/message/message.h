@@ -18,6 +18,7 @@
 namespace revenant {
 
 class Message;
+struct DeathHistory;
 using MessageRef = Ref<const Message>;
 
 // What the engine may ask of a protocol about bytes it does not understand itself.
@@ -26,6 +27,8 @@ struct MessageFormat {
     Table (*headers)(const Message& message);
     // correlation_id, message_id or timestamp as text, for a consistent-hash exchange.
     std::string (*property)(const Message& message, std::string_view name);
+    // What its publisher says of earlier deaths. Only RabbitMQ 3.x takes it for history (DL-109).
+    std::optional<DeathHistory> (*claimed_history)(const Message& message);
 };
 
 // Further routing keys of a message (sender-selected distribution). Rare, so it stands apart.

@@ -1,5 +1,7 @@
 #include "message/message.h"
 
+#include "message/death.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +18,7 @@ const MessageFormat format{
         return Table{{"bytes", Value::string(message.properties())}};
     },
     [](const Message&, std::string_view name) { return std::string(name); },
+    [](const Message&) { return std::optional<DeathHistory>{}; },
 };
 
 MessageHead head() {

@@ -76,6 +76,7 @@ const MessageFormat test_format{
         const Value* const value = find(properties, name);
         return value == nullptr ? std::string() : display(*value);
     },
+    [](const Message&) { return std::optional<DeathHistory>{}; },
 };
 
 std::string line(std::string_view what, std::uint64_t number) {

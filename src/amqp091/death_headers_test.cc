@@ -1,0 +1,107 @@
+#include "amqp091/death_headers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace revenant::amqp091 {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::string> names_in(const Table& table) {
+    std::vector<std::string> names;
+    for (const Field& field : table) names.push_back(field.name);
+    return names;
+}
+
+DeathHistory two_deaths() {
+    Death first;
+    first.queue = "q";
+    first.reason = DeathReason::expired;
+    first.first_time = {1'500'000};
+    first.last_time = {9'000'000};
+    first.count = 2;
+    first.exchange = "x";
+    first.routing_keys = {"k", "cc"};
+    first.ttl_ms = 50;
+    return {{first}, {"q", DeathReason::expired, "x"}, DeathMark{"q", DeathReason::expired, "x"}};
+}
+
+TEST(DeathHeaders, EachDeathHasTheseFieldsInThisOrder) {  // DL-85, DL-86
+    Table headers;
+    write_history(two_deaths(), headers);
+    const Array& deaths = *find(headers, "x-death")->as_array();
+    ASSERT_EQ(deaths.size(), 1U);
+    const Table& death = *deaths.front().as_table();
+    EXPECT_THAT(names_in(death), ElementsAre("original-expiration", "count", "reason", "queue",
+                                             "time", "exchange", "routing-keys"));
+    EXPECT_EQ(*find(death, "count"), Value::int64(2));
+    EXPECT_EQ(*find(death, "original-expiration"), Value::string("50"));
+}
+
+TEST(DeathHeaders, TheTimeIsThatOfTheFirstDeathAndThereIsNoLastOne) {  // DL-89
+    Table headers;
+    write_history(two_deaths(), headers);
+    const Table& death = *find(headers, "x-death")->as_array()->front().as_table();
+    EXPECT_EQ(*find(death, "time"), Value::timestamp(1));
+    for (const std::string& name : names_in(death)) EXPECT_EQ(name.find("last"), std::string::npos);
+}
+
+TEST(DeathHeaders, AClientsOwnOnesGiveWay) {
+    Table headers{{"x-death", Value::string("mine")}, {"kept", Value::int32(1)}};
+    write_history(two_deaths(), headers);
+    EXPECT_NE(find(headers, "x-death")->as_array(), nullptr);
+    EXPECT_EQ(*find(headers, "kept"), Value::int32(1));
+}
+
+Table published_death(const char* queue, const char* reason, std::int64_t count) {
+    return {{"queue", Value::string(queue)},
+            {"reason", Value::string(reason)},
+            {"count", Value::int64(count)},
+            {"time", Value::timestamp(1000)},
+            {"exchange", Value::string("x")},
+            {"routing-keys", Value::array({Value::string("k")})},
+            {"original-expiration", Value::string("50")}};
+}
+
+TEST(HistoryInHeaders, ReadsWhatAClientPublishedAgain) {  // DL-109
+    const auto history = history_in_headers(
+        {{"x-death",
+          Value::array({Value::table(published_death("q", "expired", 3)), Value::string("no table"),
+                        Value::table(published_death("q", "nonsense", 1))})},
+         {"x-first-death-queue", Value::string("first")},
+         {"x-first-death-reason", Value::string("maxlen")},
+         {"x-first-death-exchange", Value::string("")}});
+    ASSERT_TRUE(history);
+    ASSERT_EQ(history->deaths.size(), 1U);
+    const Death& death = history->deaths.front();
+    EXPECT_EQ(death.queue, "q");
+    EXPECT_EQ(death.reason, DeathReason::expired);
+    EXPECT_EQ(death.count, 3U);
+    EXPECT_EQ(death.first_time.whole_seconds(), 1000);
+    EXPECT_EQ(death.routing_keys, std::vector<std::string>{"k"});
+    EXPECT_EQ(death.ttl_ms, 50);
+    EXPECT_EQ(history->first, (DeathMark{"first", DeathReason::maxlen, ""}));
+}
+
+TEST(HistoryInHeaders, WhatIsNoneIsLeftAlone) {  // DL-109
+    EXPECT_FALSE(history_in_headers({}));
+    EXPECT_FALSE(history_in_headers({{"x-death", Value::string("text")}}));
+    EXPECT_FALSE(history_in_headers({{"x-death", Value::array({Value::int32(1)})}}));
+}
+
+TEST(HistoryInHeaders, ReadsWhatWasWritten) {
+    DeathHistory history = two_deaths();
+    history.deaths.front().first_time = {1'000'000};  // headers know whole seconds
+    history.deaths.front().last_time = {1'000'000};
+    Table headers;
+    write_history(history, headers);
+    history.last.reset();
+    EXPECT_EQ(history_in_headers(headers), history);
+}
+
+}  // namespace
+}  // namespace revenant::amqp091
