@@ -3,31 +3,19 @@
 
 #include "base/probe.h"
 #include "tests/support/scenario.h"
+#include "tests/support/seeds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// Sanitizers end the process themselves; where there is one, it tells us before it does.
-extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
-
 namespace revenant::engine {
 namespace {
-
-std::uint64_t seed_under_way = 0;
-
-void tell_seed() {
-    std::fprintf(stderr, "history: the seed was %llu\n",
-                 static_cast<unsigned long long>(seed_under_way));
-}
-void tell_seed_on_signal(int) { tell_seed(); }
 
 class History {
   public:
@@ -371,17 +359,14 @@ class History {
 
 // True if all went well.
 bool run_histories(std::uint64_t first_seed, std::uint64_t last_seed, int commands) {
-    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(tell_seed);
-    std::signal(SIGABRT, tell_seed_on_signal);
+    SeedWatch watch("history");
     for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
-        seed_under_way = seed;
+        watch.begin(seed);
         History(seed).run(commands);
         if (!::testing::Test::HasFailure()) continue;
         ADD_FAILURE() << "seed " << seed;
         break;
     }
-    std::signal(SIGABRT, SIG_DFL);
-    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(nullptr);
     return !::testing::Test::HasFailure();
 }
 

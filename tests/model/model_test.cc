@@ -8,21 +8,18 @@
 #include "base/probe.h"
 #include "tests/model/history.h"
 #include "tests/support/scenario.h"
+#include "tests/support/seeds.h"
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <queue>
 #include <string>
 #include <utility>
 #include <vector>
-
-extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace revenant::model {
 namespace {
@@ -605,22 +602,6 @@ std::string transcript(const Comparison& comparison) {
 
 // ------------------------------------------------------------------------------ the tests
 
-std::uint64_t seed_under_way = 0;
-
-void tell_seed() {
-    std::fprintf(stderr, "model: the seed was %llu\n",
-                 static_cast<unsigned long long>(seed_under_way));
-}
-void tell_seed_on_signal(int signal) {
-    tell_seed();
-    std::signal(signal, SIG_DFL);
-}
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
-}
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t usual_histories = 600;
 #else
@@ -629,17 +610,16 @@ constexpr std::uint64_t usual_histories = 20'000;
 
 // Every fourth of them in a test of its own, so that they can run beside each other.
 void run_every_fourth(std::uint64_t first_seed) {
-    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(tell_seed);
-    for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, tell_seed_on_signal);
-    const std::uint64_t only = from_environment("REVENANT_SEED", 0);
+    SeedWatch watch("model");
+    const std::uint64_t only = number_from_environment("REVENANT_SEED", 0);
     const std::uint64_t histories =
-        std::max(only, from_environment("REVENANT_HISTORIES", usual_histories));
+        std::max(only, number_from_environment("REVENANT_HISTORIES", usual_histories));
     std::uint64_t found = 0;
     std::uint64_t compared = 0;
     std::uint64_t undecided = 0;
     for (std::uint64_t seed = first_seed; seed <= histories && found < 3; seed += 4) {
         if (only != 0 && seed != only) continue;
-        seed_under_way = seed;
+        watch.begin(seed);
         Comparison comparison = compare(make_history(seed));
         if (only != 0) std::printf("%s", transcript(comparison).c_str());
         compared += 1;
@@ -653,8 +633,6 @@ void run_every_fourth(std::uint64_t first_seed) {
                 static_cast<unsigned long long>(compared),
                 static_cast<unsigned long long>(undecided));
     EXPECT_LE(undecided, 1 + compared / 1000) << "of " << compared << " histories";
-    for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, SIG_DFL);
-    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(nullptr);
 }
 
 TEST(ModelHistories, TheFirstFourthAgreesWithTheEngine) { run_every_fourth(1); }
