@@ -35,6 +35,15 @@ void add_options(CLI::App& app, revenant::node::Config& config) {
     app.add_option("--memory-limit", config.memory_limit_bytes,
                    "Bytes of memory in use at which publishers are blocked; 0 means 60 % of RAM")
         ->capture_default_str();
+    app.add_option(
+           "--compat", config.compat,
+           "RabbitMQ version whose dead-lettering is followed where the versions differ, for "
+           "virtual hosts that name none")
+        ->check(CLI::IsMember({"4.3", "3.12"}))
+        ->capture_default_str();
+    app.add_flag("--quorum-relaxed-checks-on-redeclaration",
+                 config.quorum_relaxed_checks_on_redeclaration,
+                 "Lets applications declare a quorum queue again as a classic one");
     app.add_option("--max-message-size", config.connection.max_message_size,
                    "Largest message body in bytes")
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{536870912}))

@@ -55,6 +55,9 @@ Result<Ready, std::string> Node::start() {
     settings.reactors = config_.reactors != 0 ? config_.reactors
                                               : std::max(1U, std::thread::hardware_concurrency());
     settings.placement = placement_named(config_.placement);
+    settings.compatibility = *engine::parse_compatibility(config_.compat);
+    settings.quorum_relaxed_checks_on_redeclaration =
+        config_.quorum_relaxed_checks_on_redeclaration;
     settings.notice = [](const engine::Notice& notice) {
         spdlog::log(notice.level == engine::Notice::Level::warning ? spdlog::level::warn
                                                                    : spdlog::level::info,

@@ -54,7 +54,10 @@ std::vector<std::shared_ptr<Vhost>> Broker::vhosts() {
 void Broker::add_vhost(const std::string& name) {
     if (vhosts_.contains(name)) return;
     Reactor& home = *reactors_[next_home_++ % reactors_.size()];
-    auto vhost = std::make_shared<Vhost>(name, home, settings_.notice);
+    engine::EngineSettings settings{
+        .vhost = name,
+        .relaxed_checks_on_redeclaration = settings_.quorum_relaxed_checks_on_redeclaration};
+    auto vhost = std::make_shared<Vhost>(std::move(settings), home, settings_.notice);
     vhosts_.emplace(name, vhost);
     home.post([vhost](Reactor& reactor) { reactor.adopt_vhost(vhost); });
 }

@@ -35,6 +35,7 @@ struct BrokerSettings {
     std::optional<std::uint64_t> connections_max;
     // Of virtual hosts that name none themselves.
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
+    bool quorum_relaxed_checks_on_redeclaration = false;  // DL-46
     Vhost::NoticeSink notice;  // what operators should know; from any thread
 };
 

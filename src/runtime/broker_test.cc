@@ -52,5 +52,27 @@ TEST_F(Admission, ANegativeLimitIsNone) {
     EXPECT_EQ(broker_.admit("/", "guest"), std::nullopt);
 }
 
+class SettingsOfVhosts : public Admission {
+  protected:
+    SettingsOfVhosts()
+        : Admission({.compatibility = engine::Compatibility::v3_12,
+                     .quorum_relaxed_checks_on_redeclaration = true}) {
+        broker_.start();
+    }
+    engine::Compatibility compatibility_of(std::string_view vhost) {
+        return broker_.ask(broker_.find_vhost(vhost),
+                           [](engine::Engine& engine) { return engine.state().compatibility(); });
+    }
+};
+
+TEST_F(SettingsOfVhosts, TheNodeSaysWhatAVhostDoesNot) {  // DL-46
+    ASSERT_TRUE(broker_.change(PutVhost{.name = "own", .compat = "4.3"}));
+    EXPECT_EQ(compatibility_of("/"), engine::Compatibility::v3_12);
+    EXPECT_EQ(compatibility_of("own"), engine::Compatibility::v4_3);
+    EXPECT_TRUE(broker_.ask(broker_.find_vhost("/"), [](engine::Engine& engine) {
+        return engine.settings().relaxed_checks_on_redeclaration;
+    }));
+}
+
 }  // namespace
 }  // namespace revenant::runtime

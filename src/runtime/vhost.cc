@@ -16,10 +16,8 @@ constexpr std::size_t far_channels_before_sweep = 64;
 
 }  // namespace
 
-Vhost::Vhost(std::string name, Reactor& home, NoticeSink notice)
-    : home_(home),
-      notice_(std::move(notice)),
-      engine_({.vhost = std::move(name)}, *this, nullptr) {}
+Vhost::Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice)
+    : home_(home), notice_(std::move(notice)), engine_(std::move(settings), *this, nullptr) {}
 
 bool Vhost::deliver(engine::Deliver&& effect) {
     const std::uint64_t id = effect.channel.value;

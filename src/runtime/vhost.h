@@ -17,7 +17,7 @@ class Vhost final : public engine::EffectSink {
   public:
     using NoticeSink = std::function<void(const engine::Notice&)>;  // from any reactor's thread
 
-    Vhost(std::string name, Reactor& home, NoticeSink notice);
+    Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice);
 
     const std::string& name() const { return engine_.settings().vhost; }
     Reactor& home() { return home_; }
