@@ -5,6 +5,8 @@
 #include "engine/dead_letter.h"
 #include "engine/returning.h"
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -72,7 +74,7 @@ class DeathRun {
     Turn& turn_;
     Queue* source_ = nullptr;
     DeathReason reason_ = DeathReason::rejected;
-    std::vector<Position> positions_;
+    boost::container::small_vector<Position, 8> positions_;  // a single rejection allocates nothing
 };
 
 void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outcome, DeathRun& run) {
