@@ -83,13 +83,14 @@ class Revenant:
         self.process = None
         self.port = self.pid = 0
         self.http_port = 0
+        self.data = os.path.join(directory, "data")
         self.output = os.path.join(directory, "revenant.out")
         self.log = os.path.join(directory, "revenant.log")
 
     def start(self):
         os.makedirs(self.directory, exist_ok=True)
         command = self.wrapper + [self.program, "--port", str(self.port), "--http-port", "0", "--prometheus-port", "0",
-                                  "--data-dir", os.path.join(self.directory, "data")] + self.arguments
+                                  "--data-dir", self.data] + self.arguments
         # A file and not a pipe: nobody would empty a pipe while the broker works.
         with open(self.output, "wb") as output, open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=log,
@@ -120,6 +121,9 @@ class Revenant:
             end_process(self.process, signal_number)
         self.process = None
 
+    def stop_server(self):
+        self.stop(signal.SIGTERM)
+
     def kill(self):
         self.stop(signal.SIGKILL)
 
@@ -133,6 +137,7 @@ class RabbitMQ:
         self.directory = directory
         self.process = self.epmd = None
         self.port = self.pid = 0
+        self.data = os.path.join(directory, "mnesia")
         self.log = os.path.join(directory, "output.log")
 
     @staticmethod
@@ -156,7 +161,7 @@ class RabbitMQ:
                     RABBITMQ_CONFIG_FILE=configuration,
                     RABBITMQ_CONF_ENV_FILE="/dev/null",
                     RABBITMQ_ENABLED_PLUGINS_FILE=plugins,
-                    RABBITMQ_MNESIA_BASE=os.path.join(self.directory, "mnesia"),
+                    RABBITMQ_MNESIA_BASE=self.data,
                     RABBITMQ_LOG_BASE=os.path.join(self.directory, "log"))
 
     def start(self):

@@ -27,7 +27,13 @@ void run_latency(const Options& options, Report& report);
 
 // cases_memory.cc
 void run_memory(const Options& options, Report& report);
+
+// cases_disk.cc
+void run_disk_reject(const Options& options, Report& report);
+void run_letters(const Options& options, Report& report);
+
+// cases_restart.cc
 void run_fill(const Options& options, Report& report);
-void run_depth(const Options& options, Report& report);
+void run_recovered(const Options& options, Report& report);
 
 }  // namespace bench

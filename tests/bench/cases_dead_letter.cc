@@ -80,18 +80,7 @@ void run_reject(const Options& options, Report& report) {
     wait_until_idle(options.broker);
 
     const Meter meter(options.broker);
-    session.consume(options.queue);
-    Consumer consumer(std::move(session), options.settle_every);
-    consumer.decide = [](uint64_t) { return Outcome::rejected; };
-    Loop loop;
-    loop.add(consumer);
-    loop.run_until([&] { return consumer.delivered_count() >= options.messages; },
-                   options.endpoint.timeout, "deliveries");
-    consumer.settle_pending();
-    consumer.ask_depth(options.queue);
-    loop.run_until([&] { return consumer.has_depth(); }, options.endpoint.timeout,
-                   "the last rejection");
-    wait_for_depth(stage.session(), options, dead_letter_queue, options.messages);
+    reject_all(options, stage, std::move(session));
     report.cost(meter.stop(), options.messages);
 }
 

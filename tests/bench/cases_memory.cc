@@ -3,40 +3,56 @@
 #include "meter.h"
 #include "stage.h"
 
+#include <utility>
+
 namespace bench {
+
+namespace {
+
+enum class Place { queue, dead_letter_queue };
+
+Place place_of(const Options& options) {
+    if (options.via == "direct") return Place::queue;
+    if (options.via == "reject") return Place::dead_letter_queue;
+    throw Failure("--via is direct or reject");
+}
+
+void load(const Options& options, Stage& stage, Place place) {
+    fill_queue(options, options.queue, {.count = options.messages});
+    if (place == Place::queue)
+        return wait_for_depth(stage.session(), options, options.queue, options.messages);
+    Session session(options.endpoint);
+    session.set_prefetch(static_cast<uint16_t>(options.prefetch));
+    reject_all(options, stage, std::move(session));
+}
+
+}  // namespace
 
 // For a figure without memory kept from earlier work, give it a broker that has just started.
 void run_memory(const Options& options, Report& report) {
     if (options.broker == 0) throw Failure("--broker-pid is missing");
+    const Place place = place_of(options);
     Stage stage(options);
-    stage.add_queue(options.queue);
+    if (place == Place::queue) {
+        stage.add_queue(options.queue);
+    } else {
+        stage.add_dead_letter_queue(dead_letter_queue);
+        stage.add_queue(options.queue, dead_letters_to(dead_letter_queue));
+    }
     wait_until_idle(options.broker);
-    const double before = settled_resident_mib(options.broker);
+    const double before_mb = settled_memory(options.broker).resident_mb;
 
     const Meter meter(options.broker);
-    fill_queue(options, options.queue, {.count = options.messages});
-    wait_for_depth(stage.session(), options, options.queue, options.messages);
+    load(options, stage, place);
     report.cost(meter.stop(), options.messages);
-    const double settled = settled_resident_mib(options.broker);
-    report.number("rss_before_mib", before);
-    report.number("rss_settled_mib", settled);
+    const Memory memory = settled_memory(options.broker);
+    report.number("rss_before_mb", before_mb);
+    report.number("rss_settled_mb", memory.resident_mb);
+    report.number("rss_anonymous_mb", memory.anonymous_mb);
+    report.number("rss_peak_mb", memory.peak_mb);
     report.number("bytes_per_message",
-                  (settled - before) * 1024 * 1024 / static_cast<double>(options.messages));
-}
-
-// For what surrounds the load, such as restarts: fill with --keep 1, later ask for the depth of
-// --queue.
-void run_fill(const Options& options, Report& report) {
-    Stage stage(options);
-    stage.add_queue(options.queue);
-    const Meter meter(options.broker);
-    fill_queue(options, options.queue, {.count = options.messages});
-    report.cost(meter.stop(), options.messages);
-}
-
-void run_depth(const Options& options, Report& report) {
-    Session session(options.endpoint);
-    report.count("depth", session.queue_depth(options.queue));
+                  (memory.resident_mb - before_mb) * 1e6 / static_cast<double>(options.messages));
+    report_unsaved(options, report);
 }
 
 }  // namespace bench

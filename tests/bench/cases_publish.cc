@@ -73,6 +73,7 @@ void run_confirm(const Options& options, Report& report) {
         if (publishers[index]->refused_count() != 0) throw Failure("the broker refused messages");
         wait_for_depth(stage.session(), options, queue_name(index), each_count);
     }
+    report_unsaved(options, report);
 }
 
 }  // namespace bench

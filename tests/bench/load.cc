@@ -41,16 +41,22 @@ constexpr std::array cases{
          "reject to a waiting queue and back, --retries times, then ack"},
     Case{"latency", bench::run_latency,
          "end to end at --rate for --seconds, --via direct|ttl|reject"},
-    Case{"memory", bench::run_memory, "resident memory with --messages queued"},
+    Case{"memory", bench::run_memory,
+         "resident memory with --messages queued, --via direct|reject"},
+    Case{"disk-reject", bench::run_disk_reject,
+         "what --data-dir's disk writes while a backlog is rejected into a dead-letter queue"},
+    Case{"letters", bench::run_letters,
+         "what --data-dir occupies with --letters left of --messages that passed"},
     Case{"fill", bench::run_fill, "fill --queue (--keep 1 leaves it there)"},
-    Case{"depth", bench::run_depth, "print the depth of --queue"},
+    Case{"recovered", bench::run_recovered,
+         "after a restart: time to the first of --messages, then consume all"},
 };
 
 int usage() {
     std::cerr << "usage: bench_load CASE --port PORT [--broker-pid PID] [--messages N] [--name "
                  "value]...\n";
     for (const Case& each : cases) {
-        std::cerr << "  " << each.name << std::string(10 - each.name.size(), ' ') << each.meaning
+        std::cerr << "  " << each.name << std::string(13 - each.name.size(), ' ') << each.meaning
                   << "\n";
     }
     return 2;

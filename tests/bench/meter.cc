@@ -42,14 +42,18 @@ double machine_cpu_seconds() {
     return busy / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-double status_mib(pid_t process, const std::string& key) {
+double status_kib(pid_t process, const std::string& key) {
     if (process == 0) return 0;
     std::ifstream file("/proc/" + std::to_string(process) + "/status");
     for (std::string line; std::getline(file, line);) {
         if (line.rfind(key + ":", 0) != 0) continue;
-        return std::stod(line.substr(key.size() + 1)) / 1024;
+        return std::stod(line.substr(key.size() + 1));
     }
     throw Failure("the broker's process is gone");
+}
+
+double status_mb(pid_t process, const std::string& key) {
+    return status_kib(process, key) * 1024 / 1e6;
 }
 
 void reset_peak(pid_t process) {
@@ -75,12 +79,12 @@ Cost Meter::stop() const {
     const double others = machine_cpu_seconds() - machine_cpu_start_ - cost.broker_cpu_seconds -
                           cost.generator_cpu_seconds;
     cost.other_cores = std::max(0.0, others / std::max(seconds_since(machine_start_ns_), 1e-3));
-    cost.rss_mib = resident_mib(broker_);
-    cost.peak_rss_mib = status_mib(broker_, "VmHWM");
+    cost.rss_mb = status_mb(broker_, "VmRSS");
+    cost.peak_rss_mb = status_mb(broker_, "VmHWM");
     return cost;
 }
 
-double resident_mib(pid_t process) { return status_mib(process, "VmRSS"); }
+double resident_mib(pid_t process) { return status_kib(process, "VmRSS") / 1024; }
 
 double settled_resident_mib(pid_t process) {
     constexpr auto probe_interval = std::chrono::milliseconds(200);
@@ -95,6 +99,23 @@ double settled_resident_mib(pid_t process) {
         last = now;
     }
     return last;
+}
+
+Memory settled_memory(pid_t process) {
+    constexpr auto probe_interval = std::chrono::milliseconds(100);
+    constexpr int probes_max = 20;
+    constexpr int steady_probes = 5;
+    constexpr double fall_mb = 0.2;  // The kernel's own count is not more exact.
+    double lowest = status_mb(process, "VmRSS");
+    for (int probe = 0, steady = 0; probe < probes_max && steady < steady_probes; ++probe) {
+        std::this_thread::sleep_for(probe_interval);
+        const double now = status_mb(process, "VmRSS");
+        steady = now < lowest - fall_mb ? 0 : steady + 1;
+        lowest = std::min(lowest, now);
+    }
+    return {.resident_mb = status_mb(process, "VmRSS"),
+            .anonymous_mb = status_mb(process, "RssAnon"),
+            .peak_mb = status_mb(process, "VmHWM")};
 }
 
 }  // namespace bench

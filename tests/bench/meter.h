@@ -13,8 +13,8 @@ struct Cost {
     double broker_cpu_seconds = 0;     // User and system time of all its threads.
     double generator_cpu_seconds = 0;  // Ours.
     double other_cores = 0;  // Cores kept busy by everything else on the machine, steal included.
-    double rss_mib = 0;
-    double peak_rss_mib = 0;
+    double rss_mb = 0;
+    double peak_rss_mb = 0;
 };
 
 class Meter {
@@ -40,5 +40,14 @@ double resident_mib(pid_t process);
 // Memory that a broker gives back, or keeps taking, shortly after a load is not missed: this waits,
 // ten seconds at most, until the value has been steady for one.
 double settled_resident_mib(pid_t process);
+
+struct Memory {
+    double resident_mb = 0;
+    double anonymous_mb = 0;  // The part of it that is no file's.
+    double peak_mb = 0;       // Since the last Meter started.
+};
+
+// After a load a broker has two seconds to give memory back: looks when it no longer falls.
+Memory settled_memory(pid_t process);
 
 }  // namespace bench

@@ -51,6 +51,7 @@ std::map<std::string, Setter> setters(Options& options) {
          [&](const std::string& value) {
              options.broker = static_cast<pid_t>(number_from(value));
          }},
+        {"data-dir", text(options.data_dir)},
         {"queue", text(options.queue)},
         {"messages", number(options.messages)},
         {"body-bytes", number(options.body_bytes)},
@@ -69,6 +70,9 @@ std::map<std::string, Setter> setters(Options& options) {
         {"deadline", text(options.deadline)},
         {"hops", number(options.hops)},
         {"retries", number(options.retries)},
+        {"letters", number(options.letters)},
+        {"letter-bytes", number(options.letter_bytes)},
+        {"started-ns", number(options.started_ns)},
     };
 }
 

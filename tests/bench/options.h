@@ -14,6 +14,7 @@ struct Options {
     std::string case_name;
     Endpoint endpoint;
     pid_t broker = 0;
+    std::string data_dir;  // Of the broker; looked at, never written to.
     std::string queue = "bench.queue.0";
 
     uint64_t messages = 100'000;
@@ -28,7 +29,7 @@ struct Options {
 
     uint64_t rate = 2000;  // Messages per second of the latency case.
     uint64_t seconds = 4;
-    std::string via = "direct";  // The way of a message in the latency case: direct, ttl, reject.
+    std::string via = "direct";  // The way of a message: direct, ttl, reject and the like.
 
     uint64_t connections = 1000;  // load_connections: how many are open at the same time.
 
@@ -38,6 +39,11 @@ struct Options {
     uint64_t hops = 5;
     uint64_t retries = 3;
 
+    uint64_t letters = 1000;       // letters: so many of --messages are rejected and stay,
+    uint64_t letter_bytes = 1024;  // with bodies of this size.
+    uint64_t started_ns = 0;       // recovered: when the broker's process was started.
+
+    uint64_t all_body_bytes() const { return messages * body_bytes; }
     Durability durability() const {
         return persistent ? Durability::durable : Durability::transient;
     }

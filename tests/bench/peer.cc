@@ -211,7 +211,7 @@ void Consumer::on_method(MethodId id, std::string_view arguments) {
 
 void Consumer::on_header(std::string_view payload) {
     if (payload.size() < 12) throw Failure("the broker sent a short content header");
-    body_bytes_left_ = load_u64(payload.data() + 4);
+    body_bytes_ = body_bytes_left_ = load_u64(payload.data() + 4);
     body_started_ = false;
     if (body_bytes_left_ == 0) on_delivered();
 }

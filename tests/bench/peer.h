@@ -121,6 +121,8 @@ class Consumer : public Peer {
     std::function<void(std::string_view body)> on_first_body;
 
     uint64_t delivered_count() const { return delivered_count_; }
+    // Of the delivery that decide() is asked about, or of the last one.
+    uint64_t body_bytes() const { return body_bytes_; }
     void settle_pending();
 
   protected:
@@ -134,6 +136,7 @@ class Consumer : public Peer {
     uint64_t settle_every_;
     uint64_t delivered_count_ = 0;
     uint64_t delivery_tag_ = 0;
+    uint64_t body_bytes_ = 0;
     uint64_t body_bytes_left_ = 0;
     bool body_started_ = false;
     uint64_t pending_count_ = 0;

@@ -39,8 +39,8 @@ void Report::cost(const Cost& cost, uint64_t messages) {
     number("cpu_us_per_message", cost.broker_cpu_seconds * 1e6 / divisor);
     number("generator_cpu_seconds", cost.generator_cpu_seconds);
     number("other_cores", cost.other_cores);
-    number("rss_mib", cost.rss_mib);
-    number("peak_rss_mib", cost.peak_rss_mib);
+    number("rss_mb", cost.rss_mb);
+    number("peak_rss_mb", cost.peak_rss_mb);
 }
 
 void Report::field(std::string_view key, std::string_view value) {

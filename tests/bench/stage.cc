@@ -1,10 +1,12 @@
 #include "stage.h"
 
 #include "clock.h"
+#include "disk.h"
 #include "failure.h"
 #include "loop.h"
 #include "meter.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <thread>
@@ -15,8 +17,14 @@ namespace bench {
 namespace {
 
 const std::string dead_letter_exchange = "bench.dead.exchange";
-constexpr uint64_t fill_window = 5000;
+constexpr uint64_t fill_window_max = 5000;
+constexpr uint64_t fill_bytes_max = uint64_t{8} * 1024 * 1024;  // Unconfirmed at a time.
 constexpr uint64_t poll_ms = 5;
+
+uint64_t fill_window(uint64_t body_bytes) {
+    return std::clamp<uint64_t>(fill_bytes_max / std::max<uint64_t>(body_bytes, 1), 1,
+                                fill_window_max);
+}
 
 }  // namespace
 
@@ -79,7 +87,7 @@ void fill_queue(const Options& options, const std::string& queue, const Filling&
                        .frame_bytes_max = session.frame_bytes_max()};
     if (filling.deadline_ns != 0) shape.expiration = Publisher::expiration_placeholder;
     Publisher publisher(std::move(session), prepare_publish(shape), filling.count);
-    publisher.limit_unconfirmed(fill_window);
+    publisher.limit_unconfirmed(fill_window(options.body_bytes));
     publisher.expire_all_at(filling.deadline_ns);
     Loop loop;
     loop.add(publisher);
@@ -101,6 +109,26 @@ void wait_for_depth(Session& session, const Options& options, const std::string&
         if (Clock::now() > end) throw Failure("time is up: " + state);
         pause_ms(poll_ms);
     }
+}
+
+void reject_all(const Options& options, Stage& stage, Session session) {
+    session.consume(options.queue);
+    Consumer consumer(std::move(session), options.settle_every);
+    consumer.decide = [](uint64_t) { return Outcome::rejected; };
+    Loop loop;
+    loop.add(consumer);
+    loop.run_until([&] { return consumer.delivered_count() >= options.messages; },
+                   options.endpoint.timeout, "deliveries");
+    consumer.settle_pending();
+    consumer.ask_depth(options.queue);
+    loop.run_until([&] { return consumer.has_depth(); }, options.endpoint.timeout,
+                   "the last rejection");
+    wait_for_depth(stage.session(), options, dead_letter_queue, options.messages);
+}
+
+void report_unsaved(const Options& options, Report& report) {
+    if (!options.persistent || options.data_dir.empty()) return;
+    report.number("unsaved_mb", unsaved_mb(options.data_dir, options.all_body_bytes()));
 }
 
 void wait_until_idle(pid_t broker) {

@@ -4,6 +4,7 @@
 
 #include "options.h"
 #include "peer.h"
+#include "report.h"
 
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,13 @@ void fill_queue(const Options& options, const std::string& queue, const Filling&
 // Asks for the depth every few milliseconds until it is reached, or throws Failure.
 void wait_for_depth(Session& session, const Options& options, const std::string& queue,
                     uint64_t depth);
+
+// Consumes all of --messages from a queue and rejects them, until the dead-letter queue holds every
+// one. The session has its prefetch and does not consume yet.
+void reject_all(const Options& options, Stage& stage, Session session);
+
+// Of a persistent load that is still queued: how much of it cannot be on disk.
+void report_unsaved(const Options& options, Report& report);
 
 // Waits, a few seconds at most, until the broker has finished what the preparation left behind.
 void wait_until_idle(pid_t broker);

@@ -25,6 +25,10 @@ class Results:
         return [(case, broker, line["error"])
                 for (case, broker), lines in self.lines.items() for line in lines if not line.get("ok")]
 
+    @staticmethod
+    def failure_word(lines):
+        return "lost" if any(line.get("lost") for line in lines) else "failed"
+
     def disturbed(self, cores):
         all_lines = [line for lines in self.lines.values() for line in lines if "other_cores" in line]
         return [line for line in all_lines if line["other_cores"] > cores], all_lines
@@ -78,7 +82,7 @@ def compare_row(results, case, row, brokers):
         failed = sum(1 for line in lines if not line.get("ok"))
         if not lines:
             return "-"
-        return "failed" if failed == len(lines) else number(value(broker, key)) + ("*" if failed else "")
+        return results.failure_word(lines) if failed == len(lines) else number(value(broker, key)) + ("*" if failed else "")
 
     first, second = brokers
     ours, theirs = value(first, row.key), value(second, row.key)
@@ -87,24 +91,31 @@ def compare_row(results, case, row, brokers):
     cpu = "cpu_us_per_message"
     return [row.label, row.unit, shown(first, row.key), shown(second, row.key), ratio(ours, theirs),
             number(value(first, cpu)), number(value(second, cpu)), ratio(value(second, cpu), value(first, cpu)),
-            number(value(first, "peak_rss_mib")), number(value(second, "peak_rss_mib"))]
+            number(value(first, "peak_rss_mb")), number(value(second, "peak_rss_mb"))]
 
 
 def print_comparison(results, cases):
     brokers = ("Revenant", "RabbitMQ")
     header = ["case", "unit", *brokers, "ratio", "CPU µs/msg Revenant", "CPU µs/msg RabbitMQ", "msg per CPU s, ratio",
-              "peak RSS MiB Revenant", "peak RSS MiB RabbitMQ"]
+              "peak RSS MB Revenant", "peak RSS MB RabbitMQ"]
     print_table(header, [compare_row(results, case, row, brokers) for case in cases for row in case.rows], 2)
 
 
 def print_remarks(results, rounds):
-    print(f"\nRounds: {rounds}; the values are medians (memory and restarts are measured once). "
+    print(f"\nRounds: {rounds}; the values are medians (memory, disk and restarts are measured once). "
           "Ratios above 1 mean that Revenant is better.")
     if any(not line.get("ok") for lines in results.lines.values() for line in lines):
         print("* in some rounds the case failed; these rounds are left out of the median.")
+    print_reductions(results)
     print_noise(results)
     for case, broker, error in results.failures():
         print(f"FAILED {case} on {broker}: {error}")
+
+
+def print_reductions(results):
+    shares = {line.get("share", 1) for lines in results.lines.values() for line in lines} - {1}
+    if shares:
+        print(f"Only {min(shares):.0%} of the messages were used, also where a label gives their number.")
 
 
 def print_noise(results):
@@ -114,28 +125,51 @@ def print_noise(results):
         worst = max(line["other_cores"] for line in disturbed)
         print(f"In {len(disturbed)} of {len(all_lines)} runs other programs kept more than {limit} cores busy "
               f"(up to {worst:.1f}): rates and latencies are below what a quiet machine gives.")
+    for (case, broker), lines in results.lines.items():
+        for line in lines:
+            if "background_mb_per_second" in line:
+                print(f"{case} on {broker}: others wrote {number(line['background_mb_per_second'])} MB/s to the device "
+                      f"before it; the deaths took {number(line['seconds'])} s.")
+
+
+def measured(results, budget):
+    """What is held against the goal, and None while there is nothing."""
+    ours = results.median(budget.case, "Revenant", budget.key)
+    if not budget.ratio or ours is None:
+        return ours
+    theirs = results.median(budget.case, "RabbitMQ", budget.key)
+    return ours / theirs if theirs else None
 
 
 def verdict(results, budget):
     lines = results.of(budget.case, "Revenant")
-    value = results.median(budget.case, "Revenant", budget.key)
     if not lines:
         return "-", "not run"
+    if all(not line.get("ok") for line in lines):
+        return "-", results.failure_word(lines)
+    value = measured(results, budget)
     if value is None:
-        return "-", "failed"
+        return "-", "nothing to compare with" if budget.ratio else "not measured"
     met = value >= budget.goal if budget.at_least else value <= budget.goal
-    shown = f"{number(value)} {budget.unit}"
+    shown = f"{number(value)} {unit_of(budget)}"
     if budget.also_zero:
         worst = max(line.get(budget.also_zero, 0) for line in lines)
         shown += f", {budget.also_zero} {number(worst)}"
         met = met and worst == 0
+    if budget.whole and any(line.get("share", 1) != 1 for line in lines):
+        return shown, "reduced size"
     return shown, "met" if met else "missed"
+
+
+def unit_of(budget):
+    return "x RabbitMQ" if budget.ratio else budget.unit
 
 
 def print_budgets(results):
     rows = []
     for budget in BUDGETS:
-        goal = f"{'≥' if budget.at_least else '≤'} {number(budget.goal)} {budget.unit}"
+        goal = f"{'≥' if budget.at_least else '≤'} {number(budget.goal)} {unit_of(budget)}"
         rows.append([budget.work, goal, *verdict(results, budget)])
-    print("\nBudgets of Revenant (µs: broker CPU per message, kernel included)\n")
+    print("\nBudgets of Revenant (µs: broker CPU per message, kernel included; unsaved: confirmed, but not in the data "
+          "directory)\n")
     print_table(["work", "goal", "measured", "verdict"], rows, 1)
