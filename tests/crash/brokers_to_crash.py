@@ -1,0 +1,111 @@
+"""Brokers that are killed and started again on the same directory."""
+import os
+import shutil
+import signal
+import sys
+import time
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path += [os.path.join(TESTS, "conformance"), os.path.join(TESTS, "bench")]
+
+from brokers import BrokerError, Revenant  # noqa: E402
+from client import Client, ClosedByBroker  # noqa: E402
+from places import Api, RabbitMQWithManagement, descendants, segment  # noqa: E402
+
+
+class KilledWhileStarting(Exception):
+    pass
+
+
+class RevenantToCrash(Revenant):
+    recovery_seconds = 0.08  # Within that a kill hits a broker that is starting.
+    patience_seconds = 4
+
+    def __init__(self, program, directory):
+        super().__init__(program, directory)
+        self.seconds_to_live = None
+
+    def start(self):
+        self.port = 0
+        super().start()
+
+    def wait_for_ready_line(self):
+        if self.seconds_to_live is None:
+            super().wait_for_ready_line()
+        else:
+            time.sleep(self.seconds_to_live)
+            raise KilledWhileStarting
+
+    def start_and_kill(self, seconds):
+        self.seconds_to_live = seconds
+        try:
+            self.start()
+        except KilledWhileStarting:
+            self.kill()
+        finally:
+            self.seconds_to_live = None
+
+    def terminate(self):
+        """Whether it ended as it should."""
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(60)
+        self.process = None
+        return status == 0
+
+    def start_afresh(self):
+        """On an empty directory, when the old one is beyond recovery. That one is kept."""
+        self.kill()
+        data = os.path.join(self.directory, "data")
+        if os.path.exists(data):
+            os.rename(data, f"{data}.{time.time_ns()}")
+        self.start()
+
+    def excuses(self, fault):
+        return False
+
+
+class RabbitMQToCrash(RabbitMQWithManagement):
+    recovery_seconds = 5
+    patience_seconds = 12
+
+    def __init__(self, directory):
+        super().__init__(directory)
+        self.seconds_to_live = None
+
+    def wait_for_port(self, port, process):
+        if self.seconds_to_live is not None and process is self.process:
+            time.sleep(self.seconds_to_live)
+            raise KilledWhileStarting
+        super().wait_for_port(port, process)
+
+    def start_and_kill(self, seconds):
+        self.seconds_to_live = seconds
+        try:
+            self.start()
+        except KilledWhileStarting:
+            self.pid = next((pid for pid in descendants(self.process.pid) if self.is_beam(pid)), 0)
+            self.kill()
+        finally:
+            self.seconds_to_live = None
+
+    def terminate(self):
+        self.stop_server()
+        return True
+
+    def start_afresh(self):
+        self.kill()
+        shutil.rmtree(os.path.join(self.directory, "mnesia"), ignore_errors=True)
+        self.start()
+
+    def excuses(self, fault):
+        """What RabbitMQ does not promise: that a death is one event, nor that a transaction is."""
+        if fault.letters == "at-most-once":
+            return fault.kind in ("lost", "double", "death undone", "order")
+        if fault.letters == "at-least-once":
+            return fault.kind in ("double", "from an earlier round")
+        if fault.place == "transactions" or fault.place.startswith(("transaction.", "taken")):
+            return fault.kind in ("broken transaction", "repeated transaction", "came back")
+        return False
+
+
+__all__ = ["Api", "BrokerError", "Client", "ClosedByBroker", "RabbitMQToCrash", "RevenantToCrash", "segment"]

@@ -1,0 +1,92 @@
+"""Takes everything out of the queues after a restart, so that each message can be counted."""
+import time
+
+from brokers_to_crash import Api, Client, ClosedByBroker, segment
+from checker import Found, is_missing
+from ledger import id_in
+
+BATCH = 300
+PAUSE_SECONDS = 0.02
+
+
+class Drain:
+    """Gets and acks in transactions: what has been drained must not come back in a later round."""
+
+    def __init__(self, broker, ledger, workloads):
+        self.broker, self.ledger = broker, ledger
+        self.client, self.api = Client(broker.port, "/"), Api(broker.http_port)
+        self.expiring = [queue for workload in workloads for queue in workload.expiring]
+        self.outboxes = [queue for workload in workloads for queue in workload.letters_wait_in]
+        self.queues = [queue for lane in ledger.lanes.values() for queue in lane.queues if queue not in self.expiring]
+        self.findings = {queue: [] for queue in self.queues + self.expiring}
+
+    def run(self):
+        """The findings by queue. It ends when nothing is missing, or when nothing has come for a while."""
+        last_progress = time.monotonic()
+        while time.monotonic() < last_progress + self.broker.patience_seconds:
+            if sum(map(self.take_all, self.queues)):
+                last_progress = time.monotonic()
+            elif self.is_complete():
+                break
+            else:
+                time.sleep(PAUSE_SECONDS)
+        for queue in self.expiring:
+            self.take_all(queue)
+        self.client.close()
+        self.api.close()
+        return self.findings
+
+    def is_complete(self):
+        return not (any(self.count(queue) for queue in self.expiring)
+                    or any(self.letters_waiting(queue) for queue in self.outboxes) or self.anything_missing())
+
+    def anything_missing(self):
+        found = {(queue, message.id) for queue, messages in self.findings.items() for message in messages}
+        for message in self.ledger.messages.values():
+            for name, copy in message.copies.items():
+                lane = self.ledger.lanes[name]
+                if is_missing(lane, message, copy) and not any((queue, message.id) in found for queue in lane.queues):
+                    return True
+        return False
+
+    def letters_waiting(self, queue):
+        _, answer = self.api.request("GET", f"/api/queues/%2F/{segment(queue)}")
+        return answer.get("messages_dlx", 0) if isinstance(answer, dict) else 0
+
+    def count(self, queue):
+        """Ready messages; none if there is no such queue, which the definitions tell."""
+        try:
+            return self.client.call("queue.declare", 0, queue, True, False, False, False, False, [])[1]
+        except ClosedByBroker as closed:
+            if closed.code != 404:
+                raise
+            return 0
+
+    def take_all(self, queue):
+        """How many there were."""
+        taken = 0
+        while count := self.count(queue):
+            messages = self.take(queue, min(count, BATCH))
+            self.findings[queue] += map(found_in, messages)
+            taken += len(messages)
+            if not messages:
+                break
+        return taken
+
+    def take(self, queue, count):
+        self.client.call("tx.select")
+        for _ in range(count):
+            self.client.send("basic.get", 0, queue, False)
+        answers = [self.client.await_answer(("basic.get-ok", "basic.get-empty"), 1) for _ in range(count)]
+        messages = [answer for answer in answers if hasattr(answer, "body")]
+        if messages:
+            self.client.send("basic.ack", messages[-1].values[0], True)
+        self.client.call("tx.commit")
+        return messages
+
+
+def found_in(message):
+    headers = {name: content for name, _, content in dict(message.properties).get("headers", [])}
+    records = [{name: value for name, _, value in record} for _, record in headers.get("x-death", [])]
+    deaths = tuple((record["queue"], record["reason"], record["count"]) for record in records)
+    return Found(id_in(message.body), deaths, message.body, message.values[1])

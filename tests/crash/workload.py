@@ -1,0 +1,83 @@
+"""What all workloads have: definitions, lanes, actors, and what they ask for after the restart."""
+import dataclasses
+
+from ledger import Lane
+
+
+@dataclasses.dataclass(frozen=True)
+class Queue:
+    name: str
+    arguments: dict = dataclasses.field(default_factory=dict)
+    durable: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Exchange:
+    name: str
+    kind: str = "fanout"
+
+
+@dataclasses.dataclass(frozen=True)
+class Binding:
+    exchange: str
+    queue: str
+    key: str = ""
+
+
+class Workload:
+    """One way to use a broker. It lives as long as the test; begin() starts a round."""
+
+    queues = ()
+    exchanges = ()
+    bindings = ()
+    lanes = ()
+    expiring = ()  # Queues that empty themselves: they are waited for, not drained.
+    letters_wait_in = ()  # Queues whose letters may wait until their targets have room.
+
+    def begin(self, ledger, api):
+        for lane in self.lanes:
+            ledger.add_lane(lane)
+
+    def actors(self, arena):
+        raise NotImplementedError
+
+    def more_queues(self):
+        """To be drained, beside those of the lanes."""
+        return ()
+
+    def check(self, definitions):
+        """Faults that only this workload knows of. The definitions are those after the restart."""
+        return ()
+
+
+def died_once(source, *reasons):
+    return [((source, reason, 1),) for reason in reasons]
+
+
+def dead_lettering(exchange, **arguments):
+    """Queue arguments, with x- before each and dashes for underscores."""
+    return {"x-dead-letter-exchange": exchange,
+            **{f"x-{name.replace('_', '-')}": value for name, value in arguments.items()}}
+
+
+class WithMorgue(Workload):
+    """A queue whose dead letters go to a queue of their own."""
+
+    name = ""
+    arguments = {}
+    reasons = ()
+    ordered = ()
+    letters = "at-most-once"
+    repeats = False
+    morgue_arguments = {}
+
+    def __init__(self):
+        source, exchange, morgue = f"{self.name}.source", f"{self.name}.dlx", f"{self.name}.dead"
+        self.source, self.morgue = source, morgue
+        self.queues = (Queue(source, {"x-dead-letter-exchange": exchange, **self.arguments}),
+                       Queue(morgue, self.morgue_arguments))
+        self.exchanges = (Exchange(exchange),)
+        self.bindings = (Binding(exchange, morgue),)
+        self.lanes = (Lane(self.name, (source, morgue), {morgue: died_once(source, *self.reasons)},
+                           letters=self.letters, ordered=tuple(f"{self.name}.{end}" for end in self.ordered),
+                           repeats=self.repeats),)
