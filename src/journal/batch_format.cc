@@ -1,0 +1,60 @@
+#include "journal/batch_format.h"
+
+#include "base/byte_reader.h"
+#include "base/byte_writer.h"
+#include "base/check.h"
+
+#include <xxhash.h>
+
+#include <cstring>
+
+namespace revenant::journal {
+namespace {
+
+std::uint64_t checksum_of(std::string_view batch, Lsn lsn) {
+    const std::string_view covered = batch.substr(sizeof(std::uint64_t));
+    return XXH3_64bits_withSeed(covered.data(), covered.size(), lsn.value);
+}
+
+}  // namespace
+
+void finish_batch(std::string& batch, Lsn lsn, Lsn synced, std::uint32_t epoch) {
+    CHECK(batch.size() >= batch_header_bytes && batch.size() < batch_bytes_max);
+    batch.resize((batch.size() + batch_alignment - 1) / batch_alignment * batch_alignment, '\0');
+    std::string header;
+    ByteWriter out(header);
+    out.u64(0);
+    out.u32(batch_magic);
+    out.u32(static_cast<std::uint32_t>(batch.size()));
+    out.u64(lsn.value);
+    out.u64(synced.value);
+    out.u32(epoch);
+    out.u32(0);
+    CHECK(header.size() == batch_header_bytes);
+    std::memcpy(batch.data(), header.data(), header.size());
+    const std::uint64_t checksum = __builtin_bswap64(checksum_of(batch, lsn));
+    std::memcpy(batch.data(), &checksum, sizeof checksum);
+}
+
+std::optional<BatchHeader> read_batch_header(std::string_view bytes, Lsn lsn) {
+    ByteReader in(bytes);
+    BatchHeader header;
+    header.checksum = in.u64();
+    const std::uint32_t magic = in.u32();
+    header.size = in.u32();
+    header.lsn = {in.u64()};
+    header.synced = {in.u64()};
+    header.epoch = in.u32();
+    if (in.failed() || magic != batch_magic || header.lsn != lsn) return std::nullopt;
+    if (header.size < batch_header_bytes || header.size % batch_alignment != 0 ||
+        header.size >= batch_bytes_max) {
+        return std::nullopt;
+    }
+    return header;
+}
+
+bool batch_is_whole(std::string_view batch, const BatchHeader& header) {
+    return batch.size() == header.size && checksum_of(batch, header.lsn) == header.checksum;
+}
+
+}  // namespace revenant::journal

@@ -1,0 +1,54 @@
+// The format of a journal on one screen; grammar and an example in docs/formats/journal.md.
+//
+// A journal is one endless stream of bytes; an Lsn is a position in it. The stream is cut into
+// segments, files named after the position they begin with, so that a position leads to its place
+// by subtraction. A segment is a row of batches without gaps; a batch is what was handed to the
+// disk at once, a header and records:
+//
+//   checksum u64   XXH3 of all that follows, with the batch's own position as the seed
+//   magic    u32   "RVB1"
+//   size     u32   of the whole batch, a multiple of 8
+//   lsn      u64   its own position
+//   synced   u64   everything before this position was synced when the batch was written
+//   epoch    u32   counts the starts of the journal; never falls within a stream
+//   zero     u32
+//   records  { size u32, bytes }, then zeros
+//
+// Numbers are big-endian. A batch is whole or it is not there: the last one may be torn by a crash
+// and is cut off then. A batch that is broken though a later one says that it was synced is damage.
+#pragma once
+
+#include "base/ids.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace revenant::journal {
+
+constexpr std::size_t batch_header_bytes = 40;
+constexpr std::size_t batch_alignment = 8;
+constexpr std::uint32_t batch_magic = 0x52564231;  // "RVB1"
+constexpr std::size_t record_header_bytes = 4;
+constexpr std::size_t batch_bytes_max = std::size_t{1} << 31;
+
+struct BatchHeader {
+    std::uint64_t checksum = 0;
+    std::uint32_t size = 0;
+    Lsn lsn;
+    Lsn synced;
+    std::uint32_t epoch = 0;
+};
+
+// `batch` begins with room for the header and ends with its last record.
+void finish_batch(std::string& batch, Lsn lsn, Lsn synced, std::uint32_t epoch);
+
+// What stands at the beginning of these bytes, if it looks like the batch of this position. Says
+// nothing about the checksum.
+std::optional<BatchHeader> read_batch_header(std::string_view bytes, Lsn lsn);
+// `batch` is as long as its header says.
+bool batch_is_whole(std::string_view batch, const BatchHeader& header);
+
+}  // namespace revenant::journal

@@ -1,0 +1,66 @@
+// Disk: the only door to the file system. The simulator brings its own.
+//
+// What was written is certain only after sync() of the file; a file that was created, renamed or
+// removed is so for certain only after sync_directory() of its directory. Paths are joined with
+// '/'.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::journal {
+
+struct IoError {
+    std::string text;        // what was tried on which file, and what the system said
+    bool disk_full = false;  // trying again later makes sense
+};
+
+class File {
+  public:
+    virtual ~File() = default;
+    // Reads into the whole span; fewer bytes only at the end of the file.
+    virtual Result<std::size_t, IoError> read(std::uint64_t offset, std::span<char> into) const = 0;
+    // All of it, or an error; after an error any part of it may have been written.
+    virtual Result<void, IoError> write(std::uint64_t offset, std::string_view bytes) = 0;
+    // Contents and size are certain.
+    virtual Result<void, IoError> sync() = 0;
+    virtual Result<std::uint64_t, IoError> size() const = 0;
+    // These bytes will be read soon: a hint.
+    virtual void expect_read(std::uint64_t offset, std::uint64_t size) const = 0;
+};
+
+// Held as long as the object lives.
+class DirectoryLock {
+  public:
+    virtual ~DirectoryLock() = default;
+};
+
+class Disk {
+  public:
+    virtual ~Disk() = default;
+    virtual Result<std::shared_ptr<File>, IoError> open(const std::string& path) = 0;
+    // Empty, in the place of any file of that name.
+    virtual Result<std::shared_ptr<File>, IoError> create(const std::string& path) = 0;
+    // In the place of any file of the new name, at once.
+    virtual Result<void, IoError> rename(const std::string& from, const std::string& to) = 0;
+    virtual Result<void, IoError> remove(const std::string& path) = 0;
+    // With those above it; no error if it is there.
+    virtual Result<void, IoError> make_directory(const std::string& path) = 0;
+    // With everything in it.
+    virtual Result<void, IoError> remove_directory(const std::string& path) = 0;
+    // The names in it, sorted; none for a directory that is not there.
+    virtual Result<std::vector<std::string>, IoError> list(const std::string& path) = 0;
+    virtual Result<void, IoError> sync_directory(const std::string& path) = 0;
+    // An error names the process that holds it already.
+    virtual Result<std::unique_ptr<DirectoryLock>, IoError> lock(const std::string& path) = 0;
+    virtual Result<std::uint64_t, IoError> free_bytes(const std::string& path) = 0;
+};
+
+}  // namespace revenant::journal

@@ -1,0 +1,324 @@
+#include "journal/journal.h"
+
+#include "base/byte_reader.h"
+#include "base/byte_writer.h"
+#include "base/check.h"
+#include "base/probe.h"
+#include "journal/batch_format.h"
+#include "journal/snapshot_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace revenant::journal {
+
+struct Journal::Written {
+    std::optional<IoError> error;
+    std::optional<Segment> opened;
+};
+
+struct Journal::Snapshot {
+    Lsn at;
+    std::string bytes;
+    std::set<Lsn> segments_in_use;
+    std::optional<IoError> error;
+};
+
+Journal::Journal(Disk& disk, DiskWorker& worker, std::string directory, JournalSettings settings)
+    : disk_(disk),
+      worker_(worker),
+      directory_(std::move(directory)),
+      settings_(settings),
+      self_(std::make_shared<Journal*>(this)),
+      writer_(std::make_shared<SegmentWriter>(disk, directory_, settings.segments)) {}
+
+Journal::~Journal() { *self_ = nullptr; }
+
+// ------------------------------------------------------------------------- opening
+
+Result<std::unique_ptr<Journal>, IoError> Journal::open(Disk& disk, DiskWorker& worker,
+                                                        std::string directory,
+                                                        JournalSettings settings) {
+    REVENANT_TRY_VOID(disk.make_directory(directory));
+    std::unique_ptr<Journal> journal(new Journal(disk, worker, std::move(directory), settings));
+    REVENANT_TRY_VOID(journal->find_files());
+    REVENANT_TRY_VOID(journal->find_end());
+    return journal;
+}
+
+Result<void, IoError> Journal::find_files() {
+    REVENANT_TRY(const auto names, disk_.list(directory_));
+    std::vector<Lsn> snapshots;
+    for (const std::string& name : names) {
+        const std::string path = directory_ + "/" + name;
+        if (const auto start = parse_segment_name(name)) {
+            REVENANT_TRY(auto file, disk_.open(path));
+            reader_.add({*start, path, std::move(file)});
+        } else if (const auto at = parse_snapshot_name(name)) {
+            snapshots.push_back(*at);
+        } else if (name.ends_with(".spare")) {
+            writer_->add_spare(path);
+        } else if (name.ends_with(".new")) {
+            REVENANT_TRY_VOID(disk_.remove(path));  // a snapshot that was never finished
+        }
+    }
+    if (snapshots.empty()) return {};
+    // Every snapshot with its right name was synced before it got it, so the newest must be whole.
+    std::sort(snapshots.begin(), snapshots.end());
+    REVENANT_TRY_VOID(read_snapshot(snapshots.back()));
+    snapshots.pop_back();
+    for (const Lsn at : snapshots) {
+        REVENANT_TRY_VOID(disk_.remove(directory_ + "/" + snapshot_name(at)));
+    }
+    return {};
+}
+
+Result<void, IoError> Journal::read_snapshot(Lsn at) {
+    REVENANT_TRY(auto snapshot, read_snapshot_file(disk_, directory_, at));
+    snapshot_at_ = at;
+    snapshot_ = std::move(snapshot.bytes);
+    epoch_ = snapshot.epoch;
+    return {};
+}
+
+// The last segment alone may be torn, so that is where the end is looked for.
+Result<void, IoError> Journal::find_end() {
+    Lsn end = snapshot_at_;
+    if (!reader_.all().empty()) {
+        const Segment& last = reader_.all().rbegin()->second;
+        const auto visit = [](const ScannedBatch&) { return Result<void, IoError>{}; };
+        REVENANT_TRY(const ScanOutcome found,
+                     scan_segment(last, last.start, std::nullopt, 0, visit));
+        epoch_ = std::max(epoch_, found.epoch);
+        if (found.end < snapshot_at_) {
+            return Unexpected{IoError{"journal damaged: directory " + directory_ +
+                                      " ends before its own snapshot"}};
+        }
+        end = found.end;
+        writer_->resume(last, end);
+    }
+    epoch_ += 1;
+    written_ = end;
+    durable_ = end;
+    start_gathering(end);
+    return {};
+}
+
+Result<void, IoError> Journal::replay(const Visitor& visit) {
+    const Lsn end = durable_;
+    const auto each_record = [&](const ScannedBatch& batch) -> Result<void, IoError> {
+        ByteReader in(batch.bytes);
+        in.bytes(batch_header_bytes);
+        while (in.remaining() >= record_header_bytes) {
+            const std::uint32_t size = in.u32();
+            if (size == 0) break;
+            const Lsn at{batch.at.value + batch.bytes.size() - in.remaining()};
+            const std::string_view bytes = in.bytes(size);
+            if (in.failed()) {
+                return Unexpected{IoError{"journal damaged: directory " + directory_ +
+                                          ", position " + std::to_string(at.value) +
+                                          ": a record is longer than its batch"}};
+            }
+            REVENANT_TRY_VOID(visit({bytes, at, batch.at}));
+        }
+        return {};
+    };
+    // Copied: what is replayed may already be appended to, which opens segments.
+    const std::map<Lsn, Segment> segments = reader_.all();
+    Lsn expected = snapshot_at_;
+    for (auto at = segments.begin(); at != segments.end(); ++at) {
+        const auto following = std::next(at);
+        const Lsn segment_end = following == segments.end() ? end : following->first;
+        if (segment_end <= snapshot_at_ || at->first >= end) continue;
+        const Lsn from = std::max(at->first, snapshot_at_);
+        if (from != expected) {
+            return Unexpected{IoError{"journal damaged: directory " + directory_ +
+                                      ": the segment that holds position " +
+                                      std::to_string(expected.value) + " is missing"}};
+        }
+        REVENANT_TRY_VOID(scan_segment(at->second, from, segment_end, 0, each_record));
+        expected = segment_end;
+    }
+    snapshot_.clear();
+    snapshot_.shrink_to_fit();
+    return {};
+}
+
+// ------------------------------------------------------------------------- appending
+
+void Journal::start_gathering(Lsn at) {
+    gathering_at_ = at;
+    gathering_.assign(batch_header_bytes, '\0');
+}
+
+std::string& Journal::begin_record() {
+    record_at_ = gathering_.size();
+    gathering_.append(record_header_bytes, '\0');
+    return gathering_;
+}
+
+Lsn Journal::end_record() {
+    const std::size_t size = gathering_.size() - record_at_ - record_header_bytes;
+    CHECK(size > 0);
+    ByteWriter(gathering_).patch_u32(record_at_, static_cast<std::uint32_t>(size));
+    return position();
+}
+
+std::size_t Journal::waiting_bytes() const {
+    std::size_t bytes = gathering_.size();
+    for (const Sealed& batch : sealed_) bytes += batch.bytes->size();
+    return bytes;
+}
+
+void Journal::flush(Urgency urgency) {
+    const bool gathered = gathering_.size() > batch_header_bytes;
+    const bool unsynced = gathered || !sealed_.empty() || durable_ != written_;
+    if (gathered) flush_wanted_ = true;
+    if (unsynced && urgency == Urgency::now) sync_wanted_ = true;
+    submit();
+}
+
+void Journal::retry() {
+    if (!disk_full_) return;
+    PROBE("journal.tried_again");
+    submit();
+}
+
+// What was gathered becomes a batch.
+void Journal::seal() {
+    if (gathering_.size() == batch_header_bytes) return;
+    finish_batch(gathering_, gathering_at_, durable_, epoch_);
+    sealed_.push_back({gathering_at_, std::make_shared<const std::string>(std::move(gathering_))});
+    start_gathering({gathering_at_.value + sealed_.back().bytes->size()});
+    flush_wanted_ = false;
+}
+
+void Journal::submit() {
+    if (failed_ || at_work_) return;
+    if (sealed_.empty() && flush_wanted_) seal();
+    if (sealed_.empty() && !sync_wanted_) return;
+    at_work_ = true;
+    // One sync for all that is sealed, after the last of it.
+    syncing_ = sealed_.size() <= 1 && std::exchange(sync_wanted_, false);
+    const auto written = std::make_shared<Written>();
+    worker_.run(
+        [written, writer = writer_, batch = sealed_.empty() ? Sealed{} : sealed_.front(),
+         sync = syncing_] {
+            Result<void, IoError> outcome;
+            if (batch.bytes) outcome = writer->write(batch.at, *batch.bytes, written->opened);
+            if (outcome && sync) outcome = writer->sync();
+            if (!outcome) written->error = std::move(outcome).error();
+        },
+        [written, self = self_] {
+            if (*self != nullptr) (*self)->on_written(*written);
+        });
+}
+
+void Journal::on_written(const Written& written) {
+    at_work_ = false;
+    if (written.opened) reader_.add(*written.opened);
+    if (written.error && written.error->disk_full) {
+        sync_wanted_ = sync_wanted_ || syncing_;
+        if (!std::exchange(disk_full_, true) && listener_.disk_full) listener_.disk_full(true);
+        return;
+    }
+    if (written.error) return fail(*written.error);
+    if (std::exchange(disk_full_, false) && listener_.disk_full) listener_.disk_full(false);
+    if (!sealed_.empty()) {
+        written_ = {sealed_.front().at.value + sealed_.front().bytes->size()};
+        sealed_.pop_front();
+    }
+    if (syncing_) {
+        durable_ = written_;
+        submit_snapshot();
+        if (listener_.durable) listener_.durable(durable_);
+    }
+    submit();
+}
+
+void Journal::fail(const IoError& error) {
+    failed_ = true;
+    if (listener_.failed) listener_.failed(error.text);
+}
+
+// ------------------------------------------------------------------------- reading
+
+Result<void, IoError> Journal::read(Lsn at, std::span<char> into) const {
+    const auto copy_from = [&](const std::string& bytes, Lsn start) {
+        const std::uint64_t offset = at.value - start.value;
+        CHECK(offset + into.size() <= bytes.size());
+        std::memcpy(into.data(), bytes.data() + offset, into.size());
+    };
+    if (at >= gathering_at_) {
+        copy_from(gathering_, gathering_at_);
+        return {};
+    }
+    for (const Sealed& batch : sealed_) {
+        if (at < batch.at || at.value >= batch.at.value + batch.bytes->size()) continue;
+        copy_from(*batch.bytes, batch.at);
+        return {};
+    }
+    return reader_.read(at, into);
+}
+
+Lsn Journal::segment_of(Lsn at) const {
+    const Segment* const segment = reader_.find(at);
+    return segment == nullptr ? Lsn{} : segment->start;
+}
+
+// ------------------------------------------------------------------------- snapshots
+
+void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
+    CHECK(!next_snapshot_);
+    seal();  // a replay begins with a whole batch
+    next_snapshot_ = std::make_shared<Snapshot>(
+        Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}});
+    if (durable_ >= next_snapshot_->at) return submit_snapshot();
+    flush(Urgency::now);
+}
+
+// What a snapshot refers to is safe before the snapshot is.
+void Journal::submit_snapshot() {
+    if (!next_snapshot_ || durable_ < next_snapshot_->at) return;
+    worker_.run(
+        [snapshot = next_snapshot_, before = snapshot_at_, epoch = epoch_, &disk = disk_,
+         directory = directory_] {
+            Result<void, IoError> written =
+                write_snapshot_file(disk, directory, snapshot->at, epoch, snapshot->bytes);
+            if (written && before != snapshot->at) {
+                written = disk.remove(directory + "/" + snapshot_name(before));
+            }
+            if (!written) snapshot->error = std::move(written).error();
+        },
+        [snapshot = next_snapshot_, self = self_] {
+            if (*self != nullptr) (*self)->on_snapshot_written(*snapshot);
+        });
+}
+
+void Journal::on_snapshot_written(const Snapshot& snapshot) {
+    const std::shared_ptr<Snapshot> done = std::exchange(next_snapshot_, nullptr);
+    if (snapshot.error && snapshot.error->disk_full) return;  // the next one may find room
+    if (snapshot.error) return fail(*snapshot.error);
+    snapshot_at_ = snapshot.at;
+    drop_segments_before(snapshot.at, snapshot.segments_in_use);
+}
+
+void Journal::drop_segments_before(Lsn position, const std::set<Lsn>& in_use) {
+    std::vector<Segment> dead;
+    const auto& segments = reader_.all();
+    for (auto at = segments.begin(); at != segments.end(); ++at) {
+        const auto following = std::next(at);
+        // The last one is being written.
+        if (following == segments.end() || following->first > position) break;
+        if (!in_use.contains(at->first)) dead.push_back(at->second);
+    }
+    for (const Segment& segment : dead) {
+        reader_.forget(segment.start);
+        worker_.run(
+            [writer = writer_, path = segment.path] { (void)writer->retire(path).has_value(); },
+            [] {});
+    }
+}
+
+}  // namespace revenant::journal

@@ -1,0 +1,152 @@
+// Journal: an ordered stream of records made durable, and snapshots that shorten it. It knows no
+// events. START READING HERE; the format is in batch_format.h.
+//
+// It lives on one thread, its home, and never waits: what was appended is gathered, handed to the
+// disk's thread as one batch, and while that is written and synced the next one gathers. Bytes can
+// be read back from the moment they were appended.
+#pragma once
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "journal/disk.h"
+#include "journal/disk_worker.h"
+#include "journal/segments.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace revenant::journal {
+
+struct JournalSettings {
+    SegmentSettings segments;
+};
+
+class Journal {
+  public:
+    // Told at home. A failed write or sync is never tried again: the node must stop. A full disk is
+    // no failure: the batch is kept and tried again by retry().
+    struct Listener {
+        std::function<void(Lsn)> durable;
+        std::function<void(const std::string&)> failed;
+        std::function<void(bool)> disk_full;  // true when it is, false when it no longer is
+    };
+
+    // The records after the newest snapshot; `batch` is the position of the batch a record is in.
+    struct Record {
+        std::string_view bytes;
+        Lsn at;
+        Lsn batch;
+    };
+    using Visitor = std::function<Result<void, IoError>(const Record&)>;
+
+    static Result<std::unique_ptr<Journal>, IoError> open(Disk& disk, DiskWorker& worker,
+                                                          std::string directory,
+                                                          JournalSettings settings);
+    ~Journal();
+    Journal(const Journal&) = delete;
+    Journal& operator=(const Journal&) = delete;
+
+    // --- at the start: the newest snapshot, then everything behind it ---
+
+    // Empty if there is none.
+    const std::string& snapshot() const { return snapshot_; }
+    Result<void, IoError> replay(const Visitor& visit);
+    void listen(Listener listener) { listener_ = std::move(listener); }
+
+    // --- appending ---
+
+    // A record is what is appended to this string until end_record().
+    std::string& begin_record();
+    // The position of the next byte that is appended.
+    Lsn position() const { return {gathering_at_.value + gathering_.size()}; }
+    // Where the batch begins that is being gathered.
+    Lsn batch_position() const { return gathering_at_; }
+    // The position that must be durable for this record to be safe.
+    Lsn end_record();
+    // Takes back a record that has begun.
+    void drop_record() { gathering_.resize(record_at_); }
+
+    enum class Urgency : std::uint8_t { when_convenient, now };
+    // Hands what was gathered to the disk, unless the disk is still at work: then as soon as it is
+    // done. Convenient means: written, not yet synced.
+    void flush(Urgency urgency);
+    // A full disk may have room again.
+    void retry();
+    std::size_t waiting_bytes() const;
+    Lsn durable() const { return durable_; }
+    bool is_disk_full() const { return disk_full_; }
+
+    // --- reading ---
+
+    Result<void, IoError> read(Lsn at, std::span<char> into) const;
+    void expect_read(Lsn at, std::uint64_t size) const { reader_.expect_read(at, size); }
+    // The position its segment begins with: what is removed together.
+    Lsn segment_of(Lsn at) const;
+
+    // --- snapshots ---
+
+    Lsn snapshot_position() const { return snapshot_at_; }
+    // Everything before position() is in these bytes, but for what lies in the segments named,
+    // which are still referred to. Other segments before it are gone when the snapshot is safe.
+    void write_snapshot(std::string bytes, std::set<Lsn> segments_in_use);
+    bool is_writing_snapshot() const { return next_snapshot_ != nullptr; }
+
+  private:
+    Journal(Disk& disk, DiskWorker& worker, std::string directory, JournalSettings settings);
+    Result<void, IoError> find_files();
+    Result<void, IoError> read_snapshot(Lsn at);
+    Result<void, IoError> find_end();
+    void start_gathering(Lsn at);
+    void seal();
+    void submit();
+    struct Written;
+    void on_written(const Written& written);
+    struct Snapshot;
+    void submit_snapshot();
+    void on_snapshot_written(const Snapshot& snapshot);
+    void fail(const IoError& error);
+    void drop_segments_before(Lsn position, const std::set<Lsn>& in_use);
+
+    Disk& disk_;
+    DiskWorker& worker_;
+    const std::string directory_;
+    const JournalSettings settings_;
+    Listener listener_;
+    // Callbacks of work under way look here whether the journal is still there.
+    std::shared_ptr<Journal*> self_;
+    std::shared_ptr<SegmentWriter> writer_;  // touched by the disk's thread only, once it is open
+    SegmentReader reader_;
+
+    std::string gathering_;
+    Lsn gathering_at_;
+    std::size_t record_at_ = 0;
+    // Batches that are complete, the first of them with the disk while it is at work. Mostly one.
+    struct Sealed {
+        Lsn at;
+        std::shared_ptr<const std::string> bytes;
+    };
+    std::deque<Sealed> sealed_;
+    bool at_work_ = false;
+    bool flush_wanted_ = false;
+    bool sync_wanted_ = false;
+    bool syncing_ = false;
+    bool disk_full_ = false;
+    bool failed_ = false;
+    Lsn written_;
+    Lsn durable_;
+    std::uint32_t epoch_ = 0;
+
+    std::string snapshot_;
+    Lsn snapshot_at_;
+    std::shared_ptr<Snapshot> next_snapshot_;  // until it is safe
+};
+
+}  // namespace revenant::journal

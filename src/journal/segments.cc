@@ -1,0 +1,204 @@
+#include "journal/segments.h"
+
+#include "base/check.h"
+#include "base/probe.h"
+#include "journal/batch_format.h"
+#include "journal/position_name.h"
+
+#include <algorithm>
+
+namespace revenant::journal {
+namespace {
+
+constexpr std::string_view segment_suffix = ".segment";
+constexpr std::string_view spare_suffix = ".spare";
+
+Unexpected<IoError> damaged(const Segment& segment, Lsn at) {
+    return Unexpected{IoError{
+        "journal damaged: file " + segment.path + ", offset " +
+        std::to_string(at.value - segment.start.value) +
+        ": what was once safe here can no longer be read; see docs/formats/journal.md for ways "
+        "out"}};
+}
+
+}  // namespace
+
+std::string segment_name(Lsn start) { return position_name(start, segment_suffix); }
+
+std::optional<Lsn> parse_segment_name(std::string_view name) {
+    return parse_position_name(name, segment_suffix);
+}
+
+// ------------------------------------------------------------------------- reading
+
+const Segment* SegmentReader::find(Lsn at) const {
+    auto found = segments_.upper_bound(at);
+    if (found == segments_.begin()) return nullptr;
+    return &std::prev(found)->second;
+}
+
+Result<void, IoError> SegmentReader::read(Lsn at, std::span<char> into) const {
+    const Segment* const segment = find(at);
+    if (segment == nullptr) {
+        return Unexpected{IoError{"no segment holds position " + std::to_string(at.value)}};
+    }
+    const std::uint64_t offset = at.value - segment->start.value;
+    REVENANT_TRY(const std::size_t got, segment->file->read(offset, into));
+    if (got != into.size()) return damaged(*segment, at);
+    return {};
+}
+
+void SegmentReader::expect_read(Lsn at, std::uint64_t size) const {
+    const Segment* const segment = find(at);
+    if (segment != nullptr) segment->file->expect_read(at.value - segment->start.value, size);
+}
+
+namespace {
+
+// A segment as it is read: a window of the file that moves on.
+class Window {
+  public:
+    Window(const Segment& segment, std::uint64_t file_bytes)
+        : segment_(segment), file_bytes_(file_bytes) {}
+
+    std::uint64_t end() const { return segment_.start.value + file_bytes_; }
+
+    // The bytes from this position on, `size` of them unless the file ends before.
+    Result<std::string_view, IoError> at(Lsn at, std::size_t size) {
+        const std::uint64_t offset = at.value - segment_.start.value;
+        const std::uint64_t wanted = std::min<std::uint64_t>(size, file_bytes_ - offset);
+        if (offset < offset_ || offset + wanted > offset_ + buffer_.size()) {
+            offset_ = offset;
+            buffer_.resize(
+                std::min(std::max<std::uint64_t>(wanted, window_bytes), file_bytes_ - offset));
+            REVENANT_TRY(const std::size_t got, segment_.file->read(offset, buffer_));
+            buffer_.resize(got);
+        }
+        return std::string_view(buffer_).substr(offset - offset_, wanted);
+    }
+
+  private:
+    static constexpr std::uint64_t window_bytes = 1024 * 1024;
+    const Segment& segment_;
+    const std::uint64_t file_bytes_;
+    std::uint64_t offset_ = 0;
+    std::string buffer_;
+};
+
+// The whole batch at this position, if there is one.
+Result<std::optional<ScannedBatch>, IoError> whole_batch(Window& window, Lsn at) {
+    REVENANT_TRY(const std::string_view head, window.at(at, batch_header_bytes));
+    const auto header = read_batch_header(head, at);
+    if (!header || at.value + header->size > window.end()) return std::optional<ScannedBatch>{};
+    REVENANT_TRY(const std::string_view bytes, window.at(at, header->size));
+    if (!batch_is_whole(bytes, *header)) return std::optional<ScannedBatch>{};
+    return std::optional{ScannedBatch{at, bytes, header->epoch}};
+}
+
+// Whether a later batch says that what stands at `broken` was synced.
+Result<bool, IoError> was_synced(Window& window, Lsn broken) {
+    for (std::uint64_t at = broken.value + batch_alignment; at + batch_header_bytes <= window.end();
+         at += batch_alignment) {
+        REVENANT_TRY(const std::string_view head, window.at({at}, batch_header_bytes));
+        const auto header = read_batch_header(head, {at});
+        if (!header || header->synced <= broken || at + header->size > window.end()) continue;
+        REVENANT_TRY(const std::string_view bytes, window.at({at}, header->size));
+        if (batch_is_whole(bytes, *header)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std::optional<Lsn> end,
+                                          std::uint32_t epoch, const BatchVisitor& visit) {
+    REVENANT_TRY(const std::uint64_t file_bytes, segment.file->size());
+    Window window(segment, file_bytes);
+    Lsn at = from;
+    while (!end || at < *end) {
+        if (at.value > window.end()) return damaged(segment, at);
+        REVENANT_TRY(const auto batch, whole_batch(window, at));
+        // One of an earlier epoch was cut off by a start after it was written.
+        if (!batch || batch->epoch < epoch) {
+            if (end) return damaged(segment, at);
+            REVENANT_TRY(const bool synced, was_synced(window, at));
+            if (synced) return damaged(segment, at);
+            PROBE("segments.tail_cut");
+            break;
+        }
+        epoch = batch->epoch;
+        REVENANT_TRY_VOID(visit(*batch));
+        at.value += batch->bytes.size();
+    }
+    return ScanOutcome{at, epoch};
+}
+
+// ------------------------------------------------------------------------- writing
+
+void SegmentWriter::resume(Segment segment, Lsn end) {
+    filled_ = end.value - segment.start.value;
+    current_ = std::move(segment);
+}
+
+Result<void, IoError> SegmentWriter::write(Lsn at, std::string_view batch,
+                                           std::optional<Segment>& opened) {
+    const bool fits =
+        current_ && (at.value - current_->start.value) + batch.size() <= settings_.segment_bytes;
+    if (!fits && (!current_ || current_->start != at)) {
+        REVENANT_TRY_VOID(open_next(at));
+        opened = current_;
+    }
+    const std::uint64_t offset = at.value - current_->start.value;
+    if (batch.size() < settings_.small_batch_bytes) {
+        REVENANT_TRY_VOID(fill_ahead(offset + batch.size()));
+    }
+    REVENANT_TRY_VOID(current_->file->write(offset, batch));
+    filled_ = std::max(filled_, offset + batch.size());
+    unsynced_ = true;
+    return {};
+}
+
+Result<void, IoError> SegmentWriter::sync() {
+    if (!unsynced_) return {};
+    REVENANT_TRY_VOID(current_->file->sync());
+    unsynced_ = false;
+    return {};
+}
+
+// The end of one segment is certain before the next one begins: only the last can be torn.
+Result<void, IoError> SegmentWriter::open_next(Lsn start) {
+    REVENANT_TRY_VOID(sync());
+    Segment next{start, directory_ + "/" + segment_name(start), nullptr};
+    filled_ = 0;
+    if (!spares_.empty()) {
+        PROBE("segments.spare_used");
+        REVENANT_TRY_VOID(disk_.rename(spares_.back(), next.path));
+        spares_.pop_back();
+        REVENANT_TRY(next.file, disk_.open(next.path));
+        REVENANT_TRY(filled_, next.file->size());
+    } else {
+        REVENANT_TRY(next.file, disk_.create(next.path));
+    }
+    REVENANT_TRY_VOID(disk_.sync_directory(directory_));
+    current_ = std::move(next);
+    return {};
+}
+
+Result<void, IoError> SegmentWriter::fill_ahead(std::uint64_t end) {
+    if (end <= filled_) return {};
+    const std::uint64_t to = std::max(end, filled_ + settings_.fill_bytes);
+    const std::string zeros(to - filled_, '\0');
+    REVENANT_TRY_VOID(current_->file->write(filled_, zeros));
+    filled_ = to;
+    return {};
+}
+
+Result<void, IoError> SegmentWriter::retire(const std::string& path) {
+    if (spares_.size() >= settings_.spares_max) return disk_.remove(path);
+    const std::string spare = path + std::string(spare_suffix);
+    REVENANT_TRY_VOID(disk_.rename(path, spare));
+    spares_.push_back(spare);
+    return {};
+}
+
+}  // namespace revenant::journal

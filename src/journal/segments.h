@@ -1,0 +1,101 @@
+// Segments: the files of one journal. Two views of them: SegmentReader, at home with the engine,
+// reads what was written; SegmentWriter, on the disk's thread, appends batches.
+#pragma once
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "journal/disk.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::journal {
+
+struct SegmentSettings {
+    std::uint64_t segment_bytes = 16 * 1024 * 1024;
+    // A small batch costs half when its place in the file was filled before: that much is filled
+    // with zeros ahead of it. Larger ones just extend the file.
+    std::uint64_t fill_bytes = 1024 * 1024;
+    std::uint64_t small_batch_bytes = 64 * 1024;
+    // Files of dead segments that are kept to be written again.
+    std::size_t spares_max = 4;
+};
+
+struct Segment {
+    Lsn start;
+    std::string path;
+    std::shared_ptr<File> file;
+};
+
+std::string segment_name(Lsn start);
+std::optional<Lsn> parse_segment_name(std::string_view name);
+
+class SegmentReader {
+  public:
+    void add(Segment segment) { segments_.insert_or_assign(segment.start, std::move(segment)); }
+    void forget(Lsn start) { segments_.erase(start); }
+    // Must have been written.
+    Result<void, IoError> read(Lsn at, std::span<char> into) const;
+    void expect_read(Lsn at, std::uint64_t size) const;
+    // The one that holds this position; nullptr if there is none.
+    const Segment* find(Lsn at) const;
+    const std::map<Lsn, Segment>& all() const { return segments_; }
+
+  private:
+    std::map<Lsn, Segment> segments_;
+};
+
+struct ScannedBatch {
+    Lsn at;
+    std::string_view bytes;  // with its header
+    std::uint32_t epoch = 0;
+};
+
+// Reads the batches of a segment from its start, or from a position within it, up to `end`, or to
+// the end of what is whole. Returns the position behind the last one.
+struct ScanOutcome {
+    Lsn end;
+    std::uint32_t epoch = 0;
+};
+using BatchVisitor = std::function<Result<void, IoError>(const ScannedBatch&)>;
+Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std::optional<Lsn> end,
+                                          std::uint32_t epoch, const BatchVisitor& visit);
+
+class SegmentWriter {
+  public:
+    SegmentWriter(Disk& disk, std::string directory, SegmentSettings settings)
+        : disk_(disk), directory_(std::move(directory)), settings_(settings) {}
+
+    // Goes on in a segment that was there.
+    void resume(Segment segment, Lsn end);
+    void add_spare(std::string path) { spares_.push_back(std::move(path)); }
+
+    // Writes the batch at its position; sets `opened` when it begins a new segment for it. After a
+    // full disk the same batch may be written again.
+    Result<void, IoError> write(Lsn at, std::string_view batch, std::optional<Segment>& opened);
+    Result<void, IoError> sync();
+    // The file of a dead segment: kept as a spare or removed.
+    Result<void, IoError> retire(const std::string& path);
+
+  private:
+    Result<void, IoError> open_next(Lsn start);
+    Result<void, IoError> fill_ahead(std::uint64_t end);
+
+    Disk& disk_;
+    const std::string directory_;
+    const SegmentSettings settings_;
+    std::optional<Segment> current_;
+    std::uint64_t filled_ = 0;  // the current file has data or zeros up to here
+    bool unsynced_ = false;
+    std::vector<std::string> spares_;
+    std::uint64_t spares_made_ = 0;
+};
+
+}  // namespace revenant::journal

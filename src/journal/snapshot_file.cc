@@ -1,0 +1,71 @@
+#include "journal/snapshot_file.h"
+
+#include "base/byte_reader.h"
+#include "base/byte_writer.h"
+#include "journal/position_name.h"
+
+#include <xxhash.h>
+
+namespace revenant::journal {
+namespace {
+
+constexpr std::uint32_t snapshot_magic = 0x52565331;  // "RVS1"
+constexpr std::size_t header_bytes = 32;
+constexpr std::string_view suffix = ".snapshot";
+
+Unexpected<IoError> damaged(const std::string& path, std::string_view how) {
+    return Unexpected{IoError{"snapshot damaged: file " + path + ": " + std::string(how) +
+                              "; see docs/formats/journal.md for ways out"}};
+}
+
+}  // namespace
+
+std::string snapshot_name(Lsn at) { return position_name(at, suffix); }
+
+std::optional<Lsn> parse_snapshot_name(std::string_view name) {
+    return parse_position_name(name, suffix);
+}
+
+Result<void, IoError> write_snapshot_file(Disk& disk, const std::string& directory, Lsn at,
+                                          std::uint32_t epoch, std::string_view bytes) {
+    std::string header;
+    ByteWriter out(header);
+    out.u32(snapshot_magic);
+    out.u32(epoch);
+    out.u64(at.value);
+    out.u64(bytes.size());
+    out.u64(XXH3_64bits_withSeed(bytes.data(), bytes.size(), at.value));
+    const std::string path = directory + "/" + snapshot_name(at);
+    const std::string aside = path + ".new";
+    REVENANT_TRY(const auto file, disk.create(aside));
+    REVENANT_TRY_VOID(file->write(0, header));
+    REVENANT_TRY_VOID(file->write(header_bytes, bytes));
+    REVENANT_TRY_VOID(file->sync());
+    REVENANT_TRY_VOID(disk.rename(aside, path));
+    return disk.sync_directory(directory);
+}
+
+Result<SnapshotFile, IoError> read_snapshot_file(Disk& disk, const std::string& directory, Lsn at) {
+    const std::string path = directory + "/" + snapshot_name(at);
+    REVENANT_TRY(const auto file, disk.open(path));
+    REVENANT_TRY(const std::uint64_t file_bytes, file->size());
+    if (file_bytes < header_bytes) return damaged(path, "it is too short");
+    std::string contents(file_bytes, '\0');
+    REVENANT_TRY(const std::size_t got, file->read(0, contents));
+    if (got != file_bytes) return damaged(path, "it is too short");
+    ByteReader in(contents);
+    if (in.u32() != snapshot_magic) return damaged(path, "it is no snapshot of a known version");
+    SnapshotFile snapshot;
+    snapshot.epoch = in.u32();
+    const std::uint64_t lsn = in.u64();
+    const std::uint64_t size = in.u64();
+    const std::uint64_t checksum = in.u64();
+    if (lsn != at.value || size != in.remaining()) return damaged(path, "its header is wrong");
+    if (XXH3_64bits_withSeed(in.rest().data(), size, at.value) != checksum) {
+        return damaged(path, "its checksum is wrong");
+    }
+    snapshot.bytes = in.rest();
+    return snapshot;
+}
+
+}  // namespace revenant::journal
