@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "engine/command.h"
+#include "engine/shared_death.h"
 #include "message/value.h"
 
 #include <boost/intrusive/list.hpp>
@@ -153,6 +154,7 @@ class Attached {
     Channel* find_reply_channel(std::string_view name);
     std::size_t connection_count() const { return connections_.size(); }
     std::size_t channel_count() const { return channels_.size(); }
+    SharedDeaths& shared_deaths() { return shared_deaths_; }
 
     template <typename Visit>
     void for_each_channel(Visit visit) {
@@ -163,6 +165,7 @@ class Attached {
     boost::unordered_flat_map<ConnectionId, std::unique_ptr<Connection>> connections_;
     boost::unordered_flat_map<ChannelId, std::unique_ptr<Channel>> channels_;
     boost::unordered_flat_map<std::string, ChannelId> reply_names_;
+    SharedDeaths shared_deaths_;
     Channel* last_channel_ = nullptr;  // commands of one channel come in bursts
 };
 

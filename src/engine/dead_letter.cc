@@ -14,32 +14,6 @@ namespace {
 // A message that full queues pass on to each other visits at most so many of them.
 constexpr std::size_t refusals_max = 1000;
 
-// Messages of one queue that die together mostly came the same way: they share one envelope and one
-// routing decision.
-struct Run {
-    DeathPlan plan;
-    MessageRef like;  // the message the plan was made for
-    EnvelopeRef like_envelope;
-    std::uint32_t like_delivery_count = 0;
-    bool shareable = false;
-
-    bool covers(const Dying& dying) const {
-        if (!shareable || dying.delivery_count != like_delivery_count) return false;
-        if (!(dying.envelope == like_envelope)) return false;
-        const Message& message = *dying.message;
-        return message.extra_keys() == nullptr && like->extra_keys() == nullptr &&
-               message.exchange() == like->exchange() &&
-               message.routing_key() == like->routing_key() && message.ttl_ms() == like->ttl_ms();
-    }
-    void plan_for(const Dying& dying, DeathPlan made) {
-        plan = std::move(made);
-        like = dying.message;
-        like_envelope = dying.envelope;
-        like_delivery_count = dying.delivery_count;
-        shareable = plan.by_key_only;
-    }
-};
-
 void count_death(Turn& turn, Queue& source, DeathStrategy strategy, DeathReason reason) {
     source.deaths[static_cast<std::size_t>(reason)] += 1;
     turn.state().traffic().deaths.of(source.declaration.kind, strategy, reason) += 1;
@@ -71,23 +45,25 @@ void die_at_most_once(Turn& turn, Queue& source, Position position, const DeathP
 }  // namespace
 
 void die(Turn& turn, Queue& source, std::span<const Position> positions, DeathReason reason) {
-    Run run;
+    const SharedDeath::Moment moment{source.id(), reason, moment_of_death(turn.now()),
+                                     turn.state().topology_version()};
+    SharedDeath& shared = turn.attached().shared_deaths().of(source.id());
+    const DeathPlan& plan = shared.plan();
     std::vector<Queue*> refusing;
     for (const Position position : positions) {
         const Entry& entry = source.at(position);
         const Dying dying{entry.message, entry.envelope, entry.delivery_count};
-        if (!run.covers(dying)) {
-            run.plan_for(dying, plan_death(turn, source, dying, reason, turn.now()));
+        if (!shared.covers(moment, dying)) {
+            shared.set(moment, dying, plan_death(turn, source, dying, reason, moment.died_at));
         }
-        count_death(turn, source, run.plan.strategy, reason);
+        count_death(turn, source, plan.strategy, reason);
         refusing.clear();
-        std::vector<Placement> placements =
-            place_in_targets(turn, run.plan, *entry.message, refusing);
-        if (run.plan.strategy == DeathStrategy::at_least_once) {
-            die_at_least_once(turn, source, position, {reason, run.plan}, std::move(placements),
+        std::vector<Placement> placements = place_in_targets(turn, plan, *entry.message, refusing);
+        if (plan.strategy == DeathStrategy::at_least_once) {
+            die_at_least_once(turn, source, position, {reason, plan}, std::move(placements),
                               refusing);
         } else {
-            die_at_most_once(turn, source, position, run.plan, std::move(placements), refusing);
+            die_at_most_once(turn, source, position, plan, std::move(placements), refusing);
         }
     }
     note_room(source);
@@ -112,7 +88,7 @@ void die_refused(Turn& turn, Queue& refusing, const MessageRef& message, Envelop
         const Dying dying{message, step.envelope,
                           step.envelope ? step.envelope->delivery_count : 0};
         const DeathPlan plan =
-            plan_death(turn, *step.queue, dying, DeathReason::maxlen, turn.now());
+            plan_death(turn, *step.queue, dying, DeathReason::maxlen, moment_of_death(turn.now()));
         count_death(turn, *step.queue, plan.strategy, DeathReason::maxlen);
         std::vector<Queue*> refused_again;
         std::vector<Placement> placements = place_in_targets(turn, plan, *message, refused_again);

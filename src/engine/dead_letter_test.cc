@@ -282,6 +282,58 @@ TEST(DeadLetterRouting, ARunOfMessagesFromSeveralWaysGoesSeveralWays) {  // DL-5
     EXPECT_THAT(c.s.ready("b"), ElementsAre("b", "b"));
 }
 
+// -------------------------------------------------------------------- shared envelopes
+
+TEST(SharedDeaths, MessagesThatDieInTheSameMillisecondShareTheirEnvelope) {  // design 4: runs
+    Cemetery c;
+    c.declare("dead");
+    c.declare("q", dead_to("dead"));
+    for (const char* body : {"a", "b", "c"}) c.ch.publish("q", body);
+    c.reject_head("q");
+    c.reject_head("q");
+    c.s.advance(milliseconds(1));
+    c.reject_head("q");
+    const Delivery a = c.take("dead");
+    const Delivery b = c.take("dead");
+    const Delivery other = c.take("dead");
+    EXPECT_EQ(a.envelope.get(), b.envelope.get());
+    EXPECT_NE(b.envelope.get(), other.envelope.get());
+    EXPECT_EQ(c.death(other).first_time - c.death(a).first_time, milliseconds(1));
+}
+
+TEST(SharedDeaths, WhatChangesTheRouteEndsTheSharing) {  // DL-50, DL-54
+    Cemetery c;
+    c.declare("dead");
+    c.declare("other");
+    c.declare("q", dead_through("amq.fanout"));
+    c.ch.bind("amq.fanout", "dead");
+    for (const char* body : {"a", "b", "c"}) c.ch.publish("q", body);
+    c.reject_head("q");
+    c.ch.bind("amq.fanout", "other");
+    c.reject_head("q");
+    c.ch.delete_queue("dead");
+    c.reject_head("q");
+    EXPECT_THAT(c.s.ready("other"), ElementsAre("b", "c"));
+}
+
+TEST(SharedDeaths, AnotherCauseOrAnotherKeyIsAnotherDeath) {  // DL-75
+    Cemetery c;
+    c.declare("dead");
+    c.declare("q", dead_to("dead", {{"x-max-length", 2}}));
+    c.ch.bind("amq.fanout", "q");
+    c.ch.publish("q", "a");
+    c.ch.publish("key", "b", {.exchange = "amq.fanout"});
+    c.ch.publish("q", "c");  // drops a
+    c.reject_head("q");      // b
+    c.reject_head("q");      // c
+    const Delivery a = c.take("dead");
+    const Delivery b = c.take("dead");
+    const Delivery last = c.take("dead");
+    EXPECT_EQ(c.death(a).reason, DeathReason::maxlen);
+    EXPECT_EQ(c.death(b).routing_keys, std::vector<std::string>{"key"});
+    EXPECT_EQ(c.death(last).routing_keys, std::vector<std::string>{"q"});
+}
+
 // -------------------------------------------------------------------- keys, CC and BCC
 
 TEST(DeadLetterKeys, TheWholeListIsUsedWithoutADeadLetterKey) {  // DL-63

@@ -1,29 +1,15 @@
 // DeathPlan: where a dying message goes, and with what envelope (dead-lettering 5 to 8 and 13).
 #pragma once
 
-#include "engine/accounts.h"
+#include "engine/shared_death.h"
 #include "engine/turn.h"
-#include "message/death.h"
 
-#include <cstdint>
 #include <vector>
 
 namespace revenant::engine {
 
-// A message at the moment of its death.
-struct Dying {
-    const MessageRef& message;
-    const EnvelopeRef& envelope;
-    std::uint32_t delivery_count = 0;
-};
-
-struct DeathPlan {
-    EnvelopeRef envelope;
-    std::vector<Queue*> targets;  // without those that would close a circle
-    Ending ending_without_target = Ending::no_dlx;
-    DeathStrategy strategy = DeathStrategy::disabled;
-    bool by_key_only = true;  // another message with the same keys would go the same way
-};
+// Deaths are told apart by the millisecond.
+inline Timestamp moment_of_death(Timestamp now) { return {now.whole_ms() * 1000}; }
 
 DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason reason,
                      Timestamp died_at);

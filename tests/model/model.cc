@@ -1362,8 +1362,8 @@ Message Model::dead_letter(const Queue& source, const Message& message, DeathRea
     Death death;
     death.queue = source.name;
     death.reason = reason;
-    death.first_time = died_at;
-    death.last_time = died_at;
+    death.first_time = {died_at.us / 1000 * 1000};  // told to the millisecond
+    death.last_time = death.first_time;
     death.exchange = message.exchange;
     death.routing_keys = {message.keys.begin(), message.keys.begin() + shown_keys};
     death.ttl_ms = message.ttl_ms;
