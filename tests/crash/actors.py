@@ -21,6 +21,7 @@ class Arena:
         self.port, self.http_port = broker.port, broker.http_port
         self.ledger, self.seed = ledger, seed
         self.doomed = threading.Event()
+        self.over = threading.Event()  # All actors are to leave, while the broker stays.
 
     def random_for(self, name):
         return random.Random(f"{self.seed}/{self.ledger.round}/{self.ledger.epoch}/{name}")
@@ -40,8 +41,9 @@ class Actor(threading.Thread):
         try:
             self.connect()
             self.connected.set()
-            while True:
+            while not self.arena.over.is_set():
                 self.work()
+            self.leave()
         except Exception as error:  # However a client library says that the broker is gone.
             if not self.arena.doomed.is_set():
                 self.complaint = f"{type(error).__name__}: {error}"
@@ -54,6 +56,9 @@ class Actor(threading.Thread):
 
     def work(self):
         raise NotImplementedError
+
+    def leave(self):
+        """Returns when the broker has done everything sent before."""
 
     def drop(self):
         pass
@@ -122,6 +127,9 @@ class Publisher(Actor):
         except socket.timeout:
             pass
 
+    def leave(self):
+        self.connection.close()
+
     def drop(self):
         if self.connection is not None:
             self.connection.collect()
@@ -145,6 +153,9 @@ class PikaActor(Actor):
             "127.0.0.1", self.arena.port, heartbeat=0, socket_timeout=CONNECT_SECONDS_MAX,
             blocked_connection_timeout=ANSWER_SECONDS_MAX))
         self.channel = self.connection.channel()
+
+    def leave(self):
+        self.connection.close()
 
     def drop(self):
         try:

@@ -98,14 +98,15 @@ class RabbitMQToCrash(RabbitMQWithManagement):
         self.start()
 
     def excuses(self, fault):
-        """What RabbitMQ does not promise: that a death is one event, nor that a transaction is."""
+        """What RabbitMQ does not promise: that a death is one event, nor that a transaction is. And a full queue that
+        refuses drops its head when it starts again with more than its limit, as messages came back to it."""
         if fault.letters == "at-most-once":
             return fault.kind in ("lost", "double", "death undone", "order")
         if fault.letters == "at-least-once":
             return fault.kind in ("double", "from an earlier round")
         if fault.place == "transactions" or fault.place.startswith(("transaction.", "taken")):
             return fault.kind in ("broken transaction", "repeated transaction", "came back")
-        return False
+        return fault.kind == "lost" and fault.place == "refused"
 
 
 __all__ = ["Api", "BrokerError", "Client", "ClosedByBroker", "RabbitMQToCrash", "RevenantToCrash", "segment"]

@@ -5,12 +5,12 @@ from brokers_to_crash import Api, Client, ClosedByBroker, segment
 from checker import Found, is_missing
 from ledger import id_in
 
-BATCH = 300
+BATCH = 1000
 PAUSE_SECONDS = 0.02
 
 
 class Drain:
-    """Gets and acks in transactions: what has been drained must not come back in a later round."""
+    """Consumes and acks in transactions: what has been drained must not come back in a later round."""
 
     def __init__(self, broker, ledger, workloads):
         self.broker, self.ledger = broker, ledger
@@ -74,14 +74,17 @@ class Drain:
         return taken
 
     def take(self, queue, count):
-        self.client.call("tx.select")
-        for _ in range(count):
-            self.client.send("basic.get", 0, queue, False)
-        answers = [self.client.await_answer(("basic.get-ok", "basic.get-empty"), 1) for _ in range(count)]
-        messages = [answer for answer in answers if hasattr(answer, "body")]
+        """At least so many, as long as they come; what is delivered beyond is taken as well."""
+        client = self.client
+        client.call("tx.select")
+        client.call("basic.consume", 0, queue, "drain", False, False, False, False, [])
+        client.read_until(lambda: len(client.deliveries) >= count, self.broker.patience_seconds)
+        client.call("basic.cancel", "drain", False)
+        messages = list(client.deliveries)
+        client.deliveries.clear()
         if messages:
-            self.client.send("basic.ack", messages[-1].values[0], True)
-        self.client.call("tx.commit")
+            client.send("basic.ack", messages[-1].values[1], True)
+        client.call("tx.commit")
         return messages
 
 
@@ -89,4 +92,4 @@ def found_in(message):
     headers = {name: content for name, _, content in dict(message.properties).get("headers", [])}
     records = [{name: value for name, _, value in record} for _, record in headers.get("x-death", [])]
     deaths = tuple((record["queue"], record["reason"], record["count"]) for record in records)
-    return Found(id_in(message.body), deaths, message.body, message.values[1])
+    return Found(id_in(message.body), deaths, message.body, message.values[2])

@@ -17,17 +17,18 @@ ACTOR_SECONDS_MAX = 60
 WORKLOADS = (Plain, Fanout, Consumed, Passing, Rejected, Expired, ExpiredOneByOne, Overflowing, Refused,
              RefusedToMorgue, Failing, Transactions, PoliciesChange, QueuesComeAndGo)
 
-# How the lives of the broker end in a round, one after the other; every kind comes again after ten rounds.
-ENDINGS = (("kill",), ("kill", "kill while starting"), ("kill",), ("term",), ("kill", "kill"), ("kill",),
+# How the parts of a round end, one after the other; the kinds come again after ten rounds. At "leave" the clients go
+# and the broker stays: a control that fails when the fault is not one of recovery.
+ENDINGS = (("kill",), ("kill", "kill while starting"), ("leave",), ("term",), ("kill", "kill"), ("kill",),
            ("kill", "kill while starting", "kill while starting"), ("kill", "term"), ("kill",), ("term", "kill"))
 
 
 class Round:
-    def __init__(self, broker, workloads, number, seed, seconds):
+    def __init__(self, broker, workloads, number, seed, seconds, endings=None):
         self.broker, self.workloads, self.number, self.seed = broker, workloads, number, seed
         self.random = random.Random(f"{seed}/{number}")
         self.seconds = seconds
-        self.endings = ENDINGS[(number - 1) % len(ENDINGS)]
+        self.endings = endings or ENDINGS[(number - 1) % len(ENDINGS)]
         self.ledger = Ledger(number)
         self.faults = []
         self.tally = ""
@@ -45,7 +46,8 @@ class Round:
             if not self.broker.alive():
                 self.restart()
             self.live(ending, self.seconds / lives)
-        self.restart()
+        if not self.broker.alive():
+            self.restart()
         findings = Drain(self.broker, self.ledger, self.workloads).run()
         self.faults += check_everything(self.ledger, findings)
         self.tally = tally_of(self.ledger, findings)
@@ -71,10 +73,13 @@ class Round:
         time.sleep(self.random.uniform(0.3, 1) * seconds)
         if not self.broker.alive():
             self.faults.append(Fault("broker died", "broker", "by itself"))
-        arena.doomed.set()
-        self.end_broker(ending)
+        if ending == "leave":
+            arena.over.set()
+        else:
+            arena.doomed.set()
+            self.end_broker(ending)
         self.await_end_of(actors)
-        self.ledger.end_epoch(orderly=ending == "term")
+        self.ledger.end_epoch(orderly=ending != "kill")
 
     def end_broker(self, ending):
         if ending == "kill":
