@@ -8,7 +8,7 @@ import time
 import amqp
 import pika
 
-from ledger import Certainty, Publication, body_of, id_in
+from ledger import Certainty, Publication, body_of, id_in, marks_of
 
 CONNECT_SECONDS_MAX = 20
 ANSWER_SECONDS_MAX = 20
@@ -111,10 +111,12 @@ class Publisher(Actor):
         self.number += 1
         id = self.ledger.new_id(self.name, self.number)
         size = self.size()
-        properties = {"delivery_mode": 2, **self.properties(self.random)}
+        properties = {"delivery_mode": 2, **self.properties(self.random), **marks_of(id)}
         self.ledger.publish(id, self.lanes, size, persistent=properties["delivery_mode"] == 2)
         self.waiting[self.number] = id
-        self.channel.basic_publish(amqp.Message(body_of(id, size), **properties), self.exchange, self.key)
+        headers = properties.pop("headers")
+        message = amqp.Message(body_of(id, size), application_headers=headers, **properties)
+        self.channel.basic_publish(message, self.exchange, self.key)
 
     def size(self):
         return random_size(self.random)

@@ -9,7 +9,7 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path += [os.path.join(TESTS, "conformance"), os.path.join(TESTS, "bench")]
 
 from brokers import BrokerError, Revenant  # noqa: E402
-from client import Client, ClosedByBroker  # noqa: E402
+from client import Client, ClosedByBroker, Lost  # noqa: E402
 from places import Api, RabbitMQWithManagement, descendants, segment  # noqa: E402
 
 
@@ -98,15 +98,15 @@ class RabbitMQToCrash(RabbitMQWithManagement):
         self.start()
 
     def excuses(self, fault):
-        """What RabbitMQ does not promise: that a death is one event, nor that a transaction is. And a full queue that
-        refuses drops its head when it starts again with more than its limit, as messages came back to it."""
+        """What RabbitMQ does not promise: that a death is one event, or a publish, or a transaction. And a full queue
+        that refuses drops its head when it starts again with more than its limit, as messages came back to it."""
         if fault.letters == "at-most-once":
             return fault.kind in ("lost", "double", "death undone", "order")
         if fault.letters == "at-least-once":
             return fault.kind in ("double", "from an earlier round")
         if fault.place == "transactions" or fault.place.startswith(("transaction.", "taken")):
             return fault.kind in ("broken transaction", "repeated transaction", "came back")
-        return fault.kind == "lost" and fault.place == "refused"
+        return fault.kind == "torn publish" or (fault.kind == "lost" and fault.place == "refused")
 
 
-__all__ = ["Api", "BrokerError", "Client", "ClosedByBroker", "RabbitMQToCrash", "RevenantToCrash", "segment"]
+__all__ = ["Api", "BrokerError", "Client", "ClosedByBroker", "Lost", "RabbitMQToCrash", "RevenantToCrash", "segment"]

@@ -6,12 +6,15 @@ import itertools
 from ledger import Certainty, Publication
 
 
+NEVER_DIED = ()
+
+
 @dataclasses.dataclass
 class Found:
     """A message taken out of a queue after the restart."""
-    id: str  # None if the body is damaged.
+    id: str  # None if the body or the properties are damaged.
     deaths: tuple = ()  # (queue, reason, count) of each record of x-death.
-    body: bytes = b""
+    picture: str = ""  # What it looks like, if it is damaged.
     redelivered: bool = False
 
 
@@ -33,6 +36,7 @@ def check_everything(ledger, findings):
     for lane in ledger.lanes.values():
         faults += check_lane(ledger, lane, findings, places)
         faults += check_receptions(ledger, lane)
+    faults += check_publishes(ledger, places)
     faults += check_transactions(ledger, places)
     return faults
 
@@ -81,7 +85,7 @@ def judge_copy(lane, message, copy, found):
         yield "came back", f"{message.id} was gone for certain and is in {where}"
     if found and message.publication in (Publication.WITHHELD, Publication.ROLLED_BACK):
         yield "uncommitted", f"{message.id} was {message.publication.value} and is in {where}"
-    if found and copy.death == Certainty.PROMISED and found[0][0] == lane.queues[0]:
+    if copy.death == Certainty.PROMISED and any(queue == lane.queues[0] for queue, _ in found) and not lane.repeats:
         yield "death undone", f"{message.id} was rejected for certain and is in {where}"
     if message.publication == Publication.REFUSED and any(queue == lane.queues[0] for queue, _ in found):
         yield "refused but stored", f"{message.id} is in {where}"
@@ -104,16 +108,13 @@ def judge_finding(ledger, lane, queue, found):
     """What is wrong with one message that was found."""
     message = ledger.messages.get(found.id)
     if found.id is None:
-        yield "damaged", f"{queue} holds {found.body[:80]!r}"
+        yield "damaged", f"{queue} holds {found.picture}"
     elif message is None:
         kind = "stranger" if found.id.startswith(f"{ledger.round}/") else "from an earlier round"
         yield kind, f"{found.id} is in {queue}"
     elif lane.name not in message.copies:
         yield "misplaced", f"{found.id} is in {queue}"
-    elif queue == lane.queues[0]:
-        if found.deaths:
-            yield "history", f"{found.id} is in {queue} where nothing dead comes, with {found.deaths}"
-    elif found.deaths not in lane.deaths[queue]:
+    elif found.deaths not in lane.deaths.get(queue, [NEVER_DIED]):
         yield "history", f"{found.id} is in {queue} with {found.deaths}"
 
 
@@ -127,6 +128,21 @@ def disorder(ids):
         if before is not None and position < before[0]:
             yield f"{id} behind {before[1]}"
         latest[round_number, publisher] = position, id
+
+
+# --- messages in several queues ----------------------------------------------------------------------
+
+
+def check_publishes(ledger, places):
+    """A publish reaches all its queues or none, even without an answer."""
+    for message in ledger.messages.values():
+        whole = [name for name, copy in message.copies.items() if copy.removal == Certainty.NONE]
+        if message.publication != Publication.SENT or not message.persistent or len(whole) < 2:
+            continue
+        queues = {queue for queue, _ in places.get(message.id, ())}
+        missing = [name for name in whole if not queues & set(ledger.lanes[name].queues)]
+        if queues and missing:
+            yield Fault("torn publish", missing[0], f"{message.id} is in {', '.join(sorted(queues))} only")
 
 
 # --- deliveries --------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import sys
 import unittest
 
 from checker import Found, check_everything
+from dying import RetryHistories
 from ledger import Certainty, Lane, Ledger, Publication, Transaction, body_of, id_in
 
 DEAD = (("source", "rejected", 1),)
@@ -75,6 +76,13 @@ class Messages(Check):
         once, twice = self.publish(1, Publication.SENT), self.publish(2, Publication.SENT)
         self.find("source", once, twice, twice)
         self.expect("double")
+
+    def test_an_unanswered_message_of_two_queues_is_in_both_or_in_none(self):
+        self.publish(1, Publication.SENT, lanes=("lane", "other"))
+        both, half = (self.publish(number, Publication.SENT, lanes=("lane", "other")) for number in (2, 3))
+        self.find("source", both, half)
+        self.find("other", both)
+        self.expect("torn publish")
 
     def test_a_refused_message_must_not_be_stored_but_may_be_dead(self):
         stored, dead = self.publish(1, Publication.REFUSED), self.publish(2, Publication.REFUSED)
@@ -174,6 +182,20 @@ class OrderAndHistory(Check):
         self.expect("history")
 
 
+class Retries(unittest.TestCase):
+    def test_a_message_is_rejected_as_often_as_expired_and_once_more_while_it_waits(self):
+        source, waiting = RetryHistories("s", "w", False), RetryHistories("s", "w", True)
+        rejected, expired = (lambda count: ("s", "rejected", count)), (lambda count: ("w", "expired", count))
+        for right in ((), (expired(1), rejected(1)), (expired(7), rejected(7))):
+            self.assertIn(right, source)
+        for right in ((rejected(1),), (rejected(8), expired(7))):
+            self.assertIn(right, waiting)
+        for wrong in ((rejected(1),), (expired(1), rejected(2)), (rejected(1), expired(1)), (("s", "maxlen", 1),)):
+            self.assertNotIn(wrong, source)
+        for wrong in ((), (rejected(2),), (rejected(1), expired(1)), (expired(1), rejected(2))):
+            self.assertNotIn(wrong, waiting)
+
+
 class Transactions(Check):
     def setUp(self):
         super().setUp()
@@ -241,7 +263,7 @@ class Bodies(unittest.TestCase):
 def run_tests():
     """How many passed and failed."""
     result = unittest.TestResult()
-    for case in (Messages, Settlement, OrderAndHistory, Transactions, Bodies):
+    for case in (Messages, Settlement, OrderAndHistory, Retries, Transactions, Bodies):
         unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
     for test, trace in result.failures + result.errors:
         print(f"FAILED {test}\n{trace}")

@@ -4,7 +4,7 @@ import pika
 from actors import Actor, PikaActor, Publisher
 from brokers_to_crash import Api, segment
 from checker import Fault
-from ledger import Certainty, Lane, Publication, body_of
+from ledger import Certainty, Lane, Publication, body_of, marks_of
 from workload import Binding, Exchange, Queue, Workload, died_once
 
 VHOST = "/"
@@ -57,7 +57,7 @@ def check_queue(declared, found):
 
 
 class PoliciesChange(Workload):
-    """A queue's limit and the place of its dead are changed and cleared. Whatever policy is in force, nothing is lost."""
+    """A queue's limit and the place of its dead change and are cleared. Whatever policy is in force, nothing is lost."""
     name = "governed"
     queues = (Queue("governed.source"), Queue("governed.dead.a"), Queue("governed.dead.b"))
     exchanges = (Exchange("governed.dlx.a"), Exchange("governed.dlx.b"))
@@ -120,8 +120,8 @@ class Governor(Actor):
 
 
 class QueuesComeAndGo(Workload):
-    """Of what was answered with -ok the last word counts: declared and bound things are there, deleted ones are not, and
-    a queue declared again is empty."""
+    """Of what was answered with -ok the last word counts: declared and bound things are there, deleted ones are not,
+    and a queue declared again is empty."""
     name = "fleeting"
     exchanges = (Exchange("fleeting.hub", "direct"),)
     names = tuple(f"fleeting.{number}" for number in range(4))
@@ -193,7 +193,7 @@ class Founder(PikaActor):
         id = self.ledger.new_id("founder", self.number)
         self.ledger.publish(id, [name])
         self.workload.inhabitants[name].append(id)
-        self.channel.basic_publish("", name, body_of(id, 0), pika.BasicProperties(delivery_mode=2))
+        self.channel.basic_publish("", name, body_of(id, 0), pika.BasicProperties(delivery_mode=2, **marks_of(id)))
         self.ledger.answer(id, Publication.CONFIRMED)
 
     def delete(self, name):

@@ -89,7 +89,11 @@ class Drain:
 
 
 def found_in(message):
-    headers = {name: content for name, _, content in dict(message.properties).get("headers", [])}
+    properties = dict(message.properties)
+    headers = {name: content for name, _, content in properties.get("headers", [])}
     records = [{name: value for name, _, value in record} for _, record in headers.get("x-death", [])]
     deaths = tuple((record["queue"], record["reason"], record["count"]) for record in records)
-    return Found(id_in(message.body), deaths, message.body, message.values[2])
+    id = id_in(message.body)
+    if (properties.get("message-id"), headers.get("mark")) == (id, id):
+        return Found(id, deaths, redelivered=message.values[2])
+    return Found(None, deaths, f"{message.body[:80]!r} with {properties}", message.values[2])

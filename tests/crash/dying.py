@@ -99,6 +99,46 @@ class RefusedToMorgue(WithMorgue):
                          pause=0.15)]
 
 
+class RetryHistories:
+    """Records of a message that is rejected and comes back by expiry, again and again: it has been rejected as often as
+    expired, and once more while it waits."""
+
+    def __init__(self, source, waiting, is_waiting):
+        self.rejected, self.expired, self.is_waiting = (source, "rejected"), (waiting, "expired"), is_waiting
+
+    def __contains__(self, deaths):
+        counts = {(queue, reason): count for queue, reason, count in deaths}
+        rejected, expired = counts.pop(self.rejected, 0), counts.pop(self.expired, 0)
+        latest = self.rejected if self.is_waiting else self.expired
+        in_order = not deaths or deaths[0][:2] == latest
+        return not counts and in_order and rejected == expired + self.is_waiting
+
+
+class Retried(Workload):
+    """The usual loop: rejected into a queue that waits, expired back, until somebody accepts. Counts survive."""
+    name = "retried"
+    queues = (Queue("retried.source", dead_lettering("retried.to.waiting")),
+              Queue("retried.waiting", dead_lettering("retried.to.source", message_ttl=150)))
+    exchanges = (Exchange("retried.to.waiting"), Exchange("retried.to.source"))
+    bindings = (Binding("retried.to.waiting", "retried.waiting"), Binding("retried.to.source", "retried.source"))
+    expiring = ("retried.waiting",)
+    lanes = (Lane("retried", ("retried.source", "retried.waiting"),
+                  {"retried.source": RetryHistories("retried.source", "retried.waiting", is_waiting=False),
+                   "retried.waiting": RetryHistories("retried.source", "retried.waiting", is_waiting=True)},
+                  repeats=True),)
+
+    def actors(self, arena):
+        return [Publisher(arena, "retried", ["retried"], key="retried.source", pause=0.1),
+                Consumer(arena, "retried.worker", "retried", "retried.source", self.settle)]
+
+    @staticmethod
+    def settle(consumer, batch):
+        accepted = batch[:len(batch) // 3]
+        if accepted:
+            consumer.accept(accepted, multiple=True)
+        consumer.reject(batch[len(accepted):], multiple=consumer.random.random() < 0.5)
+
+
 class Failing(WithMorgue):
     """A quorum queue with a delivery limit. Its letters wait when the queue of the dead is full, across restarts."""
     name = "failing"

@@ -26,14 +26,14 @@ class Certainty(enum.IntEnum):
 
 @dataclasses.dataclass
 class Lane:
-    """Queues of which a message is to be in exactly one: where it was published to, and where it may go when it dies."""
+    """Queues of which a message is to be in exactly one: where it was published to, and where it goes when it dies."""
     name: str
     queues: tuple  # Of the first, every message comes; in the others it is dead.
-    deaths: dict = dataclasses.field(default_factory=dict)  # Queue: the histories a letter in it may have.
+    deaths: dict = dataclasses.field(default_factory=dict)  # Queue: the histories that a message in it may have.
     letters: str = "at-most-once"  # What RabbitMQ calls the strategy.
     ordered: tuple = ()  # Queues that hold messages of one publisher in the order of their numbers.
     lossy: bool = False  # A restart may empty it.
-    repeats: bool = False  # The consumer puts messages back, so that it sees them again.
+    repeats: bool = False  # The consumer sees messages again that it has put back, or that return from the dead.
 
     @property
     def mortal(self):
@@ -69,6 +69,11 @@ def body_of(id, size):
     """The id and a filling that depends on it, so that no piece of another message goes unnoticed."""
     head = f"{id} {size} ".encode()
     return head + (b"%08x" % zlib.crc32(head)) * (size // 8 + 1)
+
+
+def marks_of(id):
+    """What properties say of the message, beside the body: message-id and a header."""
+    return {"message_id": id, "headers": {"mark": id}}
 
 
 def id_in(body):

@@ -53,6 +53,18 @@ class Consumed(Workload):
             consumer.accept(rest, multiple=True)
 
 
+class Ranked(Workload):
+    """Priorities survive: what is more urgent comes first, in order."""
+    name = "ranked"
+    queues = (Queue("ranked", {"x-max-priority": 5}),)
+    lanes = (Lane("ranked", ("ranked",), ordered=("ranked",)),)
+
+    def actors(self, arena):
+        return [Publisher(arena, f"ranked.{priority}", ["ranked"], key="ranked", pause=0.15,
+                          properties=lambda random, priority=priority: {"priority": priority})
+                for priority in (1, 4)]
+
+
 class Passing(Workload):
     """Transient messages and queues may vanish, but nothing is doubled; persistent neighbours stay."""
     name = "passing"

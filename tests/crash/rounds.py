@@ -8,14 +8,14 @@ from brokers_to_crash import Api, BrokerError, Client
 from checker import Fault, check_everything
 from definitions import Definitions, PoliciesChange, QueuesComeAndGo, check_definitions
 from drain import Drain
-from dying import (Expired, ExpiredOneByOne, Failing, Overflowing, Refused, RefusedToMorgue, Rejected)
+from dying import Expired, ExpiredOneByOne, Failing, Overflowing, Refused, RefusedToMorgue, Rejected, Retried
 from ledger import Ledger
-from living import Consumed, Fanout, Passing, Plain
+from living import Consumed, Fanout, Passing, Plain, Ranked
 from transactions import Transactions
 
 ACTOR_SECONDS_MAX = 60
-WORKLOADS = (Plain, Fanout, Consumed, Passing, Rejected, Expired, ExpiredOneByOne, Overflowing, Refused,
-             RefusedToMorgue, Failing, Transactions, PoliciesChange, QueuesComeAndGo)
+WORKLOADS = (Plain, Fanout, Consumed, Ranked, Passing, Rejected, Expired, ExpiredOneByOne, Retried, Overflowing,
+             Refused, RefusedToMorgue, Failing, Transactions, PoliciesChange, QueuesComeAndGo)
 
 # How the parts of a round end, one after the other; the kinds come again after ten rounds. At "leave" the clients go
 # and the broker stays: a control that fails when the fault is not one of recovery.

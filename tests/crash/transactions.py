@@ -2,7 +2,7 @@
 import pika
 
 from actors import PikaActor, Publisher
-from ledger import Certainty, Lane, Publication, Transaction, body_of, id_in
+from ledger import Certainty, Lane, Publication, Transaction, body_of, id_in, marks_of
 from workload import Queue, Workload
 
 INPUT, OUTPUTS = "transaction.in", ("transaction.out.a", "transaction.out.b", "transaction.out.quorum")
@@ -52,7 +52,7 @@ class Worker(PikaActor):
         id = self.ledger.new_id(self.name, self.number)
         size = self.random.randint(0, 300)
         self.ledger.publish(id, [queue], size, publication=Publication.WITHHELD)
-        self.channel.basic_publish("", queue, body_of(id, size), pika.BasicProperties(delivery_mode=2))
+        self.channel.basic_publish("", queue, body_of(id, size), pika.BasicProperties(delivery_mode=2, **marks_of(id)))
         return id
 
     def commit(self, transaction):

@@ -41,10 +41,6 @@ class Workload:
     def actors(self, arena):
         raise NotImplementedError
 
-    def more_queues(self):
-        """To be drained, beside those of the lanes."""
-        return ()
-
     def check(self, definitions):
         """Faults that only this workload knows of. The definitions are those after the restart."""
         return ()
