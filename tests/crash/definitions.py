@@ -57,7 +57,7 @@ def check_queue(declared, found):
 
 
 class PoliciesChange(Workload):
-    """A queue's limit and the place of its dead change and are cleared. Whatever policy is in force, nothing is lost."""
+    """A queue's limit and the place of its dead change. Whatever policy is in force, nothing is lost."""
     name = "governed"
     queues = (Queue("governed.source"), Queue("governed.dead.a"), Queue("governed.dead.b"))
     exchanges = (Exchange("governed.dlx.a"), Exchange("governed.dlx.b"))

@@ -1,5 +1,6 @@
-"""Cases that random load would not reach: depth, size, idleness, and what is defined outside of the virtual host. Each is
-a generator of faults."""
+"""Cases that random load would not reach: depth, size, idleness, and what is defined outside of the virtual host. Each
+is a generator of faults."""
+import collections
 import time
 
 from actors import Arena, Publisher
@@ -117,6 +118,27 @@ def what_was_taken_does_not_come_back(broker, random):
             yield Fault("came back", queue, f"{message.id} had been acked in a transaction")
 
 
+def tampering_is_noticed(broker, random):
+    """The test itself: what a broken broker might have done is done by a client, and must be reported."""
+    scene = Scene(broker, random, "tampered")
+    publisher = scene.publisher()
+    scene.await_confirms(publisher, 100)
+    publisher.arena.over.set()
+    publisher.join(ACTOR_SECONDS_MAX)
+    client = Client(broker.port, "/")
+    _, second, third = (client.get("tampered", no_ack=True) for _ in range(3))
+    for message in (second, second):
+        client.publish("", "tampered", message.body, dict(message.properties))
+    client.publish("", "tampered", third.body + b"!", dict(third.properties))
+    client.sync()
+    client.close()
+    reported = collections.Counter(fault.kind for fault in scene.count())
+    # The first is gone, the second comes twice at the end, the third is damaged and thus gone as well.
+    expected = {"lost": 2, "double": 1, "order": 1, "damaged": 1}
+    if reported != expected:
+        yield Fault("unnoticed", "test", f"{dict(reported)} was reported and not {expected}")
+
+
 def users_and_virtual_hosts_survive_a_kill(broker, _):
     api = Api(broker.http_port)
     wishes = (("/api/vhosts/crash", {}), ("/api/users/ghost", {"password": "boo", "tags": "monitoring"}),
@@ -163,4 +185,4 @@ def expect_status(api, method, path, expected, body=None):
 
 SPECIAL_CASES = (a_deep_queue_survives_a_kill_in_order, large_messages_survive_a_kill,
                  nothing_changes_by_being_killed_again_and_again, what_was_taken_does_not_come_back,
-                 users_and_virtual_hosts_survive_a_kill)
+                 tampering_is_noticed, users_and_virtual_hosts_survive_a_kill)
