@@ -161,7 +161,7 @@ void run_disk_reject(const Options& options, Report& report) {
     report.cost(meter.stop(), options.messages);
     wait_until_idle(options.broker);
     report_disk(report, disk.stop());
-    check_is_on_disk(options, options.all_body_bytes());
+    report_unsaved(options, report);
 }
 
 void run_letters(const Options& options, Report& report) {

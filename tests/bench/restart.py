@@ -2,7 +2,7 @@
 then has its first message, and whether all messages are still there."""
 import time
 
-from brokers import BrokerError
+from brokers import STOP_SECONDS_MAX, BrokerError
 
 
 def end(broker, ending):
@@ -25,6 +25,8 @@ def restart_line(load_line, options, broker):
     stop_start = time.monotonic()
     end(broker, ending)
     line = {"ok": True, "stop_seconds": time.monotonic() - stop_start, "unsaved_mb": filled.get("unsaved_mb", 0)}
+    if line["stop_seconds"] >= STOP_SECONDS_MAX:
+        return {**line, "ok": False, "error": f"it had not stopped after {STOP_SECONDS_MAX} s and was killed"}
     start_ns = time.monotonic_ns()
     try:
         broker.start()

@@ -107,6 +107,7 @@ def print_remarks(results, rounds):
     if any(not line.get("ok") for lines in results.lines.values() for line in lines):
         print("* in some rounds the case failed; these rounds are left out of the median.")
     print_reductions(results)
+    print_unsaved(results)
     print_noise(results)
     for case, broker, error in results.failures():
         print(f"FAILED {case} on {broker}: {error}")
@@ -116,6 +117,13 @@ def print_reductions(results):
     shares = {line.get("share", 1) for lines in results.lines.values() for line in lines} - {1}
     if shares:
         print(f"Only {min(shares):.0%} of the messages were used, also where a label gives their number.")
+
+
+def print_unsaved(results):
+    for (case, broker), lines in results.lines.items():
+        worst = max(line.get("unsaved_mb", 0) for line in lines)
+        if worst > 0:
+            print(f"{case} on {broker}: {number(worst)} MB of persistent messages were not in the data directory.")
 
 
 def print_noise(results):
