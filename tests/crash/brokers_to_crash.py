@@ -98,15 +98,18 @@ class RabbitMQToCrash(RabbitMQWithManagement):
         self.start()
 
     def excuses(self, fault):
-        """What RabbitMQ does not promise: that a death is one event, or a publish, or a transaction. And a full queue
-        that refuses drops its head when it starts again with more than its limit, as messages came back to it."""
+        """What RabbitMQ does not promise: that a death is one event, or a publish, or a transaction; that acks are on
+        disk when a transaction is committed. And a full queue that refuses drops its head when it starts again with
+        more than its limit, as messages came back to it."""
+        if fault.kind in ("from an earlier round", "torn publish"):
+            return True
         if fault.letters == "at-most-once":
             return fault.kind in ("lost", "double", "death undone", "order")
         if fault.letters == "at-least-once":
-            return fault.kind in ("double", "from an earlier round")
+            return fault.kind == "double"
         if fault.place == "transactions" or fault.place.startswith(("transaction.", "taken")):
             return fault.kind in ("broken transaction", "repeated transaction", "came back")
-        return fault.kind == "torn publish" or (fault.kind == "lost" and fault.place == "refused")
+        return fault.kind == "lost" and fault.place == "refused"
 
 
 __all__ = ["Api", "BrokerError", "Client", "ClosedByBroker", "Lost", "RabbitMQToCrash", "RevenantToCrash", "segment"]
