@@ -14,6 +14,7 @@
 namespace revenant::journal {
 
 struct Journal::Written {
+    std::optional<Lsn> end;  // of the batch; a sync alone has none
     std::optional<IoError> error;
     std::optional<Segment> opened;
 };
@@ -202,6 +203,9 @@ void Journal::submit() {
     // One sync for all that is sealed, after the last of it.
     syncing_ = sealed_.size() <= 1 && std::exchange(sync_wanted_, false);
     const auto written = std::make_shared<Written>();
+    if (!sealed_.empty()) {
+        written->end = {sealed_.front().at.value + sealed_.front().bytes->size()};
+    }
     worker_.run(
         [written, writer = writer_, batch = sealed_.empty() ? Sealed{} : sealed_.front(),
          sync = syncing_] {
@@ -225,8 +229,8 @@ void Journal::on_written(const Written& written) {
     }
     if (written.error) return fail(*written.error);
     if (std::exchange(disk_full_, false) && listener_.disk_full) listener_.disk_full(false);
-    if (!sealed_.empty()) {
-        written_ = {sealed_.front().at.value + sealed_.front().bytes->size()};
+    if (written.end) {
+        written_ = *written.end;
         sealed_.pop_front();
     }
     if (syncing_) {

@@ -429,6 +429,23 @@ TEST(JournalSnapshot, WaitsForTheBatchesItStandsFor) {
     EXPECT_EQ(s.snapshot, "a and b");
 }
 
+TEST(JournalSnapshot, SealsNoBatchIntoTheSyncThatIsUnderWay) {
+    JournalStage s;
+    s.open();
+    s.append("one");
+    s.flush_and_wait(Urgency::when_convenient);
+    s.journal->flush(Urgency::now);
+    s.worker.work_one();
+    s.append("two");
+    s.journal->write_snapshot("one and two", {});
+    s.worker.tell_one();
+    EXPECT_LT(s.journal->durable(), s.end) << "two was not even written";
+    s.worker.run_all();
+    s.append_safely("three");
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("three"));
+    EXPECT_EQ(s.snapshot, "one and two");
+}
+
 TEST(JournalSnapshot, OneThatWasNeverFinishedIsRemoved) {
     JournalStage s;
     s.open();
