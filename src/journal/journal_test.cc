@@ -446,6 +446,43 @@ TEST(JournalSnapshot, SealsNoBatchIntoTheSyncThatIsUnderWay) {
     EXPECT_EQ(s.snapshot, "one and two");
 }
 
+TEST(JournalSnapshot, IsWrittenOnceHoweverManySyncsEndMeanwhile) {
+    JournalStage s;
+    s.open();
+    s.append_safely("one");
+    const std::uint64_t renames = s.disk.counts().renames;
+    s.append("two");
+    s.journal->flush(Urgency::now);
+    s.journal->write_snapshot("first", {});
+    s.append("three");
+    s.journal->flush(Urgency::now);
+    s.worker.run_all();
+    s.journal->write_snapshot("second", {});
+    s.append("four");
+    s.worker.run_all();
+    EXPECT_EQ(s.disk.counts().renames, renames + 2);
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), IsEmpty());
+    EXPECT_EQ(s.snapshot, "second");
+}
+
+TEST(JournalSnapshot, AnEarlierOneDoesNotEndTheNext) {
+    JournalStage s;
+    s.open();
+    s.append("one");
+    s.journal->write_snapshot("first", {});
+    s.append("two");
+    s.journal->flush(Urgency::now);
+    while (s.journal->is_writing_snapshot() && s.worker.run_one()) {
+    }
+    s.append("three");
+    s.journal->write_snapshot("second", {});
+    while (s.journal->is_writing_snapshot() && s.worker.run_one()) {
+    }
+    EXPECT_GE(s.journal->snapshot_position(), s.end);
+    s.open_after(SimDisk::Loss::power);
+    EXPECT_EQ(s.snapshot, "second");
+}
+
 TEST(JournalSnapshot, OneThatWasNeverFinishedIsRemoved) {
     JournalStage s;
     s.open();
