@@ -97,8 +97,11 @@ Result<void, IoError> Journal::find_end() {
                                       " ends before its own snapshot"}};
         }
         end = found.end;
+        // A process that was killed leaves what is not on the disk yet.
+        REVENANT_TRY_VOID(last.file->sync());
         writer_->resume(last, end);
     }
+    REVENANT_TRY_VOID(disk_.sync_directory(directory_));
     epoch_ += 1;
     written_ = end;
     durable_ = end;

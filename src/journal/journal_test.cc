@@ -217,6 +217,60 @@ TEST(Journal, ATornTailIsCutAndWhatFollowsIsReadBack) {
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("safe", "next"));
 }
 
+// A process that was killed leaves what the system has yet to write.
+struct Killed : JournalStage {
+    explicit Killed(std::uint64_t seed) : JournalStage(seed) {
+        open();
+        append_safely("safe");
+        append(std::string(400, 'a'));
+        flush_and_wait(Urgency::when_convenient);
+        append(std::string(90, 'b'));
+        flush_and_wait(Urgency::when_convenient);
+        EXPECT_THAT(open_after(SimDisk::Loss::process), SizeIs(3));
+    }
+};
+
+TEST(JournalStart, WhatWasFoundIsSafeWithTheNextRecord) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        Killed s(seed);
+        s.append("next");
+        s.flush_and_wait(Urgency::when_convenient);
+        const auto left = s.open_after(SimDisk::Loss::power);
+        ASSERT_GE(left.size(), 3U) << "seed " << seed << ": " << left[0];
+    }
+}
+
+TEST(JournalStart, WhatWasFoundIsSafeBeforeTheNextSegmentBegins) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        Killed s(seed);
+        s.append_safely(long_record('x'));
+        EXPECT_THAT(s.open_after(SimDisk::Loss::power), SizeIs(4)) << "seed " << seed;
+    }
+}
+
+TEST(JournalStart, WhatWasFoundIsSafeBeforeASnapshotStandsForIt) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        Killed s(seed);
+        s.snapshot_and_wait("snapshot");
+        EXPECT_THAT(s.open_after(SimDisk::Loss::power), IsEmpty()) << "seed " << seed;
+        EXPECT_EQ(s.snapshot, "snapshot");
+    }
+}
+
+TEST(JournalStart, ASegmentThatWasFoundIsThereForCertain) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        JournalStage s(seed);
+        s.open();
+        s.append("one");
+        s.journal->flush(Urgency::now);
+        s.disk.crash_at_step(s.disk.steps() + 2);  // the directory is not synced
+        s.worker.run_all();
+        s.open_after(SimDisk::Loss::process);
+        s.append_safely("two");
+        EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("two")) << "seed " << seed;
+    }
+}
+
 // ------------------------------------------------------------------------- damage
 
 // Three batches in each of two segments.
