@@ -87,11 +87,20 @@ Result<void, IoError> Journal::read_snapshot(Lsn at) {
 Result<void, IoError> Journal::find_end() {
     Lsn end = snapshot_at_;
     if (!reader_.all().empty()) {
-        const Segment& last = reader_.all().rbegin()->second;
+        const auto at = reader_.all().rbegin();
+        const Segment& last = at->second;
         const auto visit = [](const ScannedBatch&) { return Result<void, IoError>{}; };
         REVENANT_TRY(const ScanOutcome found,
                      scan_segment(last, last.start, std::nullopt, 0, visit));
         epoch_ = std::max(epoch_, found.epoch);
+        const auto before = std::next(at);
+        if (found.end == last.start && last.start > snapshot_at_ &&
+            before != reader_.all().rend()) {
+            // Nothing of it is whole: the epoch is that of the segment before.
+            REVENANT_TRY(const ScanOutcome earlier,
+                         scan_segment(before->second, before->first, last.start, 0, visit));
+            epoch_ = std::max(epoch_, earlier.epoch);
+        }
         if (found.end < snapshot_at_) {
             return Unexpected{IoError{"journal damaged: directory " + directory_ +
                                       " ends before its own snapshot"}};

@@ -217,6 +217,58 @@ TEST(Journal, ATornTailIsCutAndWhatFollowsIsReadBack) {
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("safe", "next"));
 }
 
+// Two batches that were not synced, the first of them torn, and nothing that fills ahead.
+struct Torn : JournalStage {
+    explicit Torn(std::size_t safe_bytes) {
+        settings.segments.small_batch_bytes = 0;
+        open();
+        append_safely(std::string(safe_bytes, 's'));
+        open();
+        torn = journal->batch_position();
+        append(std::string(100, '1'));
+        flush_and_wait(Urgency::when_convenient);
+        append("stale");
+        flush_and_wait(Urgency::when_convenient);
+        const std::string last = files(".segment").back();
+        const std::uint64_t start = parse_segment_name(last).value().value;
+        disk.flip_bit(path(last), torn.value - start + batch_header_bytes + 5, 3);
+    }
+    Lsn torn;
+};
+
+TEST(JournalStart, ABatchThatWasCutOffNeverReturnsBehindANewOne) {
+    Torn s(100);
+    EXPECT_THAT(s.open(), SizeIs(1));
+    s.append_safely(std::string(100, '2'));
+    EXPECT_THAT(s.open(), ElementsAre(std::string(100, 's'), std::string(100, '2')));
+    s.append_safely("end");
+    EXPECT_THAT(s.open(), ElementsAre(std::string(100, 's'), std::string(100, '2'), "end"));
+}
+
+TEST(JournalStart, NeitherInASegmentThatHasNothingElse) {
+    Torn s(900);
+    EXPECT_THAT(s.files(".segment"), SizeIs(2));
+    for (int start = 0; start < 3; ++start) EXPECT_THAT(s.open(), SizeIs(1));
+    s.append_safely(std::string(100, '2'));
+    EXPECT_THAT(s.open(), ElementsAre(std::string(900, 's'), std::string(100, '2')));
+}
+
+TEST(JournalStart, TheEpochNeverFallsWithinAStream) {
+    JournalStage s;
+    for (int start = 0; start < 5; ++start) s.open();
+    s.append_safely(std::string(950, 'a'));
+    s.append_safely("b");
+    const auto names = s.files(".segment");
+    ASSERT_THAT(names, SizeIs(2));
+    s.disk.flip_bit(s.path(names[1]), batch_header_bytes + 5, 3);
+    EXPECT_THAT(s.open(), SizeIs(1));
+    s.append_safely("c");
+    const Lsn start = parse_segment_name(names[1]).value();
+    const auto before = read_batch_header(s.disk.contents(s.path(names[0])), {0});
+    const auto after = read_batch_header(s.disk.contents(s.path(names[1])), start);
+    EXPECT_GT(after.value().epoch, before.value().epoch);
+}
+
 // A process that was killed leaves what the system has yet to write.
 struct Killed : JournalStage {
     explicit Killed(std::uint64_t seed) : JournalStage(seed) {

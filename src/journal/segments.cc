@@ -92,20 +92,27 @@ Result<std::optional<ScannedBatch>, IoError> whole_batch(Window& window, Lsn at)
     if (!header || at.value + header->size > window.end()) return std::optional<ScannedBatch>{};
     REVENANT_TRY(const std::string_view bytes, window.at(at, header->size));
     if (!batch_is_whole(bytes, *header)) return std::optional<ScannedBatch>{};
-    return std::optional{ScannedBatch{at, bytes, header->epoch}};
+    return std::optional{ScannedBatch{at, bytes, header->epoch, header->synced}};
 }
 
-// Whether a later batch says that what stands at `broken` was synced.
-Result<bool, IoError> was_synced(Window& window, Lsn broken) {
+// What stands behind a place where no whole batch is.
+struct Remains {
+    bool was_synced = false;  // a later batch says that what stood there was
+    std::uint32_t epoch = 0;  // the highest of them
+};
+
+Result<Remains, IoError> find_remains(Window& window, Lsn broken) {
+    Remains remains;
     for (std::uint64_t at = broken.value + batch_alignment; at + batch_header_bytes <= window.end();
          at += batch_alignment) {
         REVENANT_TRY(const std::string_view head, window.at({at}, batch_header_bytes));
-        const auto header = read_batch_header(head, {at});
-        if (!header || header->synced <= broken || at + header->size > window.end()) continue;
-        REVENANT_TRY(const std::string_view bytes, window.at({at}, header->size));
-        if (batch_is_whole(bytes, *header)) return true;
+        if (!read_batch_header(head, {at})) continue;
+        REVENANT_TRY(const auto batch, whole_batch(window, {at}));
+        if (!batch) continue;
+        remains.was_synced = remains.was_synced || batch->synced > broken;
+        remains.epoch = std::max(remains.epoch, batch->epoch);
     }
-    return false;
+    return remains;
 }
 
 }  // namespace
@@ -121,10 +128,10 @@ Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std:
         // One of an earlier epoch was cut off by a start after it was written.
         if (!batch || batch->epoch < epoch) {
             if (end) return damaged(segment, at);
-            REVENANT_TRY(const bool synced, was_synced(window, at));
-            if (synced) return damaged(segment, at);
+            REVENANT_TRY(const Remains remains, find_remains(window, at));
+            if (remains.was_synced) return damaged(segment, at);
             PROBE("segments.tail_cut");
-            break;
+            return ScanOutcome{at, std::max(epoch, remains.epoch)};
         }
         epoch = batch->epoch;
         REVENANT_TRY_VOID(visit(*batch));

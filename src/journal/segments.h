@@ -56,13 +56,14 @@ struct ScannedBatch {
     Lsn at;
     std::string_view bytes;  // with its header
     std::uint32_t epoch = 0;
+    Lsn synced;
 };
 
 // Reads the batches of a segment from its start, or from a position within it, up to `end`, or to
 // the end of what is whole. Returns the position behind the last one.
 struct ScanOutcome {
     Lsn end;
-    std::uint32_t epoch = 0;
+    std::uint32_t epoch = 0;  // the highest, also of what was cut off
 };
 using BatchVisitor = std::function<Result<void, IoError>(const ScannedBatch&)>;
 Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std::optional<Lsn> end,
