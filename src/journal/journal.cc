@@ -23,6 +23,8 @@ struct Journal::Snapshot {
     Lsn at;
     std::string bytes;
     std::set<Lsn> segments_in_use;
+    // What is not written yet has no segment that could be named: those that begin later stay.
+    std::optional<Lsn> last_segment;
     std::optional<IoError> error;
 };
 
@@ -289,7 +291,8 @@ void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
     CHECK(!next_snapshot_);
     seal();  // a replay begins with a whole batch
     next_snapshot_ = std::make_shared<Snapshot>(
-        Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}});
+        Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}, {}});
+    if (!reader_.all().empty()) next_snapshot_->last_segment = reader_.all().rbegin()->first;
     if (durable_ >= next_snapshot_->at) return submit_snapshot();
     flush(Urgency::now);
 }
@@ -317,17 +320,18 @@ void Journal::on_snapshot_written(const Snapshot& snapshot) {
     if (snapshot.error && snapshot.error->disk_full) return;  // the next one may find room
     if (snapshot.error) return fail(*snapshot.error);
     snapshot_at_ = snapshot.at;
-    drop_segments_before(snapshot.at, snapshot.segments_in_use);
+    drop_segments(snapshot);
 }
 
-void Journal::drop_segments_before(Lsn position, const std::set<Lsn>& in_use) {
+void Journal::drop_segments(const Snapshot& snapshot) {
     std::vector<Segment> dead;
     const auto& segments = reader_.all();
     for (auto at = segments.begin(); at != segments.end(); ++at) {
         const auto following = std::next(at);
         // The last one is being written.
-        if (following == segments.end() || following->first > position) break;
-        if (!in_use.contains(at->first)) dead.push_back(at->second);
+        if (following == segments.end() || following->first > snapshot.at) break;
+        if (!snapshot.last_segment || at->first > *snapshot.last_segment) break;
+        if (!snapshot.segments_in_use.contains(at->first)) dead.push_back(at->second);
     }
     for (const Segment& segment : dead) {
         reader_.forget(segment.start);

@@ -88,14 +88,16 @@ class Journal {
 
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
     void expect_read(Lsn at, std::uint64_t size) const { reader_.expect_read(at, size); }
-    // The position its segment begins with: what is removed together.
+    // The position its segment begins with: what is removed together. Known when it is written;
+    // before that the answer is the segment written last.
     Lsn segment_of(Lsn at) const;
 
     // --- snapshots ---
 
     Lsn snapshot_position() const { return snapshot_at_; }
     // Everything before position() is in these bytes, but for what lies in the segments named,
-    // which are still referred to. Other segments before it are gone when the snapshot is safe.
+    // which are still referred to. Other segments before it are gone when the snapshot is safe;
+    // those that begin only after this call stay until the next one.
     void write_snapshot(std::string bytes, std::set<Lsn> segments_in_use);
     bool is_writing_snapshot() const { return next_snapshot_ != nullptr; }
 
@@ -113,7 +115,7 @@ class Journal {
     void submit_snapshot();
     void on_snapshot_written(const Snapshot& snapshot);
     void fail(const IoError& error);
-    void drop_segments_before(Lsn position, const std::set<Lsn>& in_use);
+    void drop_segments(const Snapshot& snapshot);
 
     Disk& disk_;
     DiskWorker& worker_;

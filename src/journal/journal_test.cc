@@ -17,9 +17,11 @@ namespace {
 using sim::JournalStage;
 using sim::SimDisk;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using Urgency = Journal::Urgency;
 
@@ -587,6 +589,39 @@ TEST(JournalSnapshot, AnEarlierOneDoesNotEndTheNext) {
     EXPECT_GE(s.journal->snapshot_position(), s.end);
     s.open_after(SimDisk::Loss::power);
     EXPECT_EQ(s.snapshot, "second");
+}
+
+// What is not written yet has no segment that could be named as in use.
+TEST(JournalSnapshot, KeepsTheSegmentsThatBeganAfterItWasAskedFor) {
+    JournalStage s;
+    s.settings.segments.spares_max = 0;
+    s.open();
+    s.append_safely(long_record('a'));
+    const Lsn at = s.append(long_record('b'));
+    s.journal->flush(Urgency::now);
+    s.append(long_record('c'));
+    s.journal->write_snapshot("b is referred to", {s.journal->segment_of(at)});
+    s.append(long_record('d'));
+    s.flush_and_wait(Urgency::now);
+    EXPECT_EQ(s.read(at, 600), long_record('b'));
+    s.open_after(SimDisk::Loss::power);
+    EXPECT_EQ(s.snapshot, "b is referred to");
+    EXPECT_EQ(s.read(at, 600), long_record('b'));
+    const Lsn segment = s.journal->segment_of(at);
+    s.snapshot_and_wait("nothing is referred to");
+    EXPECT_THAT(s.files(".segment"), Not(Contains(segment_name(segment))));
+}
+
+TEST(JournalSnapshot, KeepsAlsoTheVeryFirstSegment) {
+    JournalStage s;
+    s.open();
+    const Lsn at = s.append(long_record('a'));
+    s.journal->flush(Urgency::now);
+    s.append(long_record('b'));
+    s.journal->write_snapshot("a is referred to", {});
+    s.append(long_record('c'));
+    s.flush_and_wait(Urgency::now);
+    EXPECT_EQ(s.read(at, 600), long_record('a'));
 }
 
 TEST(JournalSnapshot, OneThatWasNeverFinishedIsRemoved) {
