@@ -753,6 +753,26 @@ TEST(JournalFailure, OfASyncIsToldOnceAndNothingIsPromisedAfterIt) {
     EXPECT_EQ(s.durable, promised);
 }
 
+// Some file systems find only then that there is no room. What the failed sync left out may be
+// forgotten by now: written earlier, no longer ours to write again.
+TEST(JournalFailure, OfASyncIsNoFullDiskWhateverItSays) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        JournalStage s(seed);
+        s.open();
+        s.append_safely("one");
+        s.append("two");
+        s.flush_and_wait(Urgency::when_convenient);
+        const auto promised = s.durable;
+        s.disk.fail_next_sync_as_full();
+        s.append_safely("three");
+        s.journal->retry();
+        s.flush_and_wait(Urgency::now);
+        EXPECT_THAT(s.failed, ElementsAre(HasSubstr("No space left")));
+        EXPECT_THAT(s.full, IsEmpty());
+        EXPECT_EQ(s.durable, promised);
+    }
+}
+
 TEST(JournalFailure, WhatWasAppendedCanStillBeRead) {
     JournalStage s;
     s.open();

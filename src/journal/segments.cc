@@ -167,7 +167,11 @@ Result<void, IoError> SegmentWriter::write(Lsn at, std::string_view batch,
 
 Result<void, IoError> SegmentWriter::sync() {
     if (!unsynced_) return {};
-    REVENANT_TRY_VOID(current_->file->sync());
+    if (auto outcome = current_->file->sync(); !outcome) {
+        IoError error = std::move(outcome).error();
+        error.disk_full = false;
+        return Unexpected{std::move(error)};
+    }
     unsynced_ = false;
     return {};
 }

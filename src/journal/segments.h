@@ -81,6 +81,7 @@ class SegmentWriter {
     // Writes the batch at its position; sets `opened` when it begins a new segment for it. After a
     // full disk the same batch may be written again.
     Result<void, IoError> write(Lsn at, std::string_view batch, std::optional<Segment>& opened);
+    // A sync that found no room is no full disk: trying it again would not write what it left out.
     Result<void, IoError> sync();
     // The file of a dead segment: kept as a spare or removed.
     Result<void, IoError> retire(const std::string& path);
