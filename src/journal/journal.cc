@@ -235,6 +235,7 @@ void Journal::submit() {
 
 void Journal::on_written(const Written& written) {
     at_work_ = false;
+    if (failed_) return;
     if (written.opened) reader_.add(*written.opened);
     if (written.error && written.error->disk_full) {
         sync_wanted_ = sync_wanted_ || syncing_;
@@ -256,7 +257,7 @@ void Journal::on_written(const Written& written) {
 }
 
 void Journal::fail(const IoError& error) {
-    failed_ = true;
+    if (std::exchange(failed_, true)) return;
     if (listener_.failed) listener_.failed(error.text);
 }
 
@@ -299,7 +300,7 @@ void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
 
 // What a snapshot refers to is safe before the snapshot is.
 void Journal::submit_snapshot() {
-    if (!next_snapshot_ || durable_ < next_snapshot_->at) return;
+    if (failed_ || !next_snapshot_ || durable_ < next_snapshot_->at) return;
     worker_.run(
         [snapshot = next_snapshot_, before = snapshot_at_, epoch = epoch_, &disk = disk_,
          directory = directory_] {
@@ -319,6 +320,7 @@ void Journal::on_snapshot_written(const Snapshot& snapshot) {
     const std::shared_ptr<Snapshot> done = std::exchange(next_snapshot_, nullptr);
     if (snapshot.error && snapshot.error->disk_full) return;  // the next one may find room
     if (snapshot.error) return fail(*snapshot.error);
+    if (failed_) return;
     snapshot_at_ = snapshot.at;
     drop_segments(snapshot);
 }

@@ -773,6 +773,44 @@ TEST(JournalFailure, OfASyncIsNoFullDiskWhateverItSays) {
     }
 }
 
+TEST(JournalFailure, OfABatchAndASnapshotIsToldOnce) {
+    JournalStage s;
+    s.open();
+    s.append_safely("one");
+    s.journal->write_snapshot("snapshot", {});
+    s.append("two");
+    s.journal->flush(Urgency::now);
+    s.disk.crash();
+    s.worker.run_all();
+    EXPECT_THAT(s.failed, SizeIs(1));
+}
+
+TEST(JournalFailure, OfASnapshotIsFollowedByNoPromise) {
+    JournalStage s;
+    s.open();
+    s.append_safely("one");
+    const auto promised = s.durable;
+    s.journal->write_snapshot("snapshot", {});
+    s.append("two");
+    s.journal->flush(Urgency::now);
+    s.disk.fail_next_sync();
+    s.worker.run_all();
+    EXPECT_THAT(s.failed, ElementsAre(HasSubstr(".snapshot.new")));
+    EXPECT_EQ(s.durable, promised);
+}
+
+TEST(JournalFailure, IsFollowedByNoSnapshot) {
+    JournalStage s;
+    s.open();
+    s.append_safely("one");
+    s.journal->write_snapshot("first", {});
+    s.disk.fail_next_sync();
+    s.worker.run_all();
+    s.journal->write_snapshot("second", {});
+    EXPECT_EQ(s.worker.waiting(), 0U);
+    EXPECT_THAT(s.files(".snapshot"), IsEmpty());
+}
+
 TEST(JournalFailure, WhatWasAppendedCanStillBeRead) {
     JournalStage s;
     s.open();
