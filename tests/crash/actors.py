@@ -35,6 +35,7 @@ class Actor(threading.Thread):
         self.arena, self.ledger = arena, arena.ledger
         self.random = arena.random_for(name)
         self.connected = threading.Event()
+        self.moved = threading.Event()  # Something was confirmed, settled, committed or changed.
         self.complaint = None
 
     def run(self):
@@ -90,6 +91,7 @@ class Publisher(Actor):
             lambda tag, multiple: self.answered(tag, multiple, Publication.REFUSED))
 
     def answered(self, tag, multiple, publication):
+        self.moved.set()
         if not multiple:
             self.ledger.answer(self.waiting.pop(tag), publication)
             return
@@ -191,6 +193,7 @@ class Consumer(PikaActor):
         if self.batch:
             batch, self.batch = self.batch, []
             self.settle(self, batch)
+            self.moved.set()
         self.pause(self.seconds_between)
 
     def answered(self):

@@ -110,6 +110,7 @@ class Governor(Actor):
         if status not in (201, 204, 404):
             raise ValueError(f"the policy was answered with {status} {answer}")
         self.workload.possible = [definition]
+        self.moved.set()
         self.pause(0.1)
 
     def drop(self):
@@ -174,6 +175,7 @@ class Founder(PikaActor):
             self.toggle_binding(name)
         else:
             self.delete(name)
+        self.moved.set()
         self.pause(0.01)
 
     def declare(self, name):

@@ -14,6 +14,7 @@ from living import Consumed, Fanout, Passing, Plain, Ranked
 from transactions import Transactions
 
 ACTOR_SECONDS_MAX = 60
+MOVEMENT_SECONDS_MAX = 20
 WORKLOADS = (Plain, Fanout, Consumed, Ranked, Passing, Rejected, Expired, ExpiredOneByOne, Retried, Overflowing,
              Refused, RefusedToMorgue, Failing, Transactions, PoliciesChange, QueuesComeAndGo)
 
@@ -71,6 +72,7 @@ class Round:
         for actor in actors:
             actor.connected.wait(ACTOR_SECONDS_MAX)
         time.sleep(self.random.uniform(0.3, 1) * seconds)
+        self.await_movement_of(actors)
         if not self.broker.alive():
             self.faults.append(Fault("broker died", "broker", "by itself"))
         if ending == "leave":
@@ -80,6 +82,15 @@ class Round:
             self.end_broker(ending)
         self.await_end_of(actors)
         self.ledger.end_epoch(orderly=ending != "kill")
+
+    def await_movement_of(self, actors):
+        """A round in which a workload does nothing would prove nothing."""
+        end = time.monotonic() + MOVEMENT_SECONDS_MAX
+        for actor in actors:
+            while not actor.moved.wait(0.01) and actor.is_alive():
+                if time.monotonic() > end:
+                    self.faults.append(Fault("stalled", actor.name, "nothing was confirmed, settled or changed"))
+                    break
 
     def end_broker(self, ending):
         if ending == "kill":

@@ -60,6 +60,7 @@ class Worker(PikaActor):
         self.answer(transaction, Publication.SENT)
         self.ledger.remove(INPUT, [transaction.input], Certainty.WISHED)
         self.channel.tx_commit()
+        self.moved.set()
         transaction.outcome = "committed"
         self.answer(transaction, Publication.CONFIRMED)
         self.ledger.remove(INPUT, [transaction.input], Certainty.PROMISED)
