@@ -722,6 +722,24 @@ TEST(JournalDiskFull, WhenNoSegmentCanBeMadeItIsMadeLater) {
                 ElementsAre(long_record('a'), long_record('b')));
 }
 
+TEST(JournalDiskFull, ASnapshotThatFoundNoRoomLeavesItToOthers) {
+    JournalStage s;
+    s.open();
+    s.append_safely("one");
+    const std::uint64_t used = s.disk.used_bytes();
+    s.disk.set_capacity(used + 100);
+    s.snapshot_and_wait(long_record('s'));
+    EXPECT_FALSE(s.journal->is_writing_snapshot());
+    EXPECT_THAT(s.failed, IsEmpty());
+    EXPECT_THAT(s.files(".snapshot"), IsEmpty());
+    EXPECT_EQ(s.disk.used_bytes(), used);
+    s.disk.set_capacity(std::nullopt);
+    s.append_safely("two");
+    s.snapshot_and_wait("one and two");
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), IsEmpty());
+    EXPECT_EQ(s.snapshot, "one and two");
+}
+
 // ------------------------------------------------------------------------- failures
 
 TEST(JournalFailure, OfAWriteIsToldOnceAndNothingIsPromisedAfterIt) {

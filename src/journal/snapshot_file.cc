@@ -18,6 +18,14 @@ Unexpected<IoError> damaged(const std::string& path, std::string_view how) {
                               "; see docs/formats/journal.md for ways out"}};
 }
 
+Result<void, IoError> write_safely(Disk& disk, const std::string& path, std::string_view header,
+                                   std::string_view bytes) {
+    REVENANT_TRY(const auto file, disk.create(path));
+    REVENANT_TRY_VOID(file->write(0, header));
+    REVENANT_TRY_VOID(file->write(header.size(), bytes));
+    return file->sync();
+}
+
 }  // namespace
 
 std::string snapshot_name(Lsn at) { return position_name(at, suffix); }
@@ -37,10 +45,10 @@ Result<void, IoError> write_snapshot_file(Disk& disk, const std::string& directo
     out.u64(XXH3_64bits_withSeed(bytes.data(), bytes.size(), at.value));
     const std::string path = directory + "/" + snapshot_name(at);
     const std::string aside = path + ".new";
-    REVENANT_TRY(const auto file, disk.create(aside));
-    REVENANT_TRY_VOID(file->write(0, header));
-    REVENANT_TRY_VOID(file->write(header_bytes, bytes));
-    REVENANT_TRY_VOID(file->sync());
+    if (auto written = write_safely(disk, aside, header, bytes); !written) {
+        (void)disk.remove(aside).has_value();  // the room it takes may be what is missing
+        return written;
+    }
     REVENANT_TRY_VOID(disk.rename(aside, path));
     return disk.sync_directory(directory);
 }
