@@ -142,19 +142,21 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
     // Copied: what is replayed may already be appended to, which opens segments.
     const std::map<Lsn, Segment> segments = reader_.all();
     Lsn expected = snapshot_at_;
+    const auto missing = [&] {
+        return Unexpected{IoError{"journal damaged: directory " + directory_ +
+                                  ": the segment that holds position " +
+                                  std::to_string(expected.value) + " is missing"}};
+    };
     for (auto at = segments.begin(); at != segments.end(); ++at) {
         const auto following = std::next(at);
         const Lsn segment_end = following == segments.end() ? end : following->first;
         if (segment_end <= snapshot_at_ || at->first >= end) continue;
         const Lsn from = std::max(at->first, snapshot_at_);
-        if (from != expected) {
-            return Unexpected{IoError{"journal damaged: directory " + directory_ +
-                                      ": the segment that holds position " +
-                                      std::to_string(expected.value) + " is missing"}};
-        }
+        if (from != expected) return missing();
         REVENANT_TRY_VOID(scan_segment(at->second, from, segment_end, 0, each_record));
         expected = segment_end;
     }
+    if (expected != end) return missing();
     snapshot_.clear();
     snapshot_.shrink_to_fit();
     return {};

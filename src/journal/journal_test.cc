@@ -371,6 +371,20 @@ TEST(JournalDamage, AMissingSegmentIsRefused) {
                                             HasSubstr("position 0 is missing"))));
 }
 
+TEST(JournalDamage, MissingSegmentsBeforeAnEmptyOneAreRefused) {
+    JournalStage s;
+    s.open();
+    s.append_safely(long_record('a'));
+    s.append(long_record('b'));
+    s.journal->flush(Urgency::now);
+    s.disk.crash_at_step(s.disk.steps() + 3);  // its segment was made
+    s.worker.run_all();
+    EXPECT_THAT(s.open_after(SimDisk::Loss::process), ElementsAre(long_record('a')));
+    ASSERT_THAT(s.files(".segment"), SizeIs(2));
+    ASSERT_TRUE(s.disk.remove(s.path(segment_name({0}))).has_value());
+    EXPECT_THAT(s.open(), ElementsAre(HasSubstr("position 0 is missing")));
+}
+
 TEST(JournalDamage, AMissingSegmentInTheMiddleIsRefused) {
     Filled s;
     s.append_safely(long_record('g'));
