@@ -245,16 +245,18 @@ void Journal::on_written(const Written& written) {
         return;
     }
     if (written.error) return fail(*written.error);
-    if (std::exchange(disk_full_, false) && listener_.disk_full) listener_.disk_full(false);
     if (written.end) {
         written_ = *written.end;
         sealed_.pop_front();
     }
-    if (syncing_) {
+    const bool synced = syncing_;
+    if (synced) {
         durable_ = written_;
         submit_snapshot();
-        if (listener_.durable) listener_.durable(durable_);
     }
+    // Who is told may append and flush at once.
+    if (std::exchange(disk_full_, false) && listener_.disk_full) listener_.disk_full(false);
+    if (synced && listener_.durable) listener_.durable(durable_);
     submit();
 }
 

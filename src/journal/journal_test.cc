@@ -714,6 +714,45 @@ TEST(JournalDiskFull, KeepsTheBatchAndLosesNothing) {
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("one", long_record('x'), "three"));
 }
 
+TEST(JournalDiskFull, WhoeverIsToldOfRoomMayAppendAtOnce) {
+    JournalStage s;
+    s.open();
+    s.append_safely("one");
+    s.journal->listen({.durable = [&](Lsn at) { s.durable.push_back(at); },
+                       .failed = {},
+                       .disk_full =
+                           [&](bool is_full) {
+                               if (is_full) return;
+                               s.append("three");
+                               s.journal->flush(Urgency::now);
+                           }});
+    s.disk.set_capacity(s.disk.used_bytes());
+    s.append_safely(long_record('x'));
+    s.disk.set_capacity(std::nullopt);
+    s.journal->retry();
+    s.worker.run_all();
+    EXPECT_GE(s.journal->durable(), s.end);
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("one", long_record('x'), "three"));
+}
+
+TEST(Journal, WhoeverIsToldOfDurabilityMayAppendAtOnce) {
+    JournalStage s;
+    s.open();
+    int told = 0;
+    s.journal->listen({.durable =
+                           [&](Lsn) {
+                               if (++told > 3) return;
+                               s.append("next");
+                               s.journal->flush(Urgency::now);
+                           },
+                       .failed = {},
+                       .disk_full = {}});
+    s.append_safely("one");
+    EXPECT_EQ(told, 4);
+    EXPECT_GE(s.journal->durable(), s.end);
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("one", "next", "next", "next"));
+}
+
 TEST(JournalDiskFull, WithRoomEnoughARetryAsksNothing) {
     JournalStage s;
     s.open();
