@@ -1,0 +1,377 @@
+// A journal over the simulated disk, crashed at every step of many histories.
+//
+// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
+// with this seed only.
+
+#include "base/probe.h"
+#include "journal/journal.h"
+#include "journal/snapshot_file.h"
+#include "tests/sim/sim_disk.h"
+#include "tests/sim/sim_worker.h"
+#include "tests/support/seeds.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace revenant::sim {
+namespace {
+
+using journal::Journal;
+using journal::JournalSettings;
+using Violation = std::optional<std::string>;
+
+const std::string directory = "/data/journal";
+
+struct Appended {
+    std::string bytes;
+    Lsn at;
+    Lsn batch;
+    Lsn end;
+};
+
+struct TakenSnapshot {
+    std::string bytes;
+    Lsn at;
+    std::size_t covered = 0;  // records that came before it
+    std::vector<Appended> kept;
+};
+
+JournalSettings settings_from(Dice& dice) {
+    constexpr std::uint64_t segments[] = {1024, 2048, 4096};
+    constexpr std::uint64_t fills[] = {0, 256, 1024, 3000};
+    constexpr std::uint64_t smalls[] = {64, 300, 1000, 100'000};
+    JournalSettings settings;
+    settings.segments.segment_bytes = segments[dice.below(3)];
+    settings.segments.fill_bytes = fills[dice.below(4)];
+    settings.segments.small_batch_bytes = smalls[dice.below(4)];
+    settings.segments.spares_max = dice.below(3);
+    return settings;
+}
+
+std::string text_of(Lsn at) { return std::to_string(at.value); }
+
+// What was asked of a journal, what it promised, and whether it kept that when it is opened again.
+class History {
+  public:
+    History(std::uint64_t seed, std::uint64_t crash_step, bool lying)
+        : dice_(seed * 2 + 1),
+          later_dice_(seed * 1'000'003 + crash_step),
+          disk_(seed * 1'000'033 + crash_step),
+          settings_(settings_from(dice_)),
+          fills_up_(dice_.one_in(4)) {
+        disk_.lie_on_sync(lying);
+        disk_.crash_at_step(crash_step);
+    }
+
+    // The first life is the same for every crash step until it crashes; the lives after it differ.
+    Violation run() {
+        live(dice_, 30 + dice_.below(70));
+        crashed_first_ = disk_.crashed();
+        if (later_dice_.one_in(2)) {
+            restart();
+            disk_.crash_at_step(disk_.steps() + 1 + later_dice_.below(40));
+            live(later_dice_, 20);
+        }
+        restart();
+        live_quietly();
+        restart();
+        live_quietly();
+        return violation_;
+    }
+
+    bool crashed_in_the_first_life() const { return crashed_first_; }
+
+  private:
+    void complain(const std::string& what) {
+        if (!violation_) violation_ = what;
+    }
+    bool is_over() const { return violation_ || disk_.crashed() || !journal_; }
+
+    void restart() {
+        journal_.reset();
+        worker_.forget_all();
+        disk_.set_capacity(std::nullopt);
+        disk_.restart(later_dice_.one_in(3) ? SimDisk::Loss::process : SimDisk::Loss::power);
+    }
+
+    // --- a life ---
+
+    void live(Dice& dice, std::uint64_t actions) {
+        open();
+        for (std::uint64_t i = 0; i < actions && !is_over(); ++i) act(dice);
+    }
+
+    // Appends, and is told that it is safe.
+    void live_quietly() {
+        if (violation_) return;
+        open();
+        if (is_over()) return complain("the journal could not be opened again");
+        for (int i = 0; i < 2; ++i) append(later_dice_);
+        journal_->flush(Journal::Urgency::now);
+        worker_.run_all();
+        if (journal_->durable() < records_.back().end) {
+            complain("a journal that was opened again makes nothing durable");
+        }
+    }
+
+    void act(Dice& dice) {
+        const std::uint64_t what = dice.below(100);
+        if (what < 30) return append(dice);
+        if (what < 33) return drop_a_record(dice);
+        if (what < 43) return journal_->flush(Journal::Urgency::when_convenient);
+        if (what < 53) return journal_->flush(Journal::Urgency::now);
+        if (what < 63) return do_some_work();
+        if (what < 85) return tell_something();
+        if (what < 88) return read_something(dice);
+        if (what < 96) return take_snapshot(dice);
+        fill_or_empty_the_disk(dice);
+    }
+
+    void do_some_work() { worker_.work_one(); }
+
+    void tell_something() {
+        if (worker_.untold() == 0) worker_.work_one();
+        if (disk_.crashed()) return;
+        worker_.tell_one();
+        settle_snapshot();
+    }
+
+    // Few sizes, so that a batch often ends where an earlier one did.
+    static std::size_t size_from(Dice& dice) {
+        constexpr std::size_t sizes[] = {1, 20, 20, 84, 84, 84, 468, 468, 700, 2000};
+        return dice.one_in(40) ? 5000 : sizes[dice.below(std::size(sizes))];
+    }
+
+    void append(Dice& dice) {
+        Appended record;
+        record.bytes = dice.bytes(size_from(dice));
+        record.batch = journal_->batch_position();
+        std::string& out = journal_->begin_record();
+        record.at = journal_->position();
+        out += record.bytes;
+        record.end = journal_->end_record();
+        records_.push_back(std::move(record));
+    }
+
+    void drop_a_record(Dice& dice) {
+        journal_->begin_record() += dice.bytes(30);
+        journal_->drop_record();
+    }
+
+    void fill_or_empty_the_disk(Dice& dice) {
+        if (!fills_up_) return;
+        if (dice.one_in(2)) return disk_.set_capacity(disk_.used_bytes() + dice.below(600));
+        disk_.set_capacity(std::nullopt);
+        journal_->retry();
+    }
+
+    // --- snapshots ---
+
+    const TakenSnapshot& newest() const { return under_way_ ? *under_way_ : safe_; }
+
+    void take_snapshot(Dice& dice) {
+        if (journal_->is_writing_snapshot()) return;
+        TakenSnapshot next;
+        std::set<Lsn> in_use;
+        const auto keep = [&](const Appended& record) {
+            if (!dice.one_in(3)) return;
+            next.kept.push_back(record);
+            in_use.insert(journal_->segment_of(record.at));
+        };
+        for (const Appended& record : safe_.kept) keep(record);
+        for (std::size_t i = safe_.covered; i < records_.size(); ++i) keep(records_[i]);
+        next.bytes = dice.bytes(1 + dice.below(1500));
+        next.covered = records_.size();
+        journal_->write_snapshot(next.bytes, std::move(in_use));
+        next.at = journal_->batch_position();
+        under_way_ = std::move(next);
+    }
+
+    void settle_snapshot() {
+        if (!under_way_ || journal_->is_writing_snapshot()) return;
+        if (is_in_place(*under_way_)) safe_ = std::move(*under_way_);
+        under_way_.reset();
+    }
+
+    // One that found no room leaves the one before, which may be at the same position.
+    bool is_in_place(const TakenSnapshot& snapshot) const {
+        const std::string path = directory + "/" + journal::snapshot_name(snapshot.at);
+        return journal_->snapshot_position() == snapshot.at && disk_.exists(path) &&
+               disk_.contents(path).ends_with(snapshot.bytes);
+    }
+
+    // --- reading ---
+
+    void check_read(const Appended& record) {
+        std::string bytes(record.bytes.size(), '\0');
+        const auto outcome = journal_->read(record.at, bytes);
+        if (disk_.crashed()) return;
+        if (!outcome) return complain("a record cannot be read: " + outcome.error().text);
+        if (bytes != record.bytes) complain("a record is read wrongly at " + text_of(record.at));
+    }
+
+    void read_something(Dice& dice) {
+        const std::vector<Appended>& kept = newest().kept;
+        const std::size_t behind = records_.size() - newest().covered;
+        if (kept.size() + behind == 0) return;
+        const std::size_t which = dice.below(kept.size() + behind);
+        check_read(which < kept.size() ? kept[which]
+                                       : records_[newest().covered + which - kept.size()]);
+    }
+
+    // --- opening ---
+
+    void open() {
+        if (violation_) return;
+        auto opened = Journal::open(disk_, worker_, directory, settings_);
+        if (disk_.crashed()) return;
+        if (!opened) return complain("refused: " + opened.error().text);
+        journal_ = std::move(opened).value();
+        listen();
+        find_snapshot();
+        compare_records();
+        if (is_over()) return;
+        for (const Appended& kept : safe_.kept) check_read(kept);
+        for (std::size_t i = safe_.covered; i < records_.size(); ++i) check_read(records_[i]);
+    }
+
+    void listen() {
+        journal_->listen(
+            {.durable =
+                 [this](Lsn at) {
+                     if (at < durable_) complain("durable fell to " + text_of(at));
+                     durable_ = at;
+                 },
+             .failed = [this](const std::string& text) { complain("failed: " + text); },
+             .disk_full = [](bool) {}});
+    }
+
+    // The newest one told, or the one that was under way.
+    void find_snapshot() {
+        const std::string& found = journal_->snapshot();
+        if (under_way_ && found == under_way_->bytes) safe_ = std::move(*under_way_);
+        under_way_.reset();
+        if (found != safe_.bytes)
+            complain("a snapshot of " + std::to_string(found.size()) +
+                     " bytes is not the newest one");
+    }
+
+    void compare_records() {
+        std::size_t count = safe_.covered;
+        const auto replayed = journal_->replay([&](const Journal::Record& record) {
+            compare(record, count++);
+            return Result<void, IoError>{};
+        });
+        if (disk_.crashed()) return;
+        if (!replayed) return complain("refused: " + replayed.error().text);
+        if (violation_) return;
+        if (count < records_.size() && records_[count].end <= durable_) {
+            return complain("a durable record is lost, at " + text_of(records_[count].at));
+        }
+        records_.resize(count);
+        durable_ = journal_->durable();
+    }
+
+    void compare(const Journal::Record& record, std::size_t index) {
+        if (index >= records_.size())
+            return complain("a record too many, at " + text_of(record.at));
+        const Appended& expected = records_[index];
+        if (record.bytes != expected.bytes) complain("a wrong record, at " + text_of(record.at));
+        if (record.at != expected.at || record.batch != expected.batch) {
+            complain("a record at " + text_of(record.at) + " instead of " + text_of(expected.at));
+        }
+    }
+
+    Dice dice_;
+    Dice later_dice_;
+    SimDisk disk_;
+    SimWorker worker_;
+    const JournalSettings settings_;
+    const bool fills_up_;
+    std::unique_ptr<Journal> journal_;
+    std::vector<Appended> records_;
+    TakenSnapshot safe_;
+    std::optional<TakenSnapshot> under_way_;
+    Lsn durable_;
+    bool crashed_first_ = false;
+    Violation violation_;
+};
+
+struct Tally {
+    std::uint64_t crashes = 0;
+    std::uint64_t violations = 0;
+    std::string first;
+};
+
+// Crashes one step later each time, until the first life ends before that.
+void crash_everywhere(std::uint64_t seed, bool lying, Tally& tally) {
+    for (std::uint64_t step = 1;; ++step) {
+        History history(seed, step, lying);
+        const Violation violation = history.run();
+        tally.crashes += 1;
+        if (violation) {
+            tally.violations += 1;
+            if (tally.first.empty()) {
+                tally.first = "seed " + std::to_string(seed) + ", crash at step " +
+                              std::to_string(step) + ": " + *violation;
+            }
+        }
+        if (!history.crashed_in_the_first_life()) return;
+    }
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t usual_histories = 60;
+#else
+constexpr std::uint64_t usual_histories = 400;
+#endif
+
+void run_every_fourth(std::uint64_t first_seed) {
+    SeedWatch watch("journal_crash");
+    const std::uint64_t only = number_from_environment("REVENANT_SEED", 0);
+    const std::uint64_t histories =
+        std::max(only, number_from_environment("REVENANT_HISTORIES", usual_histories));
+    Tally tally;
+    for (std::uint64_t seed = first_seed; seed <= histories && tally.violations < 3; seed += 4) {
+        if (only != 0 && seed != only) continue;
+        watch.begin(seed);
+        crash_everywhere(seed, false, tally);
+    }
+    std::printf("%llu crashes\n", static_cast<unsigned long long>(tally.crashes));
+    EXPECT_EQ(tally.violations, 0U) << tally.first;
+}
+
+TEST(JournalCrashes, TheFirstFourthOfTheHistoriesLosesNothing) { run_every_fourth(1); }
+TEST(JournalCrashes, TheSecondFourthOfTheHistoriesLosesNothing) { run_every_fourth(2); }
+TEST(JournalCrashes, TheThirdFourthOfTheHistoriesLosesNothing) { run_every_fourth(3); }
+TEST(JournalCrashes, TheLastFourthOfTheHistoriesLosesNothing) { run_every_fourth(4); }
+
+TEST(JournalCrashes, ADiskThatLiesIsFoundOut) {
+    Tally tally;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) crash_everywhere(seed, true, tally);
+    EXPECT_GT(tally.violations, tally.crashes / 20) << "of " << tally.crashes;
+    std::printf("%llu of %llu crashes found out, first %s\n",
+                static_cast<unsigned long long>(tally.violations),
+                static_cast<unsigned long long>(tally.crashes), tally.first.c_str());
+}
+
+TEST(JournalCrashes, HistoriesReachTheRareBranches) {
+    for (const char* const name :
+         {"journal.tried_again", "segments.tail_cut", "segments.spare_used"}) {
+        const std::uint64_t before = Probe::hits(name);
+        Tally tally;
+        for (std::uint64_t seed = 1; seed <= 100 && Probe::hits(name) == before; ++seed) {
+            crash_everywhere(seed, false, tally);
+        }
+        EXPECT_GT(Probe::hits(name), before) << name;
+    }
+}
+
+}  // namespace
+}  // namespace revenant::sim
