@@ -158,6 +158,13 @@ class PikaActor(Actor):
             blocked_connection_timeout=ANSWER_SECONDS_MAX))
         self.channel = self.connection.channel()
 
+    def ask(self, method, *arguments, **options):
+        """Returns when the answer came. pika does not raise in every case when it lost the connection instead."""
+        result = method(*arguments, **options)
+        if not self.channel.is_open:
+            raise ConnectionError("the connection is lost, perhaps before the answer came")
+        return result
+
     def leave(self):
         self.connection.close()
 
@@ -198,7 +205,7 @@ class Consumer(PikaActor):
 
     def answered(self):
         """Returns when the broker has done everything sent before."""
-        self.channel.basic_qos(prefetch_count=self.prefetch)
+        self.ask(self.channel.basic_qos, prefetch_count=self.prefetch)
 
     def accept(self, batch, multiple):
         ids = [id for _, id in batch]

@@ -180,14 +180,14 @@ class Founder(PikaActor):
 
     def declare(self, name):
         self.workload.exists[name] = None
-        self.channel.queue_declare(name, durable=True)
+        self.ask(self.channel.queue_declare, name, durable=True)
         self.workload.exists[name] = True
 
     def toggle_binding(self, name):
         change = self.channel.queue_unbind if self.workload.bound[name] else self.channel.queue_bind
         wanted = not self.workload.bound[name]
         self.workload.bound[name] = None
-        change(name, "fleeting.hub", name)
+        self.ask(change, name, "fleeting.hub", name)
         self.workload.bound[name] = wanted
 
     def fill(self, name):
@@ -195,14 +195,15 @@ class Founder(PikaActor):
         id = self.ledger.new_id("founder", self.number)
         self.ledger.publish(id, [name])
         self.workload.inhabitants[name].append(id)
-        self.channel.basic_publish("", name, body_of(id, 0), pika.BasicProperties(delivery_mode=2, **marks_of(id)))
+        properties = pika.BasicProperties(delivery_mode=2, **marks_of(id))
+        self.ask(self.channel.basic_publish, "", name, body_of(id, 0), properties)
         self.ledger.answer(id, Publication.CONFIRMED)
 
     def delete(self, name):
         ids = self.workload.inhabitants[name]
         self.workload.exists[name] = self.workload.bound[name] = None
         self.ledger.remove(name, ids, Certainty.WISHED)
-        self.channel.queue_delete(name)
+        self.ask(self.channel.queue_delete, name)
         self.ledger.remove(name, ids, Certainty.PROMISED)
         self.workload.inhabitants[name] = []
         self.workload.exists[name] = self.workload.bound[name] = False

@@ -59,14 +59,14 @@ class Worker(PikaActor):
         transaction.outcome = "committing"
         self.answer(transaction, Publication.SENT)
         self.ledger.remove(INPUT, [transaction.input], Certainty.WISHED)
-        self.channel.tx_commit()
+        self.ask(self.channel.tx_commit)
         self.moved.set()
         transaction.outcome = "committed"
         self.answer(transaction, Publication.CONFIRMED)
         self.ledger.remove(INPUT, [transaction.input], Certainty.PROMISED)
 
     def roll_back(self, transaction):
-        self.channel.tx_rollback()
+        self.ask(self.channel.tx_rollback)
         transaction.outcome = "rolled back"
         self.answer(transaction, Publication.ROLLED_BACK)
 
