@@ -25,6 +25,7 @@ struct Journal::Snapshot {
     std::set<Lsn> segments_in_use;
     // What is not written yet has no segment that could be named: those that begin later stay.
     std::optional<Lsn> last_segment;
+    bool submitted = false;
     std::optional<IoError> error;
 };
 
@@ -214,6 +215,7 @@ void Journal::seal() {
 void Journal::submit() {
     if (failed_ || at_work_) return;
     if (sealed_.empty() && flush_wanted_) seal();
+    if (sealed_.empty() && durable_ == written_) sync_wanted_ = false;
     if (sealed_.empty() && !sync_wanted_) return;
     at_work_ = true;
     // One sync for all that is sealed, after the last of it.
@@ -290,13 +292,22 @@ Lsn Journal::segment_of(Lsn at) const {
     return segment == nullptr ? Lsn{} : segment->start;
 }
 
+std::vector<Lsn> Journal::segments_between(Lsn first, Lsn last) const {
+    std::vector<Lsn> starts;
+    const auto& segments = reader_.all();
+    auto at = segments.upper_bound(first);
+    if (at != segments.begin()) --at;
+    for (; at != segments.end() && at->first <= last; ++at) starts.push_back(at->first);
+    return starts;
+}
+
 // ------------------------------------------------------------------------- snapshots
 
 void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
     CHECK(!next_snapshot_);
     seal();  // a replay begins with a whole batch
     next_snapshot_ = std::make_shared<Snapshot>(
-        Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}, {}});
+        Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}, false, {}});
     if (!reader_.all().empty()) next_snapshot_->last_segment = reader_.all().rbegin()->first;
     if (durable_ >= next_snapshot_->at) return submit_snapshot();
     flush(Urgency::now);
@@ -305,6 +316,7 @@ void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
 // What a snapshot refers to is safe before the snapshot is.
 void Journal::submit_snapshot() {
     if (failed_ || !next_snapshot_ || durable_ < next_snapshot_->at) return;
+    if (std::exchange(next_snapshot_->submitted, true)) return;
     worker_.run(
         [snapshot = next_snapshot_, before = snapshot_at_, epoch = epoch_, &disk = disk_,
          directory = directory_] {

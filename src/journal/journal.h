@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace revenant::journal {
 
@@ -81,6 +82,7 @@ class Journal {
     // A full disk may have room again.
     void retry();
     std::size_t waiting_bytes() const;
+    std::size_t gathered_bytes() const { return gathering_.size(); }
     Lsn durable() const { return durable_; }
     bool is_disk_full() const { return disk_full_; }
 
@@ -91,6 +93,8 @@ class Journal {
     // The position its segment begins with: what is removed together. Known when it is written;
     // before that the answer is the segment written last.
     Lsn segment_of(Lsn at) const;
+    // The segments from the one that holds `first` to the one that holds `last`.
+    std::vector<Lsn> segments_between(Lsn first, Lsn last) const;
 
     // --- snapshots ---
 

@@ -587,6 +587,30 @@ TEST(JournalSnapshot, IsWrittenOnceHoweverManySyncsEndMeanwhile) {
     EXPECT_EQ(s.snapshot, "second");
 }
 
+TEST(JournalSnapshot, IsWrittenOnceThoughASyncEndsAfterItWasHandedOver) {
+    JournalStage s;
+    s.open();
+    s.append("one");
+    s.journal->flush(Urgency::now);
+    s.journal->flush(Urgency::now);
+    s.worker.run_one();
+    const std::uint64_t renames = s.disk.counts().renames;
+    s.journal->write_snapshot("snapshot", {});
+    s.worker.run_all();
+    EXPECT_EQ(s.disk.counts().renames, renames + 1);
+}
+
+TEST(Journal, FlushedTwiceIsSyncedOnce) {
+    JournalStage s;
+    s.open();
+    s.append("one");
+    s.journal->flush(Urgency::now);
+    s.journal->flush(Urgency::now);
+    s.worker.run_one();
+    EXPECT_EQ(s.worker.waiting(), 0U);
+    EXPECT_THAT(s.durable, SizeIs(1));
+}
+
 TEST(JournalSnapshot, AnEarlierOneDoesNotEndTheNext) {
     JournalStage s;
     s.open();
