@@ -42,14 +42,14 @@ struct TakenSnapshot {
     std::vector<Appended> kept;
 };
 
-JournalSettings settings_from(Dice& dice) {
+JournalSettings settings_from(Dice& dice, bool uniform) {
     constexpr std::uint64_t segments[] = {1024, 2048, 4096};
     constexpr std::uint64_t fills[] = {0, 256, 1024, 3000};
     constexpr std::uint64_t smalls[] = {64, 300, 1000, 100'000};
     JournalSettings settings;
     settings.segments.segment_bytes = segments[dice.below(3)];
     settings.segments.fill_bytes = fills[dice.below(4)];
-    settings.segments.small_batch_bytes = smalls[dice.below(4)];
+    settings.segments.small_batch_bytes = uniform ? 0 : smalls[dice.below(4)];
     settings.segments.spares_max = dice.below(3);
     return settings;
 }
@@ -63,8 +63,9 @@ class History {
         : dice_(seed * 2 + 1),
           later_dice_(seed * 1'000'003 + crash_step),
           disk_(seed * 1'000'033 + crash_step),
-          settings_(settings_from(dice_)),
-          fills_up_(dice_.one_in(4)) {
+          fills_up_(dice_.one_in(4)),
+          uniform_(dice_.one_in(4)),
+          settings_(settings_from(dice_, uniform_)) {
         disk_.lie_on_sync(lying);
         disk_.crash_at_step(crash_step);
     }
@@ -112,7 +113,7 @@ class History {
         if (violation_) return;
         open();
         if (is_over()) return complain("the journal could not be opened again");
-        for (int i = 0; i < 2; ++i) append(later_dice_);
+        append(later_dice_);
         journal_->flush(Journal::Urgency::now);
         worker_.run_all();
         if (journal_->durable() < records_.back().end) {
@@ -125,12 +126,17 @@ class History {
         if (what < 30) return append(dice);
         if (what < 33) return drop_a_record(dice);
         if (what < 43) return journal_->flush(Journal::Urgency::when_convenient);
-        if (what < 53) return journal_->flush(Journal::Urgency::now);
+        if (what < 53) return flush_now(dice);
         if (what < 63) return do_some_work();
         if (what < 85) return tell_something();
         if (what < 88) return read_something(dice);
         if (what < 96) return take_snapshot(dice);
         fill_or_empty_the_disk(dice);
+    }
+
+    // Seldom where much is to be left unsynced.
+    void flush_now(Dice& dice) {
+        if (!uniform_ || dice.one_in(4)) journal_->flush(Journal::Urgency::now);
     }
 
     void do_some_work() { worker_.work_one(); }
@@ -143,8 +149,9 @@ class History {
     }
 
     // Few sizes, so that a batch often ends where an earlier one did.
-    static std::size_t size_from(Dice& dice) {
+    std::size_t size_from(Dice& dice) const {
         constexpr std::size_t sizes[] = {1, 20, 20, 84, 84, 84, 468, 468, 700, 2000};
+        if (uniform_) return 468;
         return dice.one_in(40) ? 5000 : sizes[dice.below(std::size(sizes))];
     }
 
@@ -157,6 +164,9 @@ class History {
         out += record.bytes;
         record.end = journal_->end_record();
         records_.push_back(std::move(record));
+        if (!uniform_) return;
+        journal_->flush(Journal::Urgency::when_convenient);
+        tell_something();
     }
 
     void drop_a_record(Dice& dice) {
@@ -292,8 +302,9 @@ class History {
     Dice later_dice_;
     SimDisk disk_;
     SimWorker worker_;
-    const JournalSettings settings_;
     const bool fills_up_;
+    const bool uniform_;  // every record is a batch, all of one size, and no place is filled before
+    const JournalSettings settings_;
     std::unique_ptr<Journal> journal_;
     std::vector<Appended> records_;
     TakenSnapshot safe_;
@@ -329,7 +340,7 @@ void crash_everywhere(std::uint64_t seed, bool lying, Tally& tally) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t usual_histories = 60;
 #else
-constexpr std::uint64_t usual_histories = 400;
+constexpr std::uint64_t usual_histories = 1000;
 #endif
 
 void run_every_fourth(std::uint64_t first_seed) {
