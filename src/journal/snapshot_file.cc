@@ -18,6 +18,12 @@ Unexpected<IoError> damaged(const std::string& path, std::string_view how) {
                               "; see docs/formats/journal.md for ways out"}};
 }
 
+// Of all but itself; the header before it seeds that of the bytes.
+std::uint64_t checksum_of(std::string_view header, std::string_view bytes) {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(),
+                                XXH3_64bits(header.data(), header.size()));
+}
+
 Result<void, IoError> write_safely(Disk& disk, const std::string& path, std::string_view header,
                                    std::string_view bytes) {
     REVENANT_TRY(const auto file, disk.create(path));
@@ -42,7 +48,7 @@ Result<void, IoError> write_snapshot_file(Disk& disk, const std::string& directo
     out.u32(epoch);
     out.u64(at.value);
     out.u64(bytes.size());
-    out.u64(XXH3_64bits_withSeed(bytes.data(), bytes.size(), at.value));
+    out.u64(checksum_of(header, bytes));
     const std::string path = directory + "/" + snapshot_name(at);
     const std::string aside = path + ".new";
     if (auto written = write_safely(disk, aside, header, bytes); !written) {
@@ -69,7 +75,9 @@ Result<SnapshotFile, IoError> read_snapshot_file(Disk& disk, const std::string& 
     const std::uint64_t size = in.u64();
     const std::uint64_t checksum = in.u64();
     if (lsn != at.value || size != in.remaining()) return damaged(path, "its header is wrong");
-    if (XXH3_64bits_withSeed(in.rest().data(), size, at.value) != checksum) {
+    const std::string_view covered =
+        std::string_view(contents).substr(0, header_bytes - sizeof checksum);
+    if (checksum_of(covered, in.rest()) != checksum) {
         return damaged(path, "its checksum is wrong");
     }
     snapshot.bytes = in.rest();

@@ -1,7 +1,7 @@
 // A snapshot on the disk: written aside, synced, renamed. So one that has its name is whole.
 //
-//   magic u32 "RVS1", epoch u32, lsn u64, size u64, checksum u64 (XXH3 of the bytes, seed lsn),
-//   bytes
+//   magic u32 "RVS1", epoch u32, lsn u64, size u64,
+//   checksum u64 (XXH3 of the bytes, with the XXH3 of what stands before it as the seed), bytes
 #pragma once
 
 #include "base/ids.h"
