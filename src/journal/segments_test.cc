@@ -1,0 +1,321 @@
+#include "journal/segments.h"
+
+#include "base/byte_writer.h"
+#include "base/probe.h"
+#include "journal/batch_format.h"
+#include "tests/sim/sim_disk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace revenant::journal {
+namespace {
+
+using sim::SimDisk;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A writer in /d, and the stream it is told to write.
+struct Stream {
+    explicit Stream(SegmentSettings with = {.segment_bytes = 1024,
+                                            .fill_bytes = 512,
+                                            .small_batch_bytes = 256,
+                                            .spares_max = 1})
+        : disk(1), settings(with), writer(std::make_unique<SegmentWriter>(disk, "/d", with)) {
+        EXPECT_TRUE(disk.make_directory("/d").has_value());
+    }
+
+    // A batch of that many bytes in all.
+    Result<void, IoError> write(std::size_t size, std::uint32_t epoch = 1, Lsn synced = {}) {
+        std::string batch(batch_header_bytes, '\0');
+        ByteWriter(batch).long_string(
+            std::string(size - batch_header_bytes - record_header_bytes, 'r'));
+        finish_batch(batch, end, synced, epoch);
+        EXPECT_EQ(batch.size(), size);
+        opened.reset();
+        REVENANT_TRY_VOID(writer->write(end, batch, opened));
+        if (opened) reader.add(*opened);
+        end.value += size;
+        return {};
+    }
+    std::vector<std::string> names() { return disk.list("/d").value(); }
+    const Segment& segment(Lsn at) const { return *reader.find(at); }
+
+    // The positions of the batches, or what was refused.
+    std::vector<std::string> scan(Lsn in, std::optional<Lsn> to = std::nullopt,
+                                  std::uint32_t epoch = 0) {
+        std::vector<std::string> found;
+        const auto outcome =
+            scan_segment(segment(in), in, to, epoch, [&](const ScannedBatch& batch) {
+                found.push_back(std::to_string(batch.at.value));
+                return Result<void, IoError>{};
+            });
+        if (!outcome) return {outcome.error().text};
+        last = *outcome;
+        return found;
+    }
+
+    SimDisk disk;
+    const SegmentSettings settings;
+    std::unique_ptr<SegmentWriter> writer;
+    SegmentReader reader;
+    std::optional<Segment> opened;
+    Lsn end;
+    ScanOutcome last;
+};
+
+TEST(Segments, AreNamedAfterThePositionTheyBeginWith) {
+    EXPECT_EQ(segment_name({0}), "0000000000000000.segment");
+    EXPECT_EQ(segment_name({0xfedcba9876543210}), "fedcba9876543210.segment");
+    EXPECT_EQ(parse_segment_name("fedcba9876543210.segment"), Lsn{0xfedcba9876543210});
+    for (const char* name : {"0000000000000000.segment.spare", "0000000000000000.snapshot",
+                             "0.segment", "-000000000000001.segment", "lock", ""}) {
+        EXPECT_FALSE(parse_segment_name(name)) << name;
+    }
+}
+
+// ------------------------------------------------------------------------- writing
+
+TEST(SegmentWriter, BeginsASegmentWhenABatchDoesNotFit) {
+    Stream s;
+    ASSERT_TRUE(s.write(512).has_value());
+    EXPECT_TRUE(s.opened);
+    ASSERT_TRUE(s.write(512).has_value());
+    EXPECT_FALSE(s.opened) << "it fits exactly";
+    ASSERT_TRUE(s.write(48).has_value());
+    EXPECT_TRUE(s.opened);
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({0}), segment_name({1024})));
+}
+
+TEST(SegmentWriter, ABatchLargerThanASegmentHasOneForItself) {
+    Stream s;
+    ASSERT_TRUE(s.write(48).has_value());
+    ASSERT_TRUE(s.write(4000).has_value());
+    ASSERT_TRUE(s.write(48).has_value());
+    EXPECT_THAT(s.names(),
+                ElementsAre(segment_name({0}), segment_name({48}), segment_name({4048})));
+}
+
+TEST(SegmentWriter, TheEndOfASegmentIsCertainBeforeTheNextBegins) {
+    Stream s;
+    ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.write(800).has_value());
+    const auto certain = s.disk.certain_files();
+    EXPECT_EQ(certain.at("/d/" + segment_name({0})).size(), 800U);
+    EXPECT_EQ(certain.at("/d/" + segment_name({800})).size(), 0U) << "its name is, its bytes not";
+    ASSERT_TRUE(s.writer->sync().has_value());
+    EXPECT_EQ(s.disk.certain_files().at("/d/" + segment_name({800})).size(), 800U);
+}
+
+TEST(SegmentWriter, SyncsOnlyWhatWasWritten) {
+    Stream s;
+    ASSERT_TRUE(s.writer->sync().has_value());
+    ASSERT_TRUE(s.write(48).has_value());
+    ASSERT_TRUE(s.writer->sync().has_value());
+    ASSERT_TRUE(s.writer->sync().has_value());
+    EXPECT_EQ(s.disk.counts().syncs, 1U);
+}
+
+TEST(SegmentWriter, FillsThePlaceOfSmallBatchesAheadOfThem) {
+    Stream s;
+    ASSERT_TRUE(s.write(48).has_value());
+    EXPECT_EQ(s.disk.contents("/d/" + segment_name({0})).size(), 512U);
+    const std::uint64_t writes = s.disk.counts().writes;
+    ASSERT_TRUE(s.write(48).has_value());
+    EXPECT_EQ(s.disk.counts().writes, writes + 1) << "the batch alone";
+    ASSERT_TRUE(s.write(496).has_value());
+    EXPECT_EQ(s.disk.contents("/d/" + segment_name({0})).size(), 592U)
+        << "a large one is not small";
+}
+
+TEST(SegmentWriter, AfterAFullDiskTheSameBatchIsWrittenAgain) {
+    for (const std::size_t size : {std::size_t{48}, std::size_t{600}}) {
+        for (const std::uint64_t room : {0U, 1U, 100U, 500U}) {
+            Stream s;
+            ASSERT_TRUE(s.write(800).has_value());
+            s.disk.set_capacity(s.disk.used_bytes() + room);
+            const auto refused = s.write(size);
+            EXPECT_TRUE(room > 0 || !refused);
+            if (!refused) {
+                EXPECT_TRUE(refused.error().disk_full);
+                if (s.opened) s.reader.add(*s.opened);
+                s.disk.set_capacity(std::nullopt);
+                ASSERT_TRUE(s.write(size).has_value());
+            }
+            const auto found = s.scan(s.segment({800}).start, s.end);
+            EXPECT_EQ(found.back(), "800");
+            EXPECT_EQ(found.size(), size == 48 ? 2U : 1U) << "48 more fit into the first segment";
+        }
+    }
+}
+
+TEST(SegmentWriter, GoesOnWhereAnEarlierOneEnded) {
+    Stream s;
+    ASSERT_TRUE(s.write(48).has_value());
+    s.writer = std::make_unique<SegmentWriter>(s.disk, "/d", s.settings);
+    s.writer->resume(s.segment({0}), s.end);
+    ASSERT_TRUE(s.write(48).has_value());
+    EXPECT_FALSE(s.opened);
+    EXPECT_THAT(s.scan({0}), ElementsAre("0", "48"));
+}
+
+// ------------------------------------------------------------------------- spares
+
+TEST(SegmentWriter, KeepsTheFilesOfDeadSegmentsUpToANumber) {
+    Stream s;
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.writer->retire("/d/" + segment_name({0})).has_value());
+    ASSERT_TRUE(s.writer->retire("/d/" + segment_name({800})).has_value());
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({0}) + ".spare", segment_name({1600})));
+}
+
+TEST(SegmentWriter, ASpareIsWrittenAgainWithoutGrowing) {
+    Stream s;
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.writer->retire("/d/" + segment_name({0})).has_value());
+    s.disk.set_capacity(s.disk.used_bytes());
+    const std::uint64_t used = Probe::hits("segments.spare_used");
+    ASSERT_TRUE(s.write(296).has_value()) << "a full disk has room in its spares";
+    EXPECT_EQ(Probe::hits("segments.spare_used"), used + 1);
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({800}), segment_name({1600})));
+    ASSERT_TRUE(s.write(48).has_value());
+    EXPECT_THAT(s.scan({1600}), ElementsAre("1600", "1896"));
+}
+
+// ------------------------------------------------------------------------- reading
+
+TEST(SegmentReader, ReadsAPositionFromTheSegmentThatHoldsIt) {
+    Stream s;
+    ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.write(800).has_value());
+    char letter = 0;
+    ASSERT_TRUE(s.reader.read({799 - 7}, {&letter, 1}).has_value());
+    EXPECT_EQ(letter, 'r');
+    ASSERT_TRUE(
+        s.reader.read({800 + batch_header_bytes + record_header_bytes}, {&letter, 1}).has_value());
+    EXPECT_EQ(letter, 'r');
+    EXPECT_EQ(s.reader.find({799})->start, Lsn{0});
+    EXPECT_EQ(s.reader.find({800})->start, Lsn{800});
+    s.reader.expect_read({0}, 100);
+}
+
+TEST(SegmentReader, WhatNoSegmentHoldsIsAnError) {
+    Stream s;
+    s.end = {4096};
+    ASSERT_TRUE(s.write(800).has_value());
+    std::string bytes(20, '\0');
+    EXPECT_EQ(s.reader.find({4095}), nullptr);
+    s.reader.expect_read({4095}, 20);
+    EXPECT_THAT(s.reader.read({4095}, bytes).error().text, HasSubstr("position 4095"));
+    EXPECT_THAT(s.reader.read({4096 + 790}, bytes).error().text,
+                AllOf(HasSubstr("/d/" + segment_name({4096})), HasSubstr("offset 790")));
+}
+
+// ------------------------------------------------------------------------- scanning
+
+TEST(ScanSegment, FindsTheBatchesAndTheirEnd) {
+    Stream s;
+    ASSERT_TRUE(s.write(48, 1).has_value());
+    ASSERT_TRUE(s.write(56, 2).has_value());
+    ASSERT_TRUE(s.write(64, 2).has_value());
+    EXPECT_THAT(s.scan({0}), ElementsAre("0", "48", "104"));
+    EXPECT_EQ(s.last.end, s.end);
+    EXPECT_EQ(s.last.epoch, 2U);
+    EXPECT_THAT(s.scan({48}, Lsn{104}), ElementsAre("48"));
+    EXPECT_THAT(s.scan({168}), IsEmpty());
+}
+
+TEST(ScanSegment, OfAnEmptyFileIsAtItsEnd) {
+    Stream s;
+    ASSERT_TRUE(s.write(48).has_value());
+    ASSERT_TRUE(s.disk.create("/d/" + segment_name({0})).has_value());
+    EXPECT_THAT(s.scan({0}), IsEmpty());
+    EXPECT_EQ(s.last.end, Lsn{0});
+}
+
+TEST(ScanSegment, AnEndThatIsKnownMustBeReached) {
+    Stream s;
+    ASSERT_TRUE(s.write(48).has_value());
+    EXPECT_THAT(s.scan({0}, Lsn{96}),
+                ElementsAre(AllOf(HasSubstr("/d/" + segment_name({0})), HasSubstr("offset 48"))));
+    EXPECT_THAT(s.scan({4096}, Lsn{5000}), ElementsAre(HasSubstr("offset 4096")))
+        << "beyond the file";
+}
+
+TEST(ScanSegment, StopsWhereTheEpochFalls) {
+    Stream s;
+    ASSERT_TRUE(s.write(48, 3).has_value());
+    ASSERT_TRUE(s.write(48, 2).has_value());
+    EXPECT_THAT(s.scan({0}), ElementsAre("0"));
+    EXPECT_EQ(s.last.end, Lsn{48});
+    EXPECT_THAT(s.scan({0}, std::nullopt, 4), IsEmpty());
+}
+
+TEST(ScanSegment, CountsTheEpochsOfWhatItCutsOff) {
+    Stream s;
+    ASSERT_TRUE(s.write(48, 1).has_value());
+    ASSERT_TRUE(s.write(48, 2).has_value());
+    ASSERT_TRUE(s.write(48, 7).has_value());
+    s.disk.flip_bit("/d/" + segment_name({0}), 48 + 42, 0);
+    EXPECT_THAT(s.scan({0}), ElementsAre("0"));
+    EXPECT_EQ(s.last.epoch, 7U);
+}
+
+TEST(ScanSegment, TellsATornTailFromDamage) {
+    for (const std::uint64_t synced : {0, 48, 49, 96}) {
+        Stream s;
+        ASSERT_TRUE(s.write(48).has_value());
+        ASSERT_TRUE(s.write(48).has_value());
+        ASSERT_TRUE(s.write(48, 1, {synced}).has_value());
+        s.disk.flip_bit("/d/" + segment_name({0}), 48 + 42, 0);
+        if (synced <= 48) {
+            EXPECT_THAT(s.scan({0}), ElementsAre("0"));
+        } else {
+            EXPECT_THAT(s.scan({0}), ElementsAre(HasSubstr("offset 48")));
+        }
+    }
+}
+
+// More than is read at a time.
+TEST(ScanSegment, ReadsFilesOfAnySize) {
+    Stream s({.segment_bytes = 8'000'000, .fill_bytes = 100, .small_batch_bytes = 64});
+    std::vector<std::string> expected;
+    for (const std::size_t size : {700'000U, 48U, 700'000U, 2'500'000U, 48U, 1'048'576U}) {
+        expected.push_back(std::to_string(s.end.value));
+        ASSERT_TRUE(s.write(size).has_value());
+    }
+    EXPECT_EQ(s.scan({0}), expected);
+    EXPECT_EQ(s.last.end, s.end);
+}
+
+TEST(ScanSegment, FindsDamageFarBehindTheBrokenBatch) {
+    Stream s({.segment_bytes = 8'000'000, .fill_bytes = 100, .small_batch_bytes = 64});
+    ASSERT_TRUE(s.write(2'500'000).has_value());
+    ASSERT_TRUE(s.write(48, 1, s.end).has_value());
+    s.disk.flip_bit("/d/" + segment_name({0}), 12, 0);
+    EXPECT_THAT(s.scan({0}), ElementsAre(HasSubstr("offset 0:")));
+}
+
+TEST(ScanSegment, EndsWithTheErrorOfItsVisitor) {
+    Stream s;
+    ASSERT_TRUE(s.write(48).has_value());
+    const auto outcome = scan_segment(
+        s.segment({0}), {0}, std::nullopt, 0,
+        [](const ScannedBatch&) -> Result<void, IoError> { return Unexpected{IoError{"no"}}; });
+    EXPECT_EQ(outcome.error().text, "no");
+}
+
+TEST(ScanSegment, AReadThatFailsIsAnError) {
+    Stream s;
+    ASSERT_TRUE(s.write(48).has_value());
+    s.disk.fail_reads(true);
+    EXPECT_THAT(s.scan({0}), ElementsAre(HasSubstr("read /d/" + segment_name({0}))));
+}
+
+}  // namespace
+}  // namespace revenant::journal
