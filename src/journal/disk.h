@@ -51,7 +51,7 @@ class Disk {
     // In the place of any file of the new name, at once.
     virtual Result<void, IoError> rename(const std::string& from, const std::string& to) = 0;
     virtual Result<void, IoError> remove(const std::string& path) = 0;
-    // With those above it; no error if it is there.
+    // With those above it, and for certain; no error if it is there.
     virtual Result<void, IoError> make_directory(const std::string& path) = 0;
     // With everything in it.
     virtual Result<void, IoError> remove_directory(const std::string& path) = 0;

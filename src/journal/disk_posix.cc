@@ -136,8 +136,14 @@ Result<void, IoError> PosixDisk::remove(const std::string& path) {
 
 Result<void, IoError> PosixDisk::make_directory(const std::string& path) {
     std::error_code error;
+    std::vector<std::filesystem::path> parents_of_new;
+    for (std::filesystem::path at = path; !at.empty() && !std::filesystem::exists(at, error);
+         at = at.parent_path()) {
+        parents_of_new.push_back(at.has_parent_path() ? at.parent_path() : ".");
+    }
     std::filesystem::create_directories(path, error);
     if (error) return failure("create directory", path, error.value());
+    for (const auto& parent : parents_of_new) REVENANT_TRY_VOID(sync_directory(parent.string()));
     return {};
 }
 

@@ -102,6 +102,17 @@ TEST(PosixDisk, DirectoriesAreMadeWithThoseAboveAndRemovedWithAllInThem) {
     EXPECT_TRUE(r.disk.remove_directory(r.folder / "x").has_value());
 }
 
+TEST(PosixDisk, DirectoriesAreMadeWhereTheProcessIsToo) {
+    Real r;
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(r.folder.path());
+    EXPECT_TRUE(r.disk.make_directory("here").has_value());
+    EXPECT_TRUE(r.disk.make_directory("there/inside/").has_value());
+    std::filesystem::current_path(before);
+    EXPECT_THAT(r.disk.list(r.folder.path()).value(), ElementsAre("here", "there"));
+    EXPECT_THAT(r.disk.list(r.folder / "there").value(), ElementsAre("inside"));
+}
+
 TEST(PosixDisk, NamesAreListedInOrder) {
     Real r;
     for (const char* name : {"c", "a", "b", "B"}) r.file(name, "");
