@@ -75,6 +75,7 @@ class SimFile final : public File {
             node_->certain = node_->live;
             node_->unsynced.clear();
         }
+        if (step != SimDisk::Step::happens && !disk_.crashed_) return forget_unsynced(EIO);
         if (auto error = failure_of(step, "sync", path_)) return Unexpected{*error};
         if (std::exchange(disk_.fail_sync_, false)) return forget_unsynced(EIO);
         if (std::exchange(disk_.fail_sync_as_full_, false)) return forget_unsynced(ENOSPC);
