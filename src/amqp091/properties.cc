@@ -11,6 +11,7 @@ namespace revenant::amqp091 {
 namespace {
 
 constexpr std::string_view direct_reply_to = "amq.rabbitmq.reply-to";
+constexpr std::uint8_t message_format_number = 1;
 constexpr std::int64_t ttl_ms_max = 315'360'000'000;  // ten years (DL-124)
 
 Unexpected<PropertiesError> malformed(std::string text) {
@@ -98,7 +99,7 @@ void sort_and_deduplicate(Table& table) {
 }  // namespace
 
 const MessageFormat& message_format() {
-    static constexpr MessageFormat format{headers_of, property_of, claimed_history_of};
+    static constexpr MessageFormat format{message_format_number, headers_of, property_of, claimed_history_of};
     return format;
 }
 

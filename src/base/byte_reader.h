@@ -38,6 +38,22 @@ class ByteReader {
     std::string_view short_string() { return bytes(u8()); }
     std::string_view long_string() { return bytes(u32()); }
 
+    std::uint64_t varint() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64; shift += 7) {
+            const std::uint8_t byte = u8();
+            value |= std::uint64_t{byte & 0x7fU} << shift;
+            if ((byte & 0x80) == 0) return value;
+        }
+        fail();
+        return 0;
+    }
+    std::int64_t signed_varint() {
+        const std::uint64_t value = varint();
+        return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+    }
+    std::string_view text() { return bytes(varint()); }
+
     void fail() {
         failed_ = true;
         at_ = end_;

@@ -31,7 +31,26 @@ class ByteWriter {
         bytes(value);
     }
 
+    // Seven bits a byte, the lowest first; small numbers take one byte.
+    void varint(std::uint64_t value) {
+        while (value >= 0x80) {
+            u8(static_cast<std::uint8_t>(value | 0x80));
+            value >>= 7;
+        }
+        u8(static_cast<std::uint8_t>(value));
+    }
+    // Small numbers of either sign take one byte.
+    void signed_varint(std::int64_t value) {
+        varint((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+    }
+    // Of any length.
+    void text(std::string_view value) {
+        varint(value.size());
+        bytes(value);
+    }
+
     std::size_t size() const { return out_.size(); }
+    std::string& target() { return out_; }
     // Overwrites four bytes written earlier; for lengths known only afterwards.
     void patch_u32(std::size_t offset, std::uint32_t value) {
         CHECK(offset + 4 <= out_.size());

@@ -402,6 +402,19 @@ std::shared_ptr<const AccessTable> Catalog::snapshot() {
     return snapshot_;
 }
 
+CatalogRecord facts_of(const AccessRules& rules) {
+    CatalogRecord facts;
+    for (const auto& [name, user] : rules.users) facts.push_back(UserAdded{user});
+    for (const auto& [name, vhost] : rules.vhosts) facts.push_back(VhostAdded{vhost});
+    for (const auto& [of, permissions] : rules.permissions) {
+        facts.push_back(PermissionsSet{of, permissions});
+    }
+    for (const auto& [of, permissions] : rules.topic_permissions) {
+        facts.push_back(TopicPermissionsSet{of, permissions});
+    }
+    return facts;
+}
+
 std::vector<CatalogCommand> default_content(const DefaultContent& content, Salt salt) {
     return {
         PutVhost{.name = content.vhost},

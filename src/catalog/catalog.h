@@ -63,6 +63,9 @@ class Catalog {
     std::shared_ptr<const AccessTable> snapshot_;
 };
 
+// The facts that make these rules of nothing.
+CatalogRecord facts_of(const AccessRules& rules);
+
 // What a node without a catalog begins with. amqp091 appendix B
 struct DefaultContent {
     std::string vhost = "/";

@@ -1,37 +1,139 @@
 #include "engine/chain.h"
 
 #include "base/check.h"
+#include "base/probe.h"
+#include "engine/page_codec.h"
 
 #include <algorithm>
 #include <bit>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace revenant::engine {
+namespace {
 
-Chain::Block* Chain::block(std::uint64_t number) const {
-    if (number < first_block_ || number - first_block_ >= blocks_.size() - front_) return nullptr;
-    return blocks_[front_ + (number - first_block_)].get();
+// A stretch of the journal that is read at once. Neighbours in a queue are mostly neighbours there.
+constexpr std::uint64_t read_bytes_max = 1024 * 1024;
+constexpr std::uint64_t read_gap_max = 4 * 1024;
+// Messages of one cold block that lie within so many bytes of the journal are noted together.
+constexpr std::uint64_t use_bytes = 16 * 1024 * 1024;
+
+std::int64_t memory_of(const Entry& entry) {
+    return static_cast<std::int64_t>(sizeof(Entry) + entry.message->memory_bytes());
 }
 
-Chain::Block& Chain::block_holding(std::uint64_t sequence) const {
+std::int64_t memory_of(const Block& block) {
+    std::int64_t bytes = 0;
+    for (const Entry& entry : block.entries) {
+        if (entry.state != EntryState::gone) bytes += memory_of(entry);
+    }
+    return bytes;
+}
+
+std::vector<JournalUse> journal_uses(const Block& block) {
+    std::vector<Lsn> places;
+    std::vector<std::pair<Lsn, std::uint64_t>> messages;
+    for (const Entry& entry : block.entries) {
+        if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
+        messages.emplace_back(*entry.message->stored_at(), stored_size(*entry.message));
+    }
+    std::sort(messages.begin(), messages.end());
+    std::vector<JournalUse> uses;
+    for (const auto& [at, size] : messages) {
+        if (uses.empty() || at.value / use_bytes != uses.back().first.value / use_bytes) {
+            uses.push_back({at, at, 0});
+        }
+        uses.back().last = at;
+        uses.back().bytes += size;
+    }
+    return uses;
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------- blocks
+
+Chain::Slot* Chain::slot(std::uint64_t number) const {
+    if (number < first_block_ || number - first_block_ >= blocks_.size() - front_) return nullptr;
+    return &blocks_[front_ + (number - first_block_)];
+}
+
+Block* Chain::block(std::uint64_t number) const {
+    Slot* const found = slot(number);
+    if (found == nullptr) return nullptr;
+    return found->cold ? &page_in(*found, number) : found->hot.get();
+}
+
+Block& Chain::block_holding(std::uint64_t sequence) const {
     Block* const found = block(block_of(sequence));
     CHECK(found != nullptr && sequence % block_entries < found->entries.size());
     return *found;
 }
 
-void Chain::set_ready_bit(Block& block, std::uint64_t number, std::size_t index) {
-    block.ready_bits[index / 64] |= std::uint64_t{1} << (index % 64);
-    block.ready += 1;
-    ready_ += 1;
-    if (number < first_ready_block_) first_ready_block_ = number;
-    if (!block.deadlines.empty() && block.deadlines[index] < block.earliest) {
-        block.earliest = block.deadlines[index];
+Chain::View Chain::view(std::uint64_t number) const {
+    const Slot* const found = slot(number);
+    if (found == nullptr) return {};
+    return {found->hot.get(), found->cold.get()};
+}
+
+Chain::Slot& Chain::make_slot(std::uint64_t number) {
+    if (front_ == blocks_.size()) {
+        blocks_.clear();
+        front_ = 0;
+        first_block_ = number;
+    }
+    while (number - first_block_ >= blocks_.size() - front_) blocks_.emplace_back();
+    return *slot(number);
+}
+
+void Chain::free_slot(std::uint64_t number) {
+    Slot* const freed = slot(number);
+    if (freed == nullptr) return;
+    *freed = {};
+    drop_empty_front();
+}
+
+void Chain::drop_empty_front() {
+    while (front_ < blocks_.size() && blocks_[front_].is_empty()) {
+        ++front_;
+        ++first_block_;
+    }
+    // Spent slots are given back when they are the larger half, so the cost per block is constant.
+    if (front_ > 32 && front_ > blocks_.size() / 2) {
+        blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(front_));
+        front_ = 0;
     }
 }
 
-void Chain::clear_ready_bit(Block& block, std::size_t index) {
-    block.ready_bits[index / 64] &= ~(std::uint64_t{1} << (index % 64));
-    block.ready -= 1;
+void Chain::clear() {
+    for (Slot& one : blocks_) {
+        if (one.hot) count_resident(-memory_of(*one.hot));
+        if (one.cold && one.cold->passing_page) {
+            paging_->store->drop_passing(one.cold->passing_page);
+        }
+    }
+    blocks_.clear();
+    front_ = 0;
+    cold_ = 0;
+    ready_ = 0;
+    live_ = 0;
+}
+
+void Chain::count_resident(std::int64_t bytes) const {
+    if (paging_ != nullptr) paging_->resident_bytes += static_cast<std::uint64_t>(bytes);
+}
+
+// ------------------------------------------------------------------------- entries
+
+void Chain::set_ready(Block& block, std::uint64_t number, std::size_t index) {
+    block.set_ready(index);
+    ready_ += 1;
+    if (number < first_ready_block_) first_ready_block_ = number;
+}
+
+void Chain::clear_ready(Block& block, std::size_t index) {
+    block.clear_ready(index);
     ready_ -= 1;
 }
 
@@ -44,46 +146,38 @@ std::uint64_t Chain::push(Entry entry, Timestamp deadline) {
 void Chain::push_at(std::uint64_t sequence, Entry entry, Timestamp deadline) {
     CHECK(sequence >= next_);
     const std::uint64_t number = block_of(sequence);
-    // A replay may leave numbers out; the block it leaves behind may be empty already.
-    if (next_ > 0 && block_of(next_) != number && block(block_of(next_)) != nullptr &&
-        block(block_of(next_))->live == 0) {
-        blocks_[front_ + (block_of(next_) - first_block_)].reset();
-        drop_empty_front();
+    // Numbers may be left out; the block they leave behind may be empty already.
+    if (block_of(next_) != number) {
+        const View before = view(block_of(next_));
+        if (before.hot != nullptr && before.hot->live == 0) free_slot(block_of(next_));
     }
-    if (front_ == blocks_.size()) {
-        blocks_.clear();
-        front_ = 0;
-        first_block_ = number;
-    }
-    while (number - first_block_ >= blocks_.size() - front_) blocks_.push_back(nullptr);
-    auto& slot = blocks_[front_ + (number - first_block_)];
-    if (!slot) slot = std::make_unique<Block>();
-    Block& tail = *slot;
-    const std::size_t index = sequence % block_entries;
-    if (tail.entries.size() < index) tail.entries.resize(index);  // numbers left out by a replay
-    entry.state = EntryState::ready;
-    tail.entries.push_back(std::move(entry));
-    if (deadline != never && tail.deadlines.empty()) tail.deadlines.assign(index, never);
-    if (deadline != never || !tail.deadlines.empty()) {
-        tail.deadlines.resize(index, never);
-        tail.deadlines.push_back(deadline);
-    }
-    tail.live += 1;
+    Slot& at = make_slot(number);
+    if (!at.hot) at.hot = std::make_unique<Block>();
+    count_resident(memory_of(entry));
+    Block& tail = *at.hot;
+    tail.push(sequence % block_entries, std::move(entry), deadline);
+    ready_ += 1;
     live_ += 1;
+    if (number < first_ready_block_) first_ready_block_ = number;
     next_ = sequence + 1;
-    set_ready_bit(tail, number, index);
+    // A block of large messages ends early: numbers may be left out.
+    if (tail.pushed_bytes >= block_bytes_max) next_ = (number + 1) * block_entries;
+    if (block_of(next_) != number) note_complete(number);
 }
 
 std::optional<std::uint64_t> Chain::first_ready() {
     if (ready_ == 0) return std::nullopt;
     if (first_ready_block_ < first_block_) first_ready_block_ = first_block_;
-    for (;; ++first_ready_block_) {
-        const Block* const candidate = block(first_ready_block_);
-        if (candidate == nullptr || candidate->ready == 0) continue;  // ready_ > 0: one must come
-        for (std::size_t word = 0; word < candidate->ready_bits.size(); ++word) {
-            if (candidate->ready_bits[word] == 0) continue;
-            const auto bit =
-                static_cast<std::size_t>(std::countr_zero(candidate->ready_bits[word]));
+    for (;; ++first_ready_block_) {  // ready_ > 0: one must come
+        const View candidate = view(first_ready_block_);
+        if (candidate.cold != nullptr) {
+            return first_ready_block_ * block_entries + candidate.cold->first;
+        }
+        if (candidate.hot == nullptr || candidate.hot->ready == 0) continue;
+        const auto& bits = candidate.hot->ready_bits;
+        for (std::size_t word = 0; word < bits.size(); ++word) {
+            if (bits[word] == 0) continue;
+            const auto bit = static_cast<std::size_t>(std::countr_zero(bits[word]));
             return first_ready_block_ * block_entries + word * 64 + bit;
         }
         UNREACHABLE();
@@ -110,8 +204,7 @@ bool Chain::contains(std::uint64_t sequence) const {
 }
 
 Timestamp Chain::deadline(std::uint64_t sequence) const {
-    const Block& holder = block_holding(sequence);
-    return holder.deadlines.empty() ? never : holder.deadlines[sequence % block_entries];
+    return block_holding(sequence).deadline(sequence % block_entries);
 }
 
 void Chain::mark_unacked(std::uint64_t sequence) {
@@ -119,7 +212,7 @@ void Chain::mark_unacked(std::uint64_t sequence) {
     Entry& entry = holder.entries[sequence % block_entries];
     CHECK(entry.state == EntryState::ready);
     entry.state = EntryState::unacked;
-    clear_ready_bit(holder, sequence % block_entries);
+    clear_ready(holder, sequence % block_entries);
 }
 
 void Chain::mark_ready(std::uint64_t sequence) {
@@ -127,50 +220,46 @@ void Chain::mark_ready(std::uint64_t sequence) {
     Entry& entry = holder.entries[sequence % block_entries];
     CHECK(entry.state == EntryState::unacked);
     entry.state = EntryState::ready;
-    set_ready_bit(holder, block_of(sequence), sequence % block_entries);
+    set_ready(holder, block_of(sequence), sequence % block_entries);
+    if (holder.ready == holder.live && block_of(sequence) != block_of(next_)) {
+        note_complete(block_of(sequence));
+    }
 }
 
 Entry Chain::take(std::uint64_t sequence) {
     Block& holder = block_holding(sequence);
     const std::size_t index = sequence % block_entries;
-    Entry& slot = holder.entries[index];
-    CHECK(slot.state != EntryState::gone);
-    if (slot.state == EntryState::ready) clear_ready_bit(holder, index);
-    Entry taken = std::move(slot);
-    slot.state = EntryState::gone;
+    Entry& at = holder.entries[index];
+    CHECK(at.state != EntryState::gone);
+    if (at.state == EntryState::ready) clear_ready(holder, index);
+    Entry taken = std::move(at);
+    at.state = EntryState::gone;
     holder.live -= 1;
     live_ -= 1;
-    if (holder.live == 0 && block_of(sequence) != block_of(next_)) {
-        blocks_[front_ + (block_of(sequence) - first_block_)].reset();
-        drop_empty_front();
-    }
+    count_resident(-memory_of(taken));
+    if (holder.live == 0 && block_of(sequence) != block_of(next_)) free_slot(block_of(sequence));
     return taken;
 }
 
-void Chain::drop_empty_front() {
-    while (front_ < blocks_.size() && !blocks_[front_]) {
-        ++front_;
-        ++first_block_;
-    }
-    // Spent slots are given back when they are the larger half, so the cost per block is constant.
-    if (front_ > 32 && front_ > blocks_.size() / 2) {
-        blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(front_));
-        front_ = 0;
-    }
-}
+// ------------------------------------------------------------------------- deadlines
 
 Timestamp Chain::earliest_deadline(std::uint64_t number) const {
-    const Block* const found = block(number);
-    return found == nullptr ? never : found->earliest;
+    const View found = view(number);
+    if (found.cold != nullptr) return found.cold->earliest;
+    return found.hot == nullptr ? never : found.hot->earliest;
 }
 
 Timestamp Chain::scheduled(std::uint64_t number) const {
-    const Block* const found = block(number);
-    return found == nullptr ? never : found->scheduled;
+    const View found = view(number);
+    if (found.cold != nullptr) return found.cold->scheduled;
+    return found.hot == nullptr ? never : found.hot->scheduled;
 }
 
 void Chain::set_scheduled(std::uint64_t number, Timestamp at) {
-    if (Block* const found = block(number)) found->scheduled = at;
+    Slot* const found = slot(number);
+    if (found == nullptr) return;
+    if (found->cold) found->cold->scheduled = at;
+    if (found->hot) found->hot->scheduled = at;
 }
 
 void Chain::due_entries(std::uint64_t number, Timestamp now,
@@ -181,7 +270,7 @@ void Chain::due_entries(std::uint64_t number, Timestamp now,
     for (std::size_t word = 0; word < found->ready_bits.size(); ++word) {
         for (std::uint64_t bits = found->ready_bits[word]; bits != 0; bits &= bits - 1) {
             const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-            const Timestamp deadline = found->deadlines[index];
+            const Timestamp deadline = found->deadline(index);
             if (deadline <= now) {
                 sequences.push_back(number * block_entries + index);
             } else {
@@ -196,17 +285,173 @@ void Chain::due_at_head(Timestamp now, std::vector<std::uint64_t>& sequences) {
     if (ready_ == 0) return;
     const std::uint64_t first = *first_ready();
     for (std::uint64_t number = block_of(first); number <= block_of(next_); ++number) {
+        // A cold one that holds nothing due ends the search unseen.
+        const View seen = view(number);
+        if (seen.cold != nullptr && seen.cold->earliest > now) return;
         const Block* const candidate = block(number);
         if (candidate == nullptr || candidate->ready == 0) continue;
         for (std::size_t word = 0; word < candidate->ready_bits.size(); ++word) {
             for (std::uint64_t bits = candidate->ready_bits[word]; bits != 0; bits &= bits - 1) {
                 const std::size_t index =
                     word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-                if (candidate->deadlines.empty() || candidate->deadlines[index] > now) return;
+                if (candidate->deadline(index) > now) return;
                 sequences.push_back(number * block_entries + index);
             }
         }
     }
+}
+
+// ------------------------------------------------------------------------- paging
+
+void Chain::note_complete(std::uint64_t number) const {
+    if (paging_ != nullptr && paging_->store != nullptr) {
+        paging_->candidates.push_back({queue_, level_, number});
+    }
+}
+
+bool Chain::page_out(std::uint64_t number, bool keep_head) {
+    Slot* const found = slot(number);
+    if (found == nullptr || !found->hot || number == block_of(next_)) return false;
+    const Block& leaving = *found->hot;
+    if (leaving.live == 0 || leaving.ready != leaving.live) return false;
+    if (keep_head && number <= std::max(first_ready_block_, first_block_) + 1) return false;
+    auto cold = std::make_unique<ColdBlock>();
+    const EncodedPage durable = encode_page(leaving, Keeping::durable);
+    const EncodedPage passing = encode_page(leaving, Keeping::passing);
+    if (passing.sum.live > 0) {
+        cold->passing_page = paging_->store->keep(passing.bytes, Keeping::passing);
+        if (!cold->passing_page) return false;
+    }
+    if (durable.sum.live > 0) {
+        cold->durable_page = paging_->store->keep(durable.bytes, Keeping::durable);
+    }
+    cold->durable = durable.sum;
+    cold->all = {durable.sum.live + passing.sum.live,
+                 durable.sum.body_bytes + passing.sum.body_bytes,
+                 durable.sum.properties_bytes + passing.sum.properties_bytes};
+    cold->durable_earliest = durable.earliest;
+    cold->earliest = std::min(durable.earliest, passing.earliest);
+    cold->scheduled = leaving.scheduled;
+    cold->uses = journal_uses(leaving);
+    while (leaving.entries[cold->first].state == EntryState::gone) cold->first += 1;
+    count_resident(-memory_of(leaving));
+    found->hot.reset();
+    found->cold = std::move(cold);
+    cold_ += 1;
+    return true;
+}
+
+void Chain::page_out_all() {
+    const View tail = view(block_of(next_));
+    if (tail.hot != nullptr && tail.hot->live > 0 &&
+        tail.hot->pushed_bytes >= paging_->worth_bytes) {
+        next_ = (block_of(next_) + 1) * block_entries;
+    }
+    for (std::uint64_t number = first_block_; number < end_block(); ++number) {
+        page_out(number, /*keep_head=*/false);
+    }
+}
+
+Block& Chain::page_in(Slot& slot, std::uint64_t number) const {
+    PROBE("chain.paged_in");
+    const ColdBlock& cold = *slot.cold;
+    auto block = std::make_unique<Block>();
+    const auto bring = [&](ColdPage page, Keeping keeping) {
+        if (!page) return;
+        const std::string bytes = paging_->store->fetch(page, keeping);
+        CHECK(decode_page(bytes, keeping, paging_->formats, *block));
+    };
+    bring(cold.durable_page, Keeping::durable);
+    bring(cold.passing_page, Keeping::passing);
+    CHECK(block->live == cold.all.live);
+    for (std::size_t i = 0; i < block->entries.size(); ++i) {
+        if (number * block_entries + i < suspect_below_) block->entries[i].returned = true;
+    }
+    if (cold.passing_page) paging_->store->drop_passing(cold.passing_page);
+    block->scheduled = cold.scheduled;
+    count_resident(memory_of(*block));
+    slot.hot = std::move(block);
+    slot.cold.reset();
+    cold_ -= 1;
+    note_complete(number);
+    return *slot.hot;
+}
+
+std::optional<BlockSum> Chain::drop_cold(std::uint64_t number) {
+    Slot* const found = slot(number);
+    if (found == nullptr || !found->cold) return std::nullopt;
+    const BlockSum sum = found->cold->all;
+    if (found->cold->passing_page) paging_->store->drop_passing(found->cold->passing_page);
+    cold_ -= 1;
+    ready_ -= sum.live;
+    live_ -= sum.live;
+    free_slot(number);
+    return sum;
+}
+
+void Chain::make_whole(std::uint64_t sequence) {
+    Block& holder = block_holding(sequence);
+    if (holder.entries[sequence % block_entries].message->is_whole()) return;
+    // The stubs from here on, as far as one read goes.
+    std::vector<Entry*> stubs;
+    Lsn begin;
+    Lsn end;
+    Lsn limit;
+    for (std::size_t i = sequence % block_entries; i < holder.entries.size(); ++i) {
+        Entry& entry = holder.entries[i];
+        if (entry.state == EntryState::gone || entry.message->is_whole()) continue;
+        const Lsn at = *entry.message->stored_at();
+        const Lsn after{at.value + stored_size(*entry.message)};
+        if (stubs.empty()) {
+            begin = at;
+            limit = std::min(paging_->store->readable_to(at), Lsn{at.value + read_bytes_max});
+        }
+        const bool near =
+            stubs.empty() || (at >= end && at.value - end.value <= read_gap_max && after <= limit);
+        if (!near) break;
+        stubs.push_back(&entry);
+        end = after;
+    }
+    std::string bytes(end.value - begin.value, '\0');
+    paging_->store->read(begin, bytes);
+    for (Entry* const entry : stubs) {
+        const Lsn at = *entry->message->stored_at();
+        const std::string_view stored =
+            std::string_view(bytes).substr(at.value - begin.value, stored_size(*entry->message));
+        MessageRef whole = decode_message(stored, paging_->formats, at);
+        CHECK(whole);
+        count_resident(-memory_of(*entry));
+        entry->message = std::move(whole);
+        count_resident(memory_of(*entry));
+    }
+}
+
+void Chain::suspect_all() {
+    suspect_below_ = next_;
+    for (Slot& one : blocks_) {
+        if (!one.hot) continue;
+        for (Entry& entry : one.hot->entries) entry.returned = true;
+    }
+}
+
+void Chain::restore(std::uint64_t number, std::unique_ptr<Block> block) {
+    Slot& at = make_slot(number);
+    CHECK(at.is_empty());
+    ready_ += block->ready;
+    live_ += block->live;
+    next_ = std::max(next_, number * block_entries + block->entries.size());
+    count_resident(memory_of(*block));
+    at.hot = std::move(block);
+}
+
+void Chain::restore(std::uint64_t number, ColdBlock block) {
+    Slot& at = make_slot(number);
+    CHECK(at.is_empty());
+    ready_ += block.all.live;
+    live_ += block.all.live;
+    next_ = std::max(next_, (number + 1) * block_entries);
+    at.cold = std::make_unique<ColdBlock>(std::move(block));
+    cold_ += 1;
 }
 
 }  // namespace revenant::engine

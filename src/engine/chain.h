@@ -1,18 +1,20 @@
 // Chain: one first-in-first-out sequence of entries, addressed by sequence number.
 //
-// Entries live in blocks of block_entries. Push, pop, removal in the middle and requeue to the
-// original position are O(1): a bitmap per block says which entries are ready, a count per block
-// lets a search skip whole blocks. A block whose entries are all gone is freed. Each block knows
-// the earliest deadline of its ready entries, so exact expiry costs a timer per block, not per
-// message.
+// Entries live in blocks. Push, pop, removal in the middle and requeue to the original position are
+// O(1): a bitmap per block says which entries are ready, a count per block lets a search skip whole
+// blocks. A block whose entries are all gone is freed. Each block knows the earliest deadline of
+// its ready entries, so exact expiry costs a timer per block, not per message.
+//
+// Depth costs no memory: a complete block may be paged out, and comes back when somebody looks at
+// an entry of it. Whoever uses a chain notices nothing of it.
 #pragma once
 
+#include "base/ids.h"
 #include "base/time.h"
-#include "message/death.h"
-#include "message/message.h"
+#include "engine/block.h"
+#include "engine/paging.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,35 +22,15 @@
 
 namespace revenant::engine {
 
-enum class EntryState : std::uint8_t { gone, ready, unacked };
-
-// How often a message was tried in vain (DL-147).
-struct Counts {
-    std::uint32_t delivery = 0;
-    std::uint32_t acquired = 0;
-    friend bool operator==(const Counts&, const Counts&) = default;
-};
-
-struct Entry {
-    MessageRef message;
-    EnvelopeRef envelope;              // empty until the broker adds something to the message
-    std::uint32_t delivery_count = 0;  // failed attempts (DL-147)
-    std::uint16_t acquired_count = 0;  // deliveries that came back for whatever reason
-    EntryState state = EntryState::gone;
-    bool returned = false;  // was delivered before
-
-    void count(Counts counts) {
-        delivery_count = counts.delivery;
-        acquired_count = static_cast<std::uint16_t>(std::min(counts.acquired, 0xffffU));
-    }
-    Counts counts() const { return {delivery_count, acquired_count}; }
-    // What a consumer is told: somebody may have seen it already (DL-154, DL-155).
-    bool is_redelivered() const { return returned || delivery_count > 0; }
-};
-
 class Chain {
   public:
-    static constexpr std::uint64_t block_entries = 256;
+    Chain() = default;
+    // A chain that pages: that of a queue's level.
+    Chain(Paging& paging, QueueId queue, std::uint32_t level)
+        : paging_(&paging), queue_(queue), level_(level) {}
+    Chain(Chain&&) = default;
+    Chain& operator=(Chain&&) = delete;
+    ~Chain() { clear(); }
 
     // Appends a ready entry; `deadline` is `never` for a message that does not expire.
     std::uint64_t push(Entry entry, Timestamp deadline);
@@ -66,6 +48,9 @@ class Chain {
     void mark_ready(std::uint64_t sequence);
     // Removes the entry in whatever state and hands it out.
     Entry take(std::uint64_t sequence);
+    // Its message is there, properties and body and all; those of its neighbours as well.
+    void make_whole(std::uint64_t sequence);
+    void clear();
 
     std::uint64_t next_sequence() const { return next_; }
     std::uint64_t ready_count() const { return ready_; }
@@ -86,41 +71,86 @@ class Chain {
 
     template <typename Visit>  // visit(sequence, entry), in order, of every entry still here
     void for_each(Visit visit) const {
-        for (std::size_t i = front_; i < blocks_.size(); ++i) {
-            if (!blocks_[i]) continue;
-            const std::uint64_t base = (first_block_ + i - front_) * block_entries;
-            for (std::size_t j = 0; j < blocks_[i]->entries.size(); ++j) {
-                if (blocks_[i]->entries[j].state != EntryState::gone) {
-                    visit(base + j, blocks_[i]->entries[j]);
-                }
-            }
+        for (std::uint64_t number = first_block_; number < end_block(); ++number) {
+            visit_block(number, block(number), visit);
+        }
+    }
+    template <typename Visit>  // the same, without those that are out of memory
+    void for_each_in_memory(Visit visit) const {
+        for (std::uint64_t number = first_block_; number < end_block(); ++number) {
+            visit_block(number, view(number).hot, visit);
         }
     }
 
+    // --- paging ---
+    // Whether the block left memory. Only complete ones of ready entries do, and not the one at the
+    // head while `keep_head`.
+    bool page_out(std::uint64_t block, bool keep_head);
+    // The same for every block that can; the one that is being filled is completed by it.
+    void page_out_all();
+    std::size_t cold_blocks() const { return cold_; }
+    // Forgets a cold block as if each of its entries had been taken; what was in it. Nothing if the
+    // block is in memory.
+    std::optional<BlockSum> drop_cold(std::uint64_t block);
+    std::uint64_t first_block() const { return first_block_; }
+    std::uint64_t end_block() const { return first_block_ + (blocks_.size() - front_); }
+    // As it lies, without bringing it back: at most one of the two is set.
+    struct View {
+        const Block* hot = nullptr;
+        const ColdBlock* cold = nullptr;
+    };
+    View view(std::uint64_t block) const;
+    // After a restart: a block as a snapshot knew it, behind all others.
+    void restore(std::uint64_t number, std::unique_ptr<Block> block);
+    void restore(std::uint64_t number, ColdBlock block);
+    void restore_next(std::uint64_t next) { next_ = std::max(next_, next); }
+    // After a crash nobody knows which of the entries so far a consumer has seen.
+    void suspect_all();
+    std::uint64_t suspect_below() const { return suspect_below_; }
+    void restore_suspect_below(std::uint64_t sequence) { suspect_below_ = sequence; }
+
   private:
-    struct Block {
-        std::vector<Entry> entries;
-        std::vector<Timestamp> deadlines;  // empty until an entry of this block has one
-        std::array<std::uint64_t, block_entries / 64> ready_bits{};
-        std::uint32_t ready = 0;
-        std::uint32_t live = 0;
-        Timestamp earliest = never;
-        Timestamp scheduled = never;
+    struct Slot {
+        std::unique_ptr<Block> hot;
+        std::unique_ptr<ColdBlock> cold;
+        bool is_empty() const { return !hot && !cold; }
     };
 
+    template <typename Visit>
+    static void visit_block(std::uint64_t number, const Block* block, Visit& visit) {
+        if (block == nullptr) return;
+        for (std::size_t i = 0; i < block->entries.size(); ++i) {
+            if (block->entries[i].state != EntryState::gone) {
+                visit(number * block_entries + i, block->entries[i]);
+            }
+        }
+    }
+    Slot* slot(std::uint64_t number) const;
+    // In memory, brought back if need be; nullptr if there is no such block.
     Block* block(std::uint64_t number) const;
     Block& block_holding(std::uint64_t sequence) const;
-    void set_ready_bit(Block& block, std::uint64_t number, std::size_t index);
-    void clear_ready_bit(Block& block, std::size_t index);
+    Block& page_in(Slot& slot, std::uint64_t number) const;
+    Slot& make_slot(std::uint64_t number);
+    void set_ready(Block& block, std::uint64_t number, std::size_t index);
+    void clear_ready(Block& block, std::size_t index);
+    void free_slot(std::uint64_t number);
     void drop_empty_front();
+    void note_complete(std::uint64_t number) const;
+    void count_resident(std::int64_t bytes) const;
 
-    std::vector<std::unique_ptr<Block>> blocks_;  // from front_ on; earlier slots are spent
+    Paging* paging_ = nullptr;
+    QueueId queue_;
+    std::uint32_t level_ = 0;
+    // Which blocks are in memory is no part of the chain's value: looking brings them back.
+    mutable std::vector<Slot> blocks_;  // from front_ on; earlier slots are spent
+    mutable std::size_t cold_ = 0;
     std::size_t front_ = 0;
     std::uint64_t first_block_ = 0;        // number of the block at front_
     std::uint64_t first_ready_block_ = 0;  // no block before it has a ready entry
     std::uint64_t next_ = 0;
     std::uint64_t ready_ = 0;
     std::uint64_t live_ = 0;
+    std::uint64_t suspect_below_ = 0;  // entries below may have been delivered before
 };
 
 }  // namespace revenant::engine

@@ -62,20 +62,20 @@ TEST(Chain, AReturnedEntryStandsInItsOldPlace) {  // amqp091 11.12
 
 TEST(Chain, AReturnedEntryIsFoundThoughBlocksBehindItWereServedMeanwhile) {
     Chain chain;
-    for (std::uint64_t i = 0; i < 4 * Chain::block_entries; ++i) chain.push(entry("m"), never);
+    for (std::uint64_t i = 0; i < 4 * block_entries; ++i) chain.push(entry("m"), never);
     chain.mark_unacked(3);
-    for (std::uint64_t i = 0; i < 3 * Chain::block_entries; ++i) {
+    for (std::uint64_t i = 0; i < 3 * block_entries; ++i) {
         if (i != 3) chain.take(i);
     }
-    EXPECT_EQ(chain.first_ready(), 3 * Chain::block_entries);
+    EXPECT_EQ(chain.first_ready(), 3 * block_entries);
     chain.mark_ready(3);
     EXPECT_EQ(chain.first_ready(), 3U);
 }
 
 TEST(Chain, GoesOnThroughHundredsOfBlocks) {  // spent ones are given back on the way
     Chain chain;
-    const std::uint64_t depth = Chain::block_entries + 50;
-    for (std::uint64_t i = 0; i < 300 * Chain::block_entries; ++i) {
+    const std::uint64_t depth = block_entries + 50;
+    for (std::uint64_t i = 0; i < 300 * block_entries; ++i) {
         ASSERT_EQ(chain.push(entry(std::to_string(i)), never), i);
         if (i < depth) continue;
         ASSERT_EQ(chain.first_ready(), i - depth);
@@ -100,12 +100,12 @@ TEST(Chain, ContainsWhatWasNeitherTakenNorNeverThere) {
 TEST(Chain, AReplayMayLeaveNumbersOut) {
     Chain chain;
     chain.push_at(5, entry("a"), never);
-    chain.push_at(9 * Chain::block_entries + 7, entry("b"), Timestamp{10});
-    EXPECT_THAT(sequences(chain), ElementsAre(5, 9 * Chain::block_entries + 7));
+    chain.push_at(9 * block_entries + 7, entry("b"), Timestamp{10});
+    EXPECT_THAT(sequences(chain), ElementsAre(5, 9 * block_entries + 7));
     EXPECT_EQ(chain.take(5).message->body(), "a");
-    EXPECT_EQ(chain.first_ready(), 9 * Chain::block_entries + 7);
-    EXPECT_EQ(chain.deadline(9 * Chain::block_entries + 7), Timestamp{10});
-    EXPECT_EQ(chain.push(entry("c"), never), 9 * Chain::block_entries + 8);
+    EXPECT_EQ(chain.first_ready(), 9 * block_entries + 7);
+    EXPECT_EQ(chain.deadline(9 * block_entries + 7), Timestamp{10});
+    EXPECT_EQ(chain.push(entry("c"), never), 9 * block_entries + 8);
 }
 
 TEST(Chain, NumbersNeverGoBack) {
@@ -164,10 +164,10 @@ TEST(ChainDeadlines, WhatIsUnsettledIsNotDueUntilItReturns) {  // DL-21
 
 TEST(ChainDeadlines, ABlockThatIsGoneHasNoTimer) {
     Chain chain;
-    for (std::uint64_t i = 0; i <= Chain::block_entries; ++i) chain.push(entry("m"), Timestamp{10});
+    for (std::uint64_t i = 0; i <= block_entries; ++i) chain.push(entry("m"), Timestamp{10});
     chain.set_scheduled(0, Timestamp{10});
     EXPECT_EQ(chain.scheduled(0), Timestamp{10});
-    for (std::uint64_t i = 0; i < Chain::block_entries; ++i) chain.take(i);
+    for (std::uint64_t i = 0; i < block_entries; ++i) chain.take(i);
     EXPECT_EQ(chain.scheduled(0), never);
     chain.set_scheduled(0, Timestamp{20});
     EXPECT_EQ(chain.scheduled(0), never);

@@ -48,8 +48,8 @@ Death record_of(const Queue& source, const Dying& dying, DeathReason reason, Tim
     return death;
 }
 
-DeathHistory history_with(const Dying& dying, Death death, Compatibility compatibility) {
-    if (compatibility == Compatibility::v4_3) {
+DeathHistory history_with(const State& state, const Dying& dying, Death death) {
+    if (state.compatibility() == Compatibility::v4_3) {
         return with_death(dying.envelope ? &dying.envelope->history : nullptr, std::move(death));
     }
     // RabbitMQ 3.12 goes on with what a client's x-death says and keeps no last death (DL-109).
@@ -57,15 +57,16 @@ DeathHistory history_with(const Dying& dying, Death death, Compatibility compati
     if (dying.envelope) {
         before = dying.envelope->history;
     } else {
-        before = dying.message->format().claimed_history(*dying.message);
+        const MessageRef whole = state.whole(dying.message);
+        before = whole->format().claimed_history(*whole);
     }
     DeathHistory after = with_death(before ? &*before : nullptr, std::move(death));
     after.last.reset();
     return after;
 }
 
-EnvelopeRef plan_envelope(const Queue& source, const Dying& dying, Death death,
-                          Compatibility compatibility) {
+EnvelopeRef plan_envelope(const State& state, const Queue& source, const Dying& dying,
+                          Death death) {
     const QueueSettings& settings = source.settings;
     auto* const envelope = new Envelope;
     EnvelopeRef owned = EnvelopeRef::adopt(envelope);
@@ -77,9 +78,10 @@ EnvelopeRef plan_envelope(const Queue& source, const Dying& dying, Death death,
     } else {
         envelope->routing_keys = keys_from_here(dying);
     }
-    envelope->history = history_with(dying, std::move(death), compatibility);
+    envelope->history = history_with(state, dying, std::move(death));
     // Failures so far count in the target, too (DL-72).
-    if (compatibility == Compatibility::v4_3) envelope->delivery_count = dying.delivery_count;
+    if (state.compatibility() == Compatibility::v4_3)
+        envelope->delivery_count = dying.delivery_count;
     return owned;
 }
 
@@ -114,9 +116,10 @@ DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason 
     if (!settings.at_least_once) plan.strategy = DeathStrategy::at_most_once;
     const Compatibility compatibility = turn.state().compatibility();
     plan.envelope =
-        plan_envelope(source, dying, record_of(source, dying, reason, died_at), compatibility);
+        plan_envelope(turn.state(), source, dying, record_of(source, dying, reason, died_at));
     RoutingResult routed;
-    route(turn.state(), *exchange, RoutingInput(*dying.message, *plan.envelope), routed);
+    route(turn.state(), *exchange, RoutingInput(*dying.message, *plan.envelope, turn.state()),
+          routed);
     // Where a client's own x-death counts, no two messages are alike.
     plan.by_key_only = routed.by_key_only && compatibility == Compatibility::v4_3;
     plan.ending_without_target = routed.queues.empty() ? Ending::unroutable : Ending::cycle;

@@ -43,6 +43,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     Deliver delivery;
     delivery.channel = channel.id;
     delivery.consumer = consumer.number;
+    queue.whole_message(position);
     if (consumer.no_ack) {
         Entry entry = turn.remove(queue, position, Ending::auto_acknowledged);
         delivery.delivery = channel.unsettled.skip();
@@ -151,6 +152,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         traffic.get_empty += 1;
         return answer;
     }
+    queue->whole_message(*position);
     answer.redelivered = queue->at(*position).is_redelivered();
     answer.counts = shown_counts(turn, *queue, queue->at(*position));
     if (answer.redelivered) traffic.redelivered += 1;

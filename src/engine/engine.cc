@@ -4,6 +4,7 @@
 #include "engine/consumers.h"
 #include "engine/dispatch.h"
 #include "engine/expiry.h"
+#include "engine/memory_budget.h"
 #include "engine/outbox.h"
 #include "engine/policy_change.h"
 #include "engine/publish.h"
@@ -104,7 +105,11 @@ Result<void, Refusal> work(Turn& turn, const Rollback& c) {
 }  // namespace
 
 Engine::Engine(EngineSettings settings, EffectSink& effects, Recorder* recorder)
-    : settings_(std::move(settings)), effects_(effects), recorder_(recorder) {}
+    : settings_(std::move(settings)), effects_(effects), recorder_(recorder) {
+    state_.paging().store = settings_.cold_store;
+    state_.paging().formats = settings_.formats;
+    state_.paging().budget_bytes = settings_.memory_budget_bytes;
+}
 
 Turn Engine::begin(Timestamp now) {
     Turn turn(settings_, state_, attached_, effects_, recorder_, dirty_queues_, now);
@@ -126,6 +131,8 @@ void Engine::finish(Turn& turn) {
         work_left_ = true;
     }
     if (!dirty_queues_.empty()) work_left_ = true;
+    if (recorder_ != nullptr) recorder_->turn_ended();
+    keep_memory_budget(state_);
 }
 
 Timestamp Engine::next_deadline() const {
@@ -206,6 +213,18 @@ void Engine::run(Turn& turn, CloseChannel&& command) {
 void Engine::run(Turn& turn, SetCompatibility&& command) { set_compatibility(turn, command); }
 
 void Engine::run(Turn&, Tick&&) {}  // begin() has expired what was due
+
+void Engine::recovered(Timestamp now) {
+    for (Queue* const queue : state_.queues_by_name()) {
+        queue->last_used = now;
+        if (queue->settings.expires_ms) state_.schedule_expiry(*queue);
+    }
+    keep_memory_budget(state_);
+}
+
+void Engine::pause(ChannelId channel) {
+    if (Channel* const paused = attached_.find_channel(channel)) paused->connection->paused = true;
+}
 
 void Engine::handle(Command&& command, Timestamp now) {
     Turn turn = begin(now);

@@ -30,6 +30,10 @@ class Engine {
 
     // Applies facts recorded earlier, before anybody is attached.
     void replay(const Event& event) { state_.apply(event); }
+    // The state is that of before a restart: what depends on the present begins now.
+    void recovered(Timestamp now);
+    // The connection of this channel can take no more deliveries for now.
+    void pause(ChannelId channel);
 
     // When the next Tick is due; `never` if nothing waits.
     Timestamp next_deadline() const;

@@ -59,6 +59,9 @@ struct ConsistentHashRoutes {
     std::vector<Destination> buckets;
 };
 
+// Every virtual host has them from the beginning (amqp091 6.1).
+bool is_predeclared(std::string_view exchange);
+
 struct ExchangeDeclaration {
     std::string name;
     ExchangeType type = ExchangeType::direct;

@@ -80,8 +80,7 @@ void gather_block(Turn& turn, const Deadlines::Item& item, Due& due) {
             positions.push_back(Position::of(item.level, sequence));
         }
     }
-    turn.state().schedule_block(*queue,
-                                Position::of(item.level, item.block * Chain::block_entries));
+    turn.state().schedule_block(*queue, Position::of(item.level, item.block * block_entries));
 }
 
 void expire_queue(Turn& turn, const Deadlines::Item& item) {

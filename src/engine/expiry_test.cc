@@ -161,6 +161,7 @@ TEST(MessageTtl, ARequeueKeepsTheOriginalDeadline) {  // DL-132
 
 TEST(MessageTtl, ARequeueSetsATimerAgain) {  // DL-132
     Expiring e;
+    e.s.keep_in_memory();  // both in one block
     e.ch.publish("q", "a", {.ttl_ms = 50});
     e.ch.publish("q", "b", {.ttl_ms = 100});
     e.ch.get("q");

@@ -47,14 +47,22 @@ std::optional<Compatibility> parse_compatibility(std::string_view text) {
     return std::nullopt;
 }
 
-Queue::Queue(QueueDeclaration declared, bool count_properties)
-    : declaration(std::move(declared)),
-      levels_(level_count_for(declaration)),
-      served_levels_(is_quorum() ? returned_level + 1 : levels_.size()),
-      count_properties_(is_quorum() && count_properties) {}
+Queue::Queue(QueueDeclaration declared, Paging& paging, bool count_properties)
+    : declaration(std::move(declared)), count_properties_(is_quorum() && count_properties) {
+    const std::size_t level_count = level_count_for(declaration);
+    levels_.reserve(level_count);
+    for (std::uint32_t level = 0; level < level_count; ++level) {
+        levels_.emplace_back(paging, id(), level);
+    }
+    served_levels_ = is_quorum() ? returned_level + 1 : level_count;
+}
+
+std::uint64_t Queue::bytes_of(const BlockSum& sum) const {
+    return sum.body_bytes + (count_properties_ ? sum.properties_bytes : 0);
+}
 
 std::uint64_t Queue::bytes_of(const Message& message) const {
-    return message.body_size() + (count_properties_ ? message.properties().size() : 0);
+    return message.body_size() + (count_properties_ ? message.properties_size() : 0);
 }
 
 std::size_t Queue::level_for(std::optional<std::uint8_t> priority) const {
@@ -160,7 +168,7 @@ void Queue::delay(Position from, Position to, Timestamp until) {
 }
 
 void Queue::clear() {
-    for (Chain& level : levels_) level = Chain{};
+    for (Chain& level : levels_) level.clear();
     ready_levels_ = {};
     deadlines_of_delayed_.clear();
     letters.clear();
@@ -169,6 +177,54 @@ void Queue::clear() {
     unacked_ = {};
     delayed_ = {};
     outbox_ = {};
+}
+
+std::uint64_t Queue::purge(const std::vector<Position>& but) {
+    std::uint64_t purged = 0;
+    for (std::size_t level = 0; level < levels_.size(); ++level) {
+        Chain& chain = levels_[level];
+        std::vector<Position> positions;
+        for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
+            const Position first = Position::of(level, number * block_entries);
+            const Position behind = Position::of(level, (number + 1) * block_entries);
+            const auto kept = std::lower_bound(but.begin(), but.end(), first);
+            if (kept != but.end() && *kept < behind) continue;
+            const auto sum = chain.drop_cold(number);
+            if (!sum) continue;
+            amount_at(level, EntryState::ready).subtract({sum->live, bytes_of(*sum)});
+            purged += sum->live;
+        }
+        chain.for_each([&](std::uint64_t sequence, const Entry&) {
+            const Position position = Position::of(level, sequence);
+            if (!std::binary_search(but.begin(), but.end(), position))
+                positions.push_back(position);
+        });
+        for (const Position position : positions) take(position);
+        purged += positions.size();
+        note_ready(level);
+    }
+    return purged;
+}
+
+const MessageRef& Queue::whole_message(Position position) {
+    Chain& chain = levels_[position.level()];
+    chain.make_whole(position.sequence());
+    return chain.at(position.sequence()).message;
+}
+
+void Queue::restore(Position first, std::unique_ptr<Block> block) {
+    Amount& amount = amount_at(first.level(), EntryState::ready);
+    for (const Entry& entry : block->entries) {
+        if (entry.state != EntryState::gone) amount.add(bytes_of(*entry.message));
+    }
+    levels_[first.level()].restore(Chain::block_of(first.sequence()), std::move(block));
+    note_ready(first.level());
+}
+
+void Queue::restore(std::size_t level, std::uint64_t number, ColdBlock block) {
+    amount_at(level, EntryState::ready).add({block.all.live, bytes_of(block.all)});
+    levels_[level].restore(number, std::move(block));
+    note_ready(level);
 }
 
 }  // namespace revenant::engine

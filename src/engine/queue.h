@@ -65,6 +65,14 @@ struct Amount {
         count -= 1;
         bytes -= size;
     }
+    void add(Amount amount) {
+        count += amount.count;
+        bytes += amount.bytes;
+    }
+    void subtract(Amount amount) {
+        count -= amount.count;
+        bytes -= amount.bytes;
+    }
     friend Amount operator+(Amount a, Amount b) { return {a.count + b.count, a.bytes + b.bytes}; }
     friend bool operator==(Amount, Amount) = default;
 };
@@ -91,7 +99,7 @@ using DeathCounts = std::array<std::uint64_t, death_reason_count>;
 class Queue {
   public:
     // Of a quorum queue, whether properties count as bytes (DL-143).
-    explicit Queue(QueueDeclaration declaration, bool count_properties = true);
+    Queue(QueueDeclaration declaration, Paging& paging, bool count_properties = true);
 
     QueueDeclaration declaration;
     QueueSettings settings;
@@ -130,6 +138,13 @@ class Queue {
         return ready_.count + unacked_.count + delayed_.count + outbox_.count;
     }
     std::uint64_t bytes_of(const Message& message) const;
+    std::uint64_t bytes_of(const BlockSum& sum) const;
+    bool counts_properties() const { return count_properties_; }
+    // Whether a restart finds it again: a durable queue, and a message that is to survive in it.
+    bool survives() const { return declaration.durable && !declaration.exclusive; }
+    bool keeps(const Message& message) const {
+        return survives() && (is_quorum() || message.persistent());
+    }
     std::size_t level_count() const { return levels_.size(); }
     Chain& level(std::size_t index) { return levels_[index]; }
     const Chain& level(std::size_t index) const { return levels_[index]; }
@@ -161,6 +176,20 @@ class Queue {
     // To the delayed ones until then.
     void delay(Position from, Position to, Timestamp until);
     void clear();
+    // Everything but these, without bringing back what is out of memory; how many went.
+    std::uint64_t purge(const std::vector<Position>& but);
+    // The message at this position, with properties and body.
+    const MessageRef& whole_message(Position position);
+
+    // --- after a restart ---
+    void restore(Position first, std::unique_ptr<Block> block);
+    void restore(std::size_t level, std::uint64_t number, ColdBlock block);
+    const std::map<std::uint64_t, Timestamp>& deadlines_of_delayed() const {
+        return deadlines_of_delayed_;
+    }
+    void restore_delayed(std::uint64_t sequence, Timestamp deadline) {
+        deadlines_of_delayed_.emplace(sequence, deadline);
+    }
 
   private:
     Amount& amount_at(std::size_t level, EntryState state);

@@ -7,7 +7,11 @@
 namespace revenant::engine {
 namespace {
 
-Queue queue_with(Table given) { return Queue({{1}, "q", false, false, false, std::move(given)}); }
+Paging paging;
+
+Queue queue_with(Table given) {
+    return {{{1}, "q", false, false, false, std::move(given)}, paging};
+}
 
 Entry entry(std::string_view body) {
     Entry made;

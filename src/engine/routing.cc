@@ -178,14 +178,21 @@ RoutingInput::RoutingInput(const Message& message) : message_(message) {
     }
 }
 
-RoutingInput::RoutingInput(const Message& message, const Envelope& envelope)
+RoutingInput::RoutingInput(const Message& message, const Envelope& envelope, const State& state)
     : message_(message),
       envelope_(&envelope),
+      state_(&state),
       keys_(envelope.routing_keys.begin(), envelope.routing_keys.end()) {}
+
+const Message& RoutingInput::message() const {
+    if (message_.is_whole()) return message_;
+    if (!whole_) whole_ = state_->load(message_);
+    return *whole_;
+}
 
 const Table& RoutingInput::headers() const {
     if (headers_) return *headers_;
-    headers_ = message_.headers();
+    headers_ = message().headers();
     if (envelope_ != nullptr) {
         const auto add = [&](const char* name, std::string_view text) {
             std::erase_if(*headers_, [&](const Field& field) { return field.name == name; });

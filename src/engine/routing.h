@@ -19,15 +19,18 @@ class RoutingInput {
     explicit RoutingInput(const Message& message);
     // A message the broker sends on: with the keys and, for a headers exchange, the death
     // annotations of its envelope (DL-52).
-    RoutingInput(const Message& message, const Envelope& envelope);
+    RoutingInput(const Message& message, const Envelope& envelope, const State& state);
 
     std::span<const std::string_view> keys() const { return keys_; }
-    const Message& message() const { return message_; }
+    // With properties and body.
+    const Message& message() const;
     const Table& headers() const;
 
   private:
     const Message& message_;
     const Envelope* envelope_ = nullptr;
+    const State* state_ = nullptr;  // set if the message may be a stub
+    mutable MessageRef whole_;
     std::vector<std::string_view> keys_;
     mutable std::optional<Table> headers_;
 };

@@ -40,6 +40,11 @@ auto sorted_by_name(const Map& map, auto value_of) {
 
 }  // namespace
 
+bool is_predeclared(std::string_view exchange) {
+    return std::any_of(std::begin(predeclared_exchanges), std::end(predeclared_exchanges),
+                       [&](const Predeclared& one) { return one.name == exchange; });
+}
+
 State::State() {
     for (const Predeclared& exchange : predeclared_exchanges) {
         apply(ExchangeDeclared{{exchange.name,
@@ -53,6 +58,14 @@ State::State() {
 
 void State::apply(const Event& event) {
     std::visit([this](const auto& fact) { apply_one(fact); }, event);
+}
+
+MessageRef State::load(const Message& stub) const {
+    std::string bytes(stored_size(stub), '\0');
+    paging_.store->read(*stub.stored_at(), bytes);
+    MessageRef whole = decode_message(bytes, paging_.formats, stub.stored_at());
+    CHECK(whole);
+    return whole;
 }
 
 Exchange* State::find_exchange(std::string_view name) {
@@ -96,13 +109,41 @@ void State::apply_one(const ExchangeDeleted& event) {
 }
 
 void State::apply_one(const QueueDeclared& event) {
-    auto queue = std::make_unique<Queue>(event.queue, compatibility_ == Compatibility::v4_3);
-    queue->owner = event.owner;
+    restore_queue(event.queue, compatibility_ == Compatibility::v4_3);
+    find_queue(event.queue.id)->owner = event.owner;
+}
+
+void State::restore_queue(QueueDeclaration declaration, bool count_properties) {
+    auto queue = std::make_unique<Queue>(std::move(declaration), paging_, count_properties);
     configure(*queue);
-    last_queue_id_ = std::max(last_queue_id_, event.queue.id.value);
-    queues_.emplace(event.queue.name, queue.get());
-    queues_by_id_.emplace(event.queue.id, std::move(queue));
+    last_queue_id_ = std::max(last_queue_id_, queue->id().value);
+    queues_.emplace(queue->name(), queue.get());
+    queues_by_id_.emplace(queue->id(), std::move(queue));
     ++topology_version_;
+}
+
+void State::restore_letter(Queue& queue, std::uint64_t sequence, WaitingLetter letter) {
+    queue.letters[sequence] = std::move(letter);
+    if (!queue.waits) queue.waits = std::make_unique<OutboxWaits>();
+    queues_with_letters_.insert(queue.id());
+}
+
+void State::suspect_all() {
+    for (const auto& [id, queue] : queues_by_id_) {
+        for (std::size_t level = 0; level < queue->level_count(); ++level) {
+            queue->level(level).suspect_all();
+        }
+    }
+}
+
+void State::restored(Queue& queue) {
+    accounts_.entered += queue.message_count();
+    for (std::size_t level = 0; level < queue.level_count(); ++level) {
+        const Chain& chain = queue.level(level);
+        for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
+            schedule_block(queue, Position::of(level, number * block_entries));
+        }
+    }
 }
 
 void State::apply_one(const QueueDeleted& event) {
@@ -124,16 +165,8 @@ void State::apply_one(const QueueDeleted& event) {
 void State::apply_one(const Purged& event) {
     Queue* const queue = find_queue(event.queue);
     CHECK(queue != nullptr);
-    std::vector<Position> purged;
-    for (std::size_t level = 0; level < queue->level_count(); ++level) {
-        queue->level(level).for_each([&](std::uint64_t sequence, const Entry&) {
-            const Position position = Position::of(level, sequence);
-            if (!std::binary_search(event.unsettled.begin(), event.unsettled.end(), position)) {
-                purged.push_back(position);
-            }
-        });
-    }
-    for (const Position position : purged) remove(*queue, position, Ending::purged);
+    accounts_.of(Ending::purged) += queue->purge(event.unsettled);
+    if (queue->letters.empty()) queues_with_letters_.erase(queue->id());
 }
 
 // ------------------------------------------------------------------------- settings
@@ -274,6 +307,7 @@ Position State::enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope,
         entry.delivery_count = envelope->delivery_count;
     }
     const std::size_t level = queue.level_for(message->priority());
+    entry.durable = queue.keeps(*message);
     entry.message = std::move(message);
     entry.envelope = std::move(envelope);
     const Position position = queue.push(level, std::move(entry), deadline);
@@ -316,6 +350,7 @@ void State::place(const Placement& placement, MessageRef message, EnvelopeRef en
     CHECK(queue != nullptr);
     Entry entry;
     if (envelope) entry.delivery_count = envelope->delivery_count;
+    entry.durable = queue->keeps(*message);
     entry.message = std::move(message);
     entry.envelope = std::move(envelope);
     queue->push_at(placement.position, std::move(entry), placement.deadline);
@@ -368,9 +403,7 @@ void State::apply_one(const LetterKept& event) {
     CHECK(queue != nullptr);
     count_attempts(queue->at(event.position), event.counts);
     queue->move(event.position, event.to);
-    queue->letters[event.to.sequence()] = {event.reason, event.died_at, {}};
-    if (!queue->waits) queue->waits = std::make_unique<OutboxWaits>();
-    queues_with_letters_.insert(queue->id());
+    restore_letter(*queue, event.to.sequence(), {event.reason, event.died_at, {}});
 }
 
 void State::apply_one(const LetterForwarded& event) {
@@ -381,80 +414,6 @@ void State::apply_one(const LetterForwarded& event) {
     for (const Placement& target : event.targets) letter.reached.push_back(target.queue);
     if (event.last) remove(*queue, event.position, Ending::dead_lettered);
     for (const Placement& target : event.targets) place(target, message, event.envelope);
-}
-
-std::string State::describe() {
-    std::string text;
-    describe_exchanges(text);
-    describe_queues(text);
-    text += "entered " + std::to_string(accounts_.entered);
-    for (std::size_t i = 0; i < ending_count; ++i) {
-        text += ' ' + std::string(to_string(static_cast<Ending>(i))) + ' ' +
-                std::to_string(accounts_.ended[i]);
-    }
-    text += "\ncompatible with " + std::string(to_string(compatibility_)) + '\n';
-    for (const PolicyScope scope : {PolicyScope::user, PolicyScope::operator_only}) {
-        for (const Policy* policy : policies_.list(scope)) {
-            text += "policy " + policy->name + ' ' + policy->pattern + ' ' +
-                    display(Value::table(policy->definition)) + '\n';
-        }
-    }
-    return text;
-}
-
-void State::describe_exchanges(std::string& text) {
-    for (const Exchange* exchange : exchanges_by_name()) {
-        text += "exchange " + exchange->name() + ' ' +
-                std::string(to_string(exchange->declaration.type));
-        text += exchange->declaration.durable ? " durable" : "";
-        text += exchange->declaration.auto_delete ? " auto-delete" : "";
-        text += exchange->declaration.internal ? " internal" : "";
-        text += ' ' + display(Value::table(exchange->declaration.arguments)) + '\n';
-        std::vector<std::string> bindings;
-        for (const auto& [identity, binding] : exchange->outgoing) {
-            bindings.push_back("  -> " +
-                               (binding->destination.queue != nullptr
-                                    ? "queue " + binding->destination.queue->name()
-                                    : "exchange " + binding->destination.exchange->name()) +
-                               " key " + binding->routing_key + ' ' +
-                               display(Value::table(binding->arguments)) + '\n');
-        }
-        std::sort(bindings.begin(), bindings.end());
-        for (const std::string& binding : bindings) text += binding;
-    }
-}
-
-void State::describe_queues(std::string& text) {
-    for (const Queue* queue : queues_by_name()) {
-        text += "queue " + queue->name() + " id " + std::to_string(queue->id().value);
-        text += queue->declaration.durable ? " durable" : "";
-        text += queue->declaration.exclusive ? " exclusive" : "";
-        text += queue->declaration.auto_delete ? " auto-delete" : "";
-        text += ' ' + display(Value::table(queue->declaration.arguments)) + '\n';
-        for (std::size_t level = 0; level < queue->level_count(); ++level) {
-            queue->level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {
-                text += "  " + std::to_string(level) + '/' + std::to_string(sequence) + ' ' +
-                        std::string(entry.message->body().substr(0, 64)) + " deadline " +
-                        std::to_string(queue->deadline(Position::of(level, sequence)).us) +
-                        " timer " + std::to_string(queue->level(level).deadline(sequence).us) +
-                        " count " + std::to_string(entry.delivery_count) + " acquired " +
-                        std::to_string(entry.acquired_count);
-                if (level == outbox_level && queue->is_quorum()) {
-                    text +=
-                        " reached " + std::to_string(queue->letters.at(sequence).reached.size());
-                }
-                if (entry.envelope) {
-                    text += " via " + entry.envelope->exchange;
-                    for (const Death& death : entry.envelope->history.deaths) {
-                        text += " died " + death.queue + ' ' +
-                                std::string(to_string(death.reason)) + ' ' +
-                                std::to_string(death.count);
-                    }
-                }
-                text += '\n';
-            });
-        }
-    }
 }
 
 }  // namespace revenant::engine

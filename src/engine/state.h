@@ -7,6 +7,7 @@
 #include "engine/deadlines.h"
 #include "engine/event.h"
 #include "engine/exchange.h"
+#include "engine/paging.h"
 #include "engine/policy.h"
 #include "engine/queue.h"
 #include "engine/string_map.h"
@@ -50,6 +51,15 @@ class State {
     std::size_t exchange_count() const { return exchanges_.size(); }
     std::uint64_t route_pass() { return ++route_pass_; }
 
+    // What of all this is in memory.
+    Paging& paging() { return paging_; }
+    // The message a stub stands for.
+    MessageRef load(const Message& stub) const;
+    // The same for any message.
+    MessageRef whole(const MessageRef& message) const {
+        return message->is_whole() ? message : load(*message);
+    }
+
     const PolicyBook& policies() const { return policies_; }
     Compatibility compatibility() const { return compatibility_; }
     // The queues whose settings were changed by policies since the last call.
@@ -65,8 +75,15 @@ class State {
     // Sets the timer of a queue that expires, unless one runs that will look in time.
     void schedule_expiry(Queue& queue);
 
-    // Everything that replaying the same events must give again, as text to compare and to read.
-    std::string describe();
+    // --- after a restart, from a snapshot ---
+    void restore_queue(QueueDeclaration declaration, bool count_properties);
+    void restore_letter(Queue& queue, std::uint64_t sequence, WaitingLetter letter);
+    // After a crash nobody knows what consumers have seen.
+    void suspect_all();
+    // A queue is complete: its timers run, its messages count.
+    void restored(Queue& queue);
+    void restore_last_queue_id(std::uint64_t id) { last_queue_id_ = std::max(last_queue_id_, id); }
+    std::uint64_t last_queue_id() const { return last_queue_id_; }
 
   private:
     void apply_one(const ExchangeDeclared& event);
@@ -91,8 +108,6 @@ class State {
     void configure(Queue& queue);
     void configure(Exchange& exchange);
     void configure_all();
-    void describe_exchanges(std::string& text);
-    void describe_queues(std::string& text);
 
     void add_deadline(const Deadlines::Item& item);
     bool is_stale(const Deadlines::Item& item);
@@ -100,6 +115,7 @@ class State {
     void remove_binding(Exchange& source, const std::string& identity);
     Destination destination(DestinationKind kind, std::string_view name);
 
+    Paging paging_;  // outlives the queues
     StringMap<std::unique_ptr<Exchange>> exchanges_;
     StringMap<Queue*> queues_;
     boost::unordered_flat_map<QueueId, std::unique_ptr<Queue>> queues_by_id_;

@@ -1,5 +1,6 @@
 #include "engine/state.h"
 
+#include "engine/describe.h"
 #include "tests/support/scenario.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +88,7 @@ TEST(State, ADescriptionTellsApartWhatDiffers) {  // or comparing replays would 
         state.apply(declared(1, "q"));
         state.apply(Enqueued{make_test_message("q", "a"), {{1}, Position::of(0, 0), never}});
         change(state);
-        return state.describe();
+        return describe(state);
     };
     const std::string same = described([](State&) {});
     EXPECT_EQ(described([](State&) {}), same);

@@ -369,7 +369,8 @@ Result<CountAnswer, Refusal> purge_queue(Turn& turn, const PurgeQueue& command) 
     const CountAnswer answer{queue->message_count() - queue->unacked_count()};
     Purged purged{queue->id(), {}};
     for (std::size_t level = 0; level < queue->level_count(); ++level) {
-        queue->level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {
+        // What is out of memory is ready.
+        queue->level(level).for_each_in_memory([&](std::uint64_t sequence, const Entry& entry) {
             if (entry.state != EntryState::unacked) return;
             purged.unsettled.push_back(Position::of(level, sequence));
         });

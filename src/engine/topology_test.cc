@@ -463,7 +463,7 @@ TEST(Queues, DeclaredAgainInAnotherWayIsRefused) {  // amqp091 8.8
     auto& ch = s.open_channel();
     const std::string of = " for queue 'q' in vhost '/': ";
     ch.declare_queue("q", {.durable = true, .arguments = arguments({{"x-message-ttl", 1000}})});
-    ch.declare_queue("q", {.arguments = arguments({{"x-message-ttl", 1000}})});
+    ch.declare_queue("q", {.durable = false, .arguments = arguments({{"x-message-ttl", 1000}})});
     ch.expect_refused(precondition_failed,
                       "inequivalent arg 'durable'" + of + "received 'false' but current is 'true'");
     ch.declare_queue(

@@ -21,6 +21,10 @@ struct EngineSettings {
     // A cascade of overflowing queues goes on in the next turn after so many visits: others want to
     // be served, too.
     std::size_t visits_per_turn_max = 10'000;
+    // Where the parts of queues go that are beyond the budget; without a store all stays in memory.
+    ColdStore* cold_store = nullptr;
+    MessageFormats formats;
+    std::uint64_t memory_budget_bytes = 8 * 1024 * 1024;
 };
 
 class Turn {
@@ -42,20 +46,20 @@ class Turn {
     Timestamp now() const { return now_; }
 
     void emit(const Event& event) {
-        state_.apply(event);
         if (recorder_ != nullptr) recorder_->record(event);
+        state_.apply(event);
     }
 
     // The direct doors: the same facts as Enqueued, Removed and Returned without building them.
     Position enqueue(Queue& queue, MessageRef message, Timestamp deadline) {
-        if (recorder_ == nullptr) return state_.enqueue(queue, std::move(message), {}, deadline);
-        const MessageRef kept = message;
-        const Position position = state_.enqueue(queue, std::move(message), {}, deadline);
-        recorder_->record(Enqueued{kept, {queue.id(), position, deadline}});
-        return position;
+        if (recorder_ != nullptr) {
+            const Position position = queue.next_in(queue.level_for(message->priority()));
+            recorder_->enqueued(queue, message, {queue.id(), position, deadline});
+        }
+        return state_.enqueue(queue, std::move(message), {}, deadline);
     }
     Entry remove(Queue& queue, Position position, Ending ending) {
-        if (recorder_ != nullptr) recorder_->record(Removed{queue.id(), position, ending});
+        if (recorder_ != nullptr) recorder_->removed(queue, position, ending);
         return state_.remove(queue, position, ending);
     }
     void return_to_queue(Queue& queue, Position position, Position to, Counts counts) {

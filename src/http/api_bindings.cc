@@ -115,7 +115,7 @@ Response change_binding(Context& context, const Call& call, const Ends& ends,
     command.arguments = binding.arguments;
     command.refusal_if_topic =
         Rights(call, ends.vhost).topic(Permission::read, ends.source, binding.routing_key);
-    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    const auto done = carry_out(vhost, call.user->name, std::move(command));
     return done ? success : response_to(done.error());
 }
 

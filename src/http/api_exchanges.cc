@@ -90,7 +90,7 @@ Response put_exchange(Context& context, const Call& call) {
                                                   "alternate exchange access refused"};
     }
     const bool existed = find_named(context, call).has_value();
-    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(*command));
+    const auto done = carry_out(vhost, call.user->name, std::move(*command));
     if (!done) return response_to(done.error());
     return existed ? no_content() : created();
 }
@@ -105,7 +105,7 @@ Response delete_exchange(Context& context, const Call& call) {
     engine::DeleteExchange command;
     command.name = exchange->name;
     command.if_unused = call.asked("if-unused") == "true";
-    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    const auto done = carry_out(vhost, call.user->name, std::move(command));
     return done ? no_content() : response_to(done.error());
 }
 

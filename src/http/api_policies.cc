@@ -129,7 +129,7 @@ Response put_policy(Context& context, const Call& call, PolicyScope scope) {
     engine::SetPolicy command;
     command.scope = scope;
     command.policy = std::move(*policy);
-    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    const auto done = carry_out(vhost, call.user->name, std::move(command));
     if (!done) return validation_failed(done.error().text);
     return existed ? no_content() : created();
 }
@@ -140,7 +140,7 @@ Response delete_policy(Context& context, const Call& call, PolicyScope scope) {
     engine::ClearPolicy command;
     command.scope = scope;
     command.name = call.parameter(1);
-    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    const auto done = carry_out(vhost, call.user->name, std::move(command));
     return done ? no_content() : not_found();
 }
 

@@ -176,7 +176,7 @@ Response put_queue(Context& context, const Call& call) {
             engine::Refusal{engine::RefusalKind::access_refused, "dead-letter access refused"};
     }
     const bool existed = queue_exists(context, vhost_name, *name);
-    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(*command));
+    const auto done = carry_out(vhost, call.user->name, std::move(*command));
     if (!done) return response_to(done.error());
     return existed ? no_content() : created();
 }
@@ -191,7 +191,7 @@ Response delete_queue(Context& context, const Call& call) {
     command.name = name;
     command.if_unused = call.asked("if-unused") == "true";
     command.if_empty = call.asked("if-empty") == "true";
-    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    const auto done = carry_out(vhost, call.user->name, std::move(command));
     return done ? no_content() : response_to(done.error());
 }
 
@@ -203,7 +203,7 @@ Response purge_queue(Context& context, const Call& call) {
     if (!Rights(call, vhost_name).queue(Permission::read, name)) return access_refused();
     engine::PurgeQueue command;
     command.name = name;
-    const auto done = carry_out(context.broker(), vhost, call.user->name, std::move(command));
+    const auto done = carry_out(vhost, call.user->name, std::move(command));
     return done ? no_content() : response_to(done.error());
 }
 

@@ -1,9 +1,11 @@
 #include "http/errand.h"
 
-#include "base/check.h"
 #include "http/responses.h"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -13,55 +15,82 @@ namespace {
 constexpr std::size_t name_bytes_max = 255;  // a short string of AMQP
 constexpr std::string_view default_exchange = "amq.default";
 
-using Answer = std::optional<Result<engine::Done, engine::Refusal>>;
+// How long the disk may take to make safe what was done.
+constexpr std::chrono::seconds patience{60};
 
-// Hears what the engine says to the passing connection and channel.
-class Ear final : public engine::EffectSink {
+using Answer = Result<engine::Done, engine::Refusal>;
+
+// Lives at the vhost's home until it was answered, which is when what it asked for is safe.
+class Errand final : public engine::EffectSink, public std::enable_shared_from_this<Errand> {
   public:
+    Errand(runtime::Reactor& home, std::shared_ptr<runtime::Vhost> vhost)
+        : home_(home), vhost_(std::move(vhost)) {}
+
+    std::future<Answer> answer() { return promise_.get_future(); }
+
+    void begin(const std::string& user, engine::Command&& command) {
+        self_ = shared_from_this();
+        connection_ = {home_.register_sink(*this)};
+        channel_ = {home_.register_sink(*this)};
+        std::visit(
+            [&](auto& one) {
+                if constexpr (requires { one.channel; }) one.channel = channel_;
+            },
+            command);
+        engine::Engine& engine = vhost_->engine();
+        engine.handle(engine::OpenConnection{connection_, user}, home_.now());
+        engine.handle(engine::OpenChannel{connection_, channel_}, home_.now());
+        engine.handle(std::move(command), home_.now());
+    }
+
     bool deliver(engine::Deliver&& /*effect*/) override { return true; }
     void confirm(const engine::Confirm& /*effect*/) override {}
     void request(engine::Effect&& effect) override {
         if (auto* done = std::get_if<engine::Done>(&effect)) {
-            if (!answer) answer.emplace(std::move(*done));
+            end(std::move(*done));
         } else if (auto* refuse = std::get_if<engine::Refuse>(&effect)) {
-            if (!answer) answer.emplace(Unexpected{std::move(refuse->refusal)});
+            end(Unexpected{std::move(refuse->refusal)});
         }
     }
 
-    Answer answer;
-};
+  private:
+    // The engine may be in the middle of a turn: it is left alone until that is over.
+    void end(Answer answer) {
+        if (std::exchange(ended_, true)) return;
+        home_.post([self = self_,
+                    answer = std::make_shared<Answer>(std::move(answer))](runtime::Reactor& home) {
+            self->vhost_->engine().handle(engine::CloseConnection{self->connection_}, home.now());
+            home.release_sink(self->channel_.value);
+            home.release_sink(self->connection_.value);
+            self->promise_.set_value(std::move(*answer));
+            self->self_.reset();
+        });
+    }
 
-Result<engine::Done, engine::Refusal> carry_out_at_home(runtime::Reactor& home,
-                                                        engine::Engine& engine,
-                                                        const std::string& user,
-                                                        engine::Command&& command) {
-    Ear ear;
-    const ConnectionId connection{home.register_sink(ear)};
-    const ChannelId channel{home.register_sink(ear)};
-    std::visit(
-        [&](auto& one) {
-            if constexpr (requires { one.channel; }) one.channel = channel;
-        },
-        command);
-    engine.handle(engine::OpenConnection{connection, user}, home.now());
-    engine.handle(engine::OpenChannel{connection, channel}, home.now());
-    engine.handle(std::move(command), home.now());
-    Answer answer = std::move(ear.answer);
-    engine.handle(engine::CloseConnection{connection}, home.now());
-    home.release_sink(channel.value);
-    home.release_sink(connection.value);
-    CHECK(answer.has_value());
-    return std::move(*answer);
-}
+    runtime::Reactor& home_;
+    std::shared_ptr<runtime::Vhost> vhost_;
+    std::shared_ptr<Errand> self_;  // nobody else may be waiting any more
+    std::promise<Answer> promise_;
+    ConnectionId connection_;
+    ChannelId channel_;
+    bool ended_ = false;
+};
 
 }  // namespace
 
-Result<engine::Done, engine::Refusal> carry_out(runtime::Broker& broker,
-                                                const std::shared_ptr<runtime::Vhost>& vhost,
+Result<engine::Done, engine::Refusal> carry_out(const std::shared_ptr<runtime::Vhost>& vhost,
                                                 const std::string& user, engine::Command command) {
-    return broker.ask(vhost->home(), [&](runtime::Reactor& home) {
-        return carry_out_at_home(home, vhost->engine(), user, std::move(command));
-    });
+    const auto errand = std::make_shared<Errand>(vhost->home(), vhost);
+    std::future<Answer> answer = errand->answer();
+    vhost->home().post(
+        [errand, user, command = std::make_shared<engine::Command>(std::move(command))](
+            runtime::Reactor&) { errand->begin(user, std::move(*command)); });
+    if (answer.wait_for(patience) != std::future_status::ready) {
+        return Unexpected{
+            engine::Refusal{engine::RefusalKind::precondition_failed,
+                            "no answer within 60 seconds: the disk does not take what was done"}};
+    }
+    return answer.get();
 }
 
 Response access_refused() { return not_authorised("Access refused."); }

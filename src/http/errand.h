@@ -17,8 +17,7 @@
 namespace revenant::http {
 
 // Runs a command that is answered; its channel is filled in here.
-Result<engine::Done, engine::Refusal> carry_out(runtime::Broker& broker,
-                                                const std::shared_ptr<runtime::Vhost>& vhost,
+Result<engine::Done, engine::Refusal> carry_out(const std::shared_ptr<runtime::Vhost>& vhost,
                                                 const std::string& user, engine::Command command);
 
 // management 1.7

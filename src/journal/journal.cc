@@ -287,6 +287,16 @@ Result<void, IoError> Journal::read(Lsn at, std::span<char> into) const {
     return reader_.read(at, into);
 }
 
+Lsn Journal::readable_to(Lsn at) const {
+    if (at >= gathering_at_) return position();
+    for (const Sealed& batch : sealed_) {
+        const Lsn end{batch.at.value + batch.bytes->size()};
+        if (at >= batch.at && at < end) return end;
+    }
+    const auto following = reader_.all().upper_bound(at);
+    return following == reader_.all().end() ? written_ : following->first;
+}
+
 Lsn Journal::segment_of(Lsn at) const {
     const Segment* const segment = reader_.find(at);
     return segment == nullptr ? Lsn{} : segment->start;

@@ -89,6 +89,8 @@ class Journal {
     // --- reading ---
 
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
+    // The end of what lies in one place with this position: so far one read goes.
+    Lsn readable_to(Lsn at) const;
     void expect_read(Lsn at, std::uint64_t size) const { reader_.expect_read(at, size); }
     // The position its segment begins with: what is removed together. Known when it is written;
     // before that the answer is the segment written last.

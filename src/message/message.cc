@@ -76,6 +76,18 @@ void MessageBuilder::discard() {
     if (message_ != nullptr) std::exchange(message_, nullptr)->release();
 }
 
+MessageRef make_stub(std::string_view exchange, std::string_view routing_key, StubSizes sizes,
+                     MessageHead head, Lsn stored_at) {
+    MessageBuilder builder;
+    builder.start(exchange, routing_key, {}, 0, std::move(head));
+    Message* const stub = std::exchange(builder.message_, nullptr);
+    stub->properties_size_ = sizes.properties;
+    stub->body_size_ = sizes.body;
+    stub->whole_ = false;
+    stub->stored_at_ = stored_at;
+    return MessageRef::adopt(stub);
+}
+
 MessageRef make_message(std::string_view exchange, std::string_view routing_key,
                         std::string_view properties, std::string_view body, MessageHead head) {
     MessageBuilder builder;

@@ -14,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 
 const MessageFormat format{
+    0,
     [](const Message& message) {
         return Table{{"bytes", Value::string(message.properties())}};
     },

@@ -194,7 +194,8 @@ void Socket::send() {
 // is unsent.
 void Socket::update_interest() {
     if (closed_) return;
-    const bool congested = vhost_ != nullptr && reactor_->congested(vhost_->home().index());
+    const bool congested = vhost_ != nullptr && (reactor_->congested(vhost_->home().index()) ||
+                                                 vhost_->is_behind());
     stalled_ = congested;
     std::uint32_t wanted = 0;
     if (connection_->wants_input() && !stalled_) wanted |= EPOLLIN;

@@ -22,6 +22,7 @@ struct Config {
     unsigned reactors = 0;  // 0: one per core
     std::string placement = "auto";
     std::uint64_t memory_limit_bytes = 0;  // 0: 60 % of what the machine has
+    std::uint64_t disk_free_limit_bytes = 50'000'000;
     std::string compat = "4.3";            // of virtual hosts that name none themselves
     bool quorum_relaxed_checks_on_redeclaration = false;
     amqp091::ConnectionSettings connection;

@@ -35,6 +35,9 @@ void add_options(CLI::App& app, revenant::node::Config& config) {
     app.add_option("--memory-limit", config.memory_limit_bytes,
                    "Bytes of memory in use at which publishers are blocked; 0 means 60 % of RAM")
         ->capture_default_str();
+    app.add_option("--disk-free-limit", config.disk_free_limit_bytes,
+                   "Bytes free on the disk below which publishers are blocked")
+        ->capture_default_str();
     app.add_option(
            "--compat", config.compat,
            "RabbitMQ version whose dead-lettering is followed where the versions differ, for "

@@ -1,5 +1,6 @@
 #include "node/node.h"
 
+#include "amqp091/properties.h"
 #include "base/check.h"
 #include "runtime/system_clock.h"
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sys/random.h>
 #include <utility>
@@ -63,17 +65,32 @@ Result<Ready, std::string> Node::start() {
                                                                    : spdlog::level::info,
                     "{}", notice.text);
     };
+    settings.disk = &disk_;
+    settings.data_dir = config_.data_dir;
+    settings.formats = {&amqp091::message_format()};
+    settings.disk_full = [this](bool full) {
+        full_disks_.fetch_add(full ? 1 : -1);
+        set_alarms();
+    };
+    settings.fatal = [](const std::string& text) {
+        spdlog::critical("{}; the broker stops so that nothing more is promised", text);
+        spdlog::default_logger()->flush();
+        std::_Exit(1);
+    };
     broker_ = std::make_unique<runtime::Broker>(std::move(settings));
+    REVENANT_TRY(const bool known, broker_->open());
     broker_->start();
-    for (const CatalogCommand& command : default_content({}, random_salt())) {
-        const auto record = broker_->change(command);
-        CHECK(record);
+    if (!known) {
+        for (const CatalogCommand& command : default_content({}, random_salt())) {
+            const auto record = broker_->change(command);
+            CHECK(record);
+        }
     }
     network_ =
         std::make_unique<net::Network>(net::NetworkSettings{config_.connection}, *broker_,
                                        [](std::string_view text) { spdlog::info("{}", text); });
     REVENANT_TRY(const std::uint16_t port, network_->listen(config_.bind, config_.port));
-    memory_watch_ = std::thread([this] { watch_memory(); });
+    resource_watch_ = std::thread([this] { watch_resources(); });
     REVENANT_TRY_VOID(start_http(port));
     Ready ready;
     ready.amqp = config_.bind + ":" + std::to_string(port);
@@ -124,24 +141,36 @@ std::uint64_t Node::memory_limit_bytes() const {
     return static_cast<std::uint64_t>(static_cast<double>(machine_memory_bytes()) * memory_share);
 }
 
-void Node::watch_memory() {
+void Node::watch_resources() {
     const std::uint64_t limit = memory_limit_bytes();
-    bool alarm = false;
     while (!stopping_.load()) {
-        const bool over = resident_bytes() > limit;
-        if (over != alarm) {
-            alarm = over;
-            memory_alarm_.store(alarm);
-            spdlog::warn("memory alarm {}: limit is {} bytes", alarm ? "set" : "cleared", limit);
-            network_->set_alarm(alarm ? "low on memory" : "");
-        }
+        memory_alarm_.store(resident_bytes() > limit);
+        const auto free_bytes = disk_.free_bytes(config_.data_dir);
+        disk_alarm_.store(free_bytes.has_value() && *free_bytes < config_.disk_free_limit_bytes);
+        set_alarms();
         std::this_thread::sleep_for(std::chrono::milliseconds(250));
     }
 }
 
+// Publishers are told the first reason there is.
+void Node::set_alarms() {
+    const std::lock_guard lock(alarm_mutex_);
+    std::string alarm;
+    if (memory_alarm_.load()) alarm = "low on memory";
+    if (disk_alarm_.load() || full_disks_.load() > 0) alarm = "low on disk";
+    if (alarm == alarm_told_ || !network_) return;
+    alarm_told_ = alarm;
+    if (alarm.empty()) {
+        spdlog::warn("alarm cleared: publishers go on");
+    } else {
+        spdlog::warn("alarm: {}; publishers are blocked", alarm);
+    }
+    network_->set_alarm(alarm);
+}
+
 void Node::stop() {
     if (!broker_ || stopping_.exchange(true)) return;
-    if (memory_watch_.joinable()) memory_watch_.join();
+    if (resource_watch_.joinable()) resource_watch_.join();
     // HTTP first: it asks reactors, which must be there to answer.
     if (http_server_) http_server_->stop();
     if (prometheus_server_) prometheus_server_->stop();

@@ -1,8 +1,15 @@
 #include "runtime/broker.h"
 
 #include "base/check.h"
+#include "runtime/system_clock.h"
+
+#include <xxhash.h>
 
 #include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstdio>
+#include <set>
 
 namespace revenant::runtime {
 namespace {
@@ -11,6 +18,7 @@ constexpr unsigned reactors_max = 64;
 // A home busier than this sends new connections to a reactor that is idler by the margin.
 constexpr unsigned busy_home_percent = 70;
 constexpr unsigned busy_margin_percent = 20;
+constexpr std::chrono::seconds close_patience{60};
 
 }  // namespace
 
@@ -26,6 +34,29 @@ Broker::Broker(BrokerSettings settings) : settings_(std::move(settings)) {
 
 Broker::~Broker() { stop(); }
 
+Result<bool, std::string> Broker::open() {
+    if (settings_.disk == nullptr) return false;
+    const std::lock_guard lock(mutex_);
+    journal::Disk& disk = *settings_.disk;
+    if (auto made = disk.make_directory(settings_.data_dir); !made) {
+        return Unexpected{std::move(made).error().text};
+    }
+    auto held = disk.lock(settings_.data_dir);
+    if (!held) return Unexpected{std::move(held).error().text};
+    lock_ = std::move(held).value();
+    committer_ = std::make_unique<Committer>();
+    REVENANT_TRY(catalog_store_, CatalogStore::open(disk, settings_.data_dir + "/catalog"));
+    REVENANT_TRY(const bool found, catalog_store_->load(catalog_));
+    REVENANT_TRY_VOID(remove_strange_directories());
+    for (const auto& [name, vhost] : catalog_.rules().vhosts) {
+        REVENANT_TRY_VOID(add_vhost(name));
+        set_compatibility(name, vhost.compat);
+    }
+    const auto table = catalog_.snapshot();
+    for (auto& reactor : reactors_) reactor->set_access(table);
+    return found;
+}
+
 void Broker::start() {
     const std::lock_guard lock(mutex_);
     CHECK(!running_);
@@ -34,8 +65,33 @@ void Broker::start() {
 }
 
 void Broker::stop() {
+    close_vhosts();
     for (auto& reactor : reactors_) reactor->stop();
     for (auto& reactor : reactors_) reactor->join();
+    if (committer_) committer_->stop();
+}
+
+// Nothing is lost if it cannot be done in time: the next start has more to replay.
+void Broker::close_vhosts() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!running_ || settings_.disk == nullptr) return;
+        running_ = false;
+    }
+    std::vector<std::future<void>> closing;
+    for (const auto& vhost : vhosts()) {
+        const auto closed = std::make_shared<std::promise<void>>();
+        closing.push_back(closed->get_future());
+        vhost->home().post(
+            [vhost, closed](Reactor&) { vhost->close([closed] { closed->set_value(); }); });
+    }
+    const auto until = std::chrono::steady_clock::now() + close_patience;
+    for (auto& closed : closing) closed.wait_until(until);
+}
+
+void Broker::die(const std::string& text) {
+    if (settings_.fatal) settings_.fatal(text);
+    CHECK(false);  // never reached: the process has ended
 }
 
 std::shared_ptr<Vhost> Broker::find_vhost(std::string_view name) {
@@ -51,15 +107,72 @@ std::vector<std::shared_ptr<Vhost>> Broker::vhosts() {
     return all;
 }
 
-void Broker::add_vhost(const std::string& name) {
-    if (vhosts_.contains(name)) return;
+// Of any name: what a file system might not like is written as %XX, and a long one is shortened to
+// its beginning and a number that stands for the rest.
+std::string Broker::directory_of(std::string_view vhost) const {
+    constexpr std::size_t name_bytes_max = 120;
+    std::string name;
+    for (const char c : vhost) {
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_') {
+            name.push_back(c);
+        } else {
+            char escaped[4];
+            std::snprintf(escaped, sizeof escaped, "%%%02X", static_cast<unsigned char>(c));
+            name += escaped;
+        }
+    }
+    if (name.size() > name_bytes_max) {
+        name.resize(name_bytes_max);
+        name += '-' + std::to_string(XXH3_64bits(vhost.data(), vhost.size()));
+    }
+    return settings_.data_dir + "/vhosts/" + name;
+}
+
+// Of vhosts that were deleted just before the last stop.
+Result<void, std::string> Broker::remove_strange_directories() {
+    std::set<std::string> known;
+    for (const auto& [name, vhost] : catalog_.rules().vhosts) known.insert(directory_of(name));
+    const std::string parent = settings_.data_dir + "/vhosts";
+    auto names = settings_.disk->list(parent);
+    if (!names) return Unexpected{std::move(names).error().text};
+    for (const std::string& name : *names) {
+        const std::string directory = parent + "/" + name;
+        if (known.contains(directory)) continue;
+        if (auto removed = settings_.disk->remove_directory(directory); !removed) {
+            return Unexpected{std::move(removed).error().text};
+        }
+    }
+    return {};
+}
+
+Result<std::unique_ptr<VhostStore>, std::string> Broker::open_store(const std::string& vhost,
+                                                                    Reactor& home) {
+    if (settings_.disk == nullptr) return std::unique_ptr<VhostStore>{};
+    return VhostStore::open(*settings_.disk, std::make_unique<ReactorWorker>(*committer_, home),
+                            directory_of(vhost), settings_.store,
+                            [this](const std::string& text) { die(text); });
+}
+
+Result<void, std::string> Broker::add_vhost(const std::string& name) {
+    if (vhosts_.contains(name)) return {};
     Reactor& home = *reactors_[next_home_++ % reactors_.size()];
+    REVENANT_TRY(auto store, open_store(name, home));
     engine::EngineSettings settings{
         .vhost = name,
-        .relaxed_checks_on_redeclaration = settings_.quorum_relaxed_checks_on_redeclaration};
-    auto vhost = std::make_shared<Vhost>(std::move(settings), home, settings_.notice);
+        .relaxed_checks_on_redeclaration = settings_.quorum_relaxed_checks_on_redeclaration,
+        .formats = settings_.formats,
+        .memory_budget_bytes = settings_.memory_budget_bytes};
+    auto vhost =
+        std::make_shared<Vhost>(std::move(settings), home, settings_.notice, std::move(store));
+    if (auto recovered = vhost->recover(system_now()); !recovered) {
+        return Unexpected{"vhost '" + name + "': " + recovered.error()};
+    }
+    vhost->listen({.durable = {},
+                   .failed = [this](const std::string& text) { die(text); },
+                   .disk_full = settings_.disk_full});
     vhosts_.emplace(name, vhost);
     home.post([vhost](Reactor& reactor) { reactor.adopt_vhost(vhost); });
+    return {};
 }
 
 void Broker::drop_vhost(const std::string& name) {
@@ -67,7 +180,18 @@ void Broker::drop_vhost(const std::string& name) {
     if (found == vhosts_.end()) return;
     const auto vhost = found->second;
     vhosts_.erase(found);
-    vhost->home().post([vhost](Reactor& reactor) { reactor.drop_vhost(*vhost); });
+    vhost->home().post([this, vhost, directory = directory_of(name)](Reactor& reactor) {
+        reactor.drop_vhost(*vhost);
+        if (settings_.disk == nullptr) return;
+        vhost->listen({});
+        // What is left if this fails goes with the next start.
+        committer_->run(
+            reactor,
+            [disk = settings_.disk, directory] {
+                static_cast<void>(disk->remove_directory(directory).has_value());
+            },
+            [] {});
+    });
 }
 
 // Told after every change of the catalog; the engine knows whether that is news.
@@ -83,9 +207,13 @@ void Broker::set_compatibility(const std::string& name, std::string_view wished)
 Result<CatalogRecord, CatalogRefusal> Broker::change(const CatalogCommand& command) {
     const std::lock_guard lock(mutex_);
     REVENANT_TRY(const CatalogRecord record, catalog_.handle(command));
+    if (catalog_store_) {
+        const auto kept = catalog_store_->append(record, catalog_.rules());
+        if (!kept) die(kept.error());
+    }
     const auto table = catalog_.snapshot();
     for (const auto& [name, vhost] : table->rules().vhosts) {
-        add_vhost(name);
+        if (const auto added = add_vhost(name); !added) die(added.error());
         set_compatibility(name, vhost.compat);
     }
     std::vector<std::string> gone;

@@ -5,10 +5,14 @@
 #include "auth/access.h"
 #include "base/result.h"
 #include "catalog/catalog.h"
+#include "journal/disk.h"
+#include "runtime/catalog_store.h"
+#include "runtime/committer.h"
 #include "runtime/reactor.h"
 #include "runtime/vhost.h"
 
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -37,6 +41,16 @@ struct BrokerSettings {
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
     bool quorum_relaxed_checks_on_redeclaration = false;  // DL-46
     Vhost::NoticeSink notice;  // what operators should know; from any thread
+
+    // Where everything durable lies; without a disk all ends with the process.
+    journal::Disk* disk = nullptr;
+    std::string data_dir;
+    StoreSettings store;
+    engine::MessageFormats formats;
+    std::uint64_t memory_budget_bytes = 8 * 1024 * 1024;  // of messages, per virtual host
+    std::function<void(bool)> disk_full;                  // from any thread
+    // The disk no longer does what it must. From any thread; must end the process.
+    std::function<void(const std::string&)> fatal;
 };
 
 class Broker {
@@ -46,7 +60,10 @@ class Broker {
     Broker(const Broker&) = delete;
     Broker& operator=(const Broker&) = delete;
 
+    // Takes the data directory and brings back what is in it; true if it held a broker's data.
+    Result<bool, std::string> open();
     void start();
+    // What is durable is written down for a quick start.
     void stop();
 
     std::size_t reactor_count() const { return reactors_.size(); }
@@ -91,11 +108,20 @@ class Broker {
     }
 
   private:
-    void add_vhost(const std::string& name);
+    Result<void, std::string> add_vhost(const std::string& name);
+    Result<std::unique_ptr<VhostStore>, std::string> open_store(const std::string& vhost,
+                                                                Reactor& home);
+    Result<void, std::string> remove_strange_directories();
+    std::string directory_of(std::string_view vhost) const;
+    void close_vhosts();
+    void die(const std::string& text);
     void drop_vhost(const std::string& name);
     void set_compatibility(const std::string& name, std::string_view wished);
 
     const BrokerSettings settings_;
+    std::unique_ptr<journal::DirectoryLock> lock_;
+    std::unique_ptr<CatalogStore> catalog_store_;
+    std::unique_ptr<Committer> committer_;
     std::vector<std::unique_ptr<Reactor>> reactors_;
     std::mutex mutex_;  // guards everything below
     Catalog catalog_;

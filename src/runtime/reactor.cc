@@ -118,6 +118,7 @@ void Reactor::turn() {
         if (ready_[i].source != nullptr) ready_[i].source->ready(ready_[i].events);
     }
     if (now_ >= next_tick_) tick_all();
+    for (const auto& vhost : vhosts_) vhost->flush();
     flush_all();
     send_letters();
     disposed_.clear();
@@ -168,6 +169,7 @@ void Reactor::tick_all() {
     // A tick may end a connection, which takes itself out of the list.
     const std::vector<Ticking*> ticking = ticking_;
     for (Ticking* one : ticking) one->tick(now_);
+    for (const auto& vhost : vhosts_) vhost->tick();
 }
 
 void Reactor::flush_all() {

@@ -13,13 +13,140 @@ constexpr std::uint64_t far_portion_bytes = 256 * 1024;
 constexpr std::uint64_t delivery_overhead_bytes = 128;
 // Lines of channels that closed are swept when they are the larger part.
 constexpr std::size_t far_channels_before_sweep = 64;
+// What nobody waits for is written when so much of it was gathered, or with the next tick.
+constexpr std::size_t gathered_bytes_max = 512 * 1024;
+// More than this on its way to the disk, and publishers wait.
+constexpr std::size_t behind_bytes = 32 * 1024 * 1024;
+
+engine::EngineSettings with_store(engine::EngineSettings settings, VhostStore* store) {
+    settings.cold_store = store;
+    return settings;
+}
 
 }  // namespace
 
-Vhost::Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice)
-    : home_(home), notice_(std::move(notice)), engine_(std::move(settings), *this, nullptr) {}
+Vhost::Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice,
+             std::unique_ptr<VhostStore> store)
+    : home_(home),
+      notice_(std::move(notice)),
+      store_(std::move(store)),
+      facts_(store_ ? std::make_unique<engine::DurableFacts>(*store_) : nullptr),
+      engine_(with_store(std::move(settings), store_.get()), *this, facts_.get()) {
+    if (facts_) facts_->observe(engine_.state());
+}
+
+Result<void, std::string> Vhost::recover(Timestamp now) {
+    if (!store_) return {};
+    REVENANT_TRY_VOID(store_->recover(engine_.state()));
+    engine_.recovered(now);
+    return {};
+}
+
+void Vhost::listen(journal::Journal::Listener listener) {
+    if (!store_) return;
+    listener.durable = [this](Lsn durable) { on_durable(durable); };
+    store_->journal().listen(std::move(listener));
+}
+
+// ------------------------------------------------------------------------- the disk
+
+void Vhost::flush() {
+    if (!store_) return;
+    journal::Journal& journal = store_->journal();
+    if (!promises_.empty()) {
+        journal.flush(journal::Journal::Urgency::now);
+    } else if (journal.gathered_bytes() >= gathered_bytes_max) {
+        journal.flush(journal::Journal::Urgency::when_convenient);
+    }
+    // While the disk is full publishers are blocked by an alarm, and consumers go on.
+    behind_.store(journal.waiting_bytes() > behind_bytes && !journal.is_disk_full(),
+                  std::memory_order_relaxed);
+    store_->take_snapshot_if_due(engine_.state());
+}
+
+void Vhost::tick() {
+    if (!store_) return;
+    store_->journal().retry();
+    store_->journal().flush(journal::Journal::Urgency::now);
+    if (closed_) finish_closing();
+}
+
+void Vhost::on_durable(Lsn durable) {
+    promises_.release_answers(durable, [this](engine::Effect&& effect) {
+        if (auto* deliver = std::get_if<engine::Deliver>(&effect)) {
+            const ChannelId channel = deliver->channel;
+            if (!send_deliver(std::move(*deliver))) engine_.pause(channel);
+        } else {
+            send(std::move(effect));
+        }
+    });
+    promises_.release_confirms(durable,
+                               [this](const engine::Confirm& confirm) { send_confirm(confirm); });
+}
+
+void Vhost::close(std::function<void()> closed) {
+    if (!store_) return closed();
+    closed_ = std::move(closed);
+    finish_closing();
+}
+
+// A snapshot under way is of an earlier state: it must be over before the last one is taken.
+void Vhost::finish_closing() {
+    journal::Journal& journal = store_->journal();
+    if (journal.is_writing_snapshot()) return;  // looked at again with the next tick
+    if (!closing_) {
+        closing_ = true;
+        store_->take_snapshot(engine_.state(), engine::Stop::clean);
+        return;
+    }
+    std::exchange(closed_, nullptr)();
+}
+
+// ------------------------------------------------------------------------- effects
 
 bool Vhost::deliver(engine::Deliver&& effect) {
+    if (promises_.has_answers_for(effect.channel.value)) {
+        promises_.hold_behind(engine::Effect(std::move(effect)));
+        return true;
+    }
+    return send_deliver(std::move(effect));
+}
+
+void Vhost::confirm(const engine::Confirm& effect) {
+    if (facts_ && facts_->has_begun()) {
+        promises_.hold(effect, store_->batch_position());
+    } else if (promises_.has_confirms_for(effect.channel)) {
+        promises_.hold_behind(effect);
+    } else {
+        send_confirm(effect);
+    }
+}
+
+namespace {
+
+// The answer to basic.get is a delivery: it promises nothing.
+bool is_promise(const engine::Effect& effect) {
+    const auto* const done = std::get_if<engine::Done>(&effect);
+    return done != nullptr && !std::holds_alternative<engine::GetAnswer>(done->answer);
+}
+
+}  // namespace
+
+void Vhost::request(engine::Effect&& effect) {
+    if (const auto* notice = std::get_if<engine::Notice>(&effect)) {
+        if (notice_) notice_(*notice);
+        return;
+    }
+    if (facts_ && facts_->has_begun() && is_promise(effect)) {
+        promises_.hold(std::move(effect), store_->batch_position());
+    } else if (promises_.has_answers_for(engine::addressee(effect))) {
+        promises_.hold_behind(std::move(effect));
+    } else {
+        send(std::move(effect));
+    }
+}
+
+bool Vhost::send_deliver(engine::Deliver&& effect) {
     const std::uint64_t id = effect.channel.value;
     const std::uint8_t reactor = Reactor::reactor_of(id);
     if (reactor == home_.index()) {
@@ -41,7 +168,7 @@ bool Vhost::deliver(engine::Deliver&& effect) {
     return false;
 }
 
-void Vhost::confirm(const engine::Confirm& effect) {
+void Vhost::send_confirm(const engine::Confirm& effect) {
     const std::uint64_t id = effect.channel.value;
     const std::uint8_t reactor = Reactor::reactor_of(id);
     if (reactor != home_.index()) {
@@ -51,11 +178,7 @@ void Vhost::confirm(const engine::Confirm& effect) {
     }
 }
 
-void Vhost::request(engine::Effect&& effect) {
-    if (const auto* notice = std::get_if<engine::Notice>(&effect)) {
-        if (notice_) notice_(*notice);
-        return;
-    }
+void Vhost::send(engine::Effect&& effect) {
     const std::uint64_t id = engine::addressee(effect);
     const std::uint8_t reactor = Reactor::reactor_of(id);
     if (reactor != home_.index()) {

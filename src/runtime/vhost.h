@@ -1,14 +1,22 @@
-// Vhost: the engine of one virtual host on its home reactor, and the way its effects take to the
-// channels, which may live on other reactors.
+// Vhost: the engine of one virtual host on its home reactor, what it keeps on the disk, and the way
+// its effects take to the channels, which may live on other reactors.
+//
+// State runs ahead, promises wait: what tells a client that something is safe leaves when it is.
 #pragma once
 
+#include "engine/durable_facts.h"
 #include "engine/engine.h"
+#include "runtime/promises.h"
 #include "runtime/reactor.h"
+#include "runtime/vhost_store.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace revenant::runtime {
@@ -16,22 +24,49 @@ namespace revenant::runtime {
 class Vhost final : public engine::EffectSink {
   public:
     using NoticeSink = std::function<void(const engine::Notice&)>;  // from any reactor's thread
+    using DiskFullSink = std::function<void(bool)>;                 // likewise
 
-    Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice);
+    // Without a store everything ends with the process.
+    Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice,
+          std::unique_ptr<VhostStore> store);
+
+    // Before it is adopted by its reactor: what was kept is there again.
+    Result<void, std::string> recover(Timestamp now);
+    void listen(journal::Journal::Listener listener);
 
     const std::string& name() const { return engine_.settings().vhost; }
     Reactor& home() { return home_; }
     // On the home reactor's thread only.
     engine::Engine& engine() { return engine_; }
+    // At the end of every turn of the reactor: what was promised goes to the disk.
+    void flush();
+    // A few times per second: so does the rest.
+    void tick();
+    // The disk lags so far behind that publishers must wait. From any thread.
+    bool is_behind() const { return behind_.load(std::memory_order_relaxed); }
+    // Everything is written down for a quick start; calls back when it is safe.
+    void close(std::function<void()> closed);
 
     bool deliver(engine::Deliver&& effect) override;
     void confirm(const engine::Confirm& effect) override;
     void request(engine::Effect&& effect) override;
 
   private:
+    void on_durable(Lsn durable);
+    bool send_deliver(engine::Deliver&& effect);
+    void send_confirm(const engine::Confirm& effect);
+    void send(engine::Effect&& effect);
+    void finish_closing();
+
     Reactor& home_;
     NoticeSink notice_;
+    std::unique_ptr<VhostStore> store_;
+    std::unique_ptr<engine::DurableFacts> facts_;
     engine::Engine engine_;
+    Promises promises_;
+    std::function<void()> closed_;
+    bool closing_ = false;
+    std::atomic<bool> behind_{false};
     // Bytes sent to channels on other reactors since they last asked for more.
     boost::unordered_flat_map<ChannelId, std::uint64_t> far_bytes_;
 };

@@ -2,6 +2,8 @@
 
 #include "base/check.h"
 #include "engine/consumers.h"
+#include "engine/describe.h"
+#include "engine/snapshot_codec.h"
 
 #include <gtest/gtest.h>
 
@@ -70,6 +72,7 @@ Table parse_fields(std::string_view properties, bool headers) {
 }
 
 const MessageFormat test_format{
+    0,
     [](const Message& message) { return parse_fields(message.properties(), true); },
     [](const Message& message, std::string_view name) {
         const Table properties = parse_fields(message.properties(), false);
@@ -100,6 +103,7 @@ MessageRef make_test_message(std::string_view routing_key, std::string_view body
     for (const Field& field : options.properties) append_field(properties, "@", field);
     MessageHead head;
     head.format = &test_format;
+    head.persistent = options.persistent;
     head.priority = options.priority;
     head.ttl_ms = options.ttl_ms;
     head.extra_keys = {options.cc, options.bcc};
@@ -326,7 +330,22 @@ std::optional<Refusal> ScenarioChannel::take_refusal() {
 
 // ------------------------------------------------------------------------------- scenario
 
-Scenario::Scenario(EngineSettings settings) : engine_(std::move(settings), *this, this) {
+namespace {
+
+EngineSettings with_store(EngineSettings settings, MemoryStore& store) {
+    settings.cold_store = &store;
+    settings.formats = {&test_format};
+    settings.memory_budget_bytes = 0;
+    return settings;
+}
+
+}  // namespace
+
+// Whatever can leave memory does so after every turn: no test may notice.
+Scenario::Scenario(EngineSettings settings)
+    : engine_(with_store(std::move(settings), store_), *this, this) {
+    facts_.observe(engine_.state());
+    engine_.state().paging().worth_bytes = 0;
     connect();
 }
 
@@ -405,7 +424,8 @@ std::vector<std::string> Scenario::ready(std::string_view name) {
     std::vector<std::string> bodies;
     for (std::size_t level = found.served_levels(); level-- > 0;) {
         found.level(level).for_each([&](std::uint64_t, const Entry& entry) {
-            if (entry.state == EntryState::ready) bodies.emplace_back(entry.message->body());
+            if (entry.state != EntryState::ready) return;
+            bodies.emplace_back(engine_.state().whole(entry.message)->body());
         });
     }
     return bodies;
@@ -652,13 +672,35 @@ void Scenario::check_accounts() {
 
 void Scenario::check_replay() {
     State replayed;
+    replayed.paging().store = &store_;  // some messages in it are stubs
+    replayed.paging().formats = {&test_format};
     for (const Event& event : events_) replayed.apply(event);
-    EXPECT_EQ(replayed.describe(), engine_.state().describe()) << "replay differs from life";
+    EXPECT_EQ(describe(replayed), describe(engine_.state())) << "replay differs from life";
     // After a restart everything is ready, and what has expired meanwhile is woken up for.
     for (const Queue* queue : replayed.queues_by_name()) {
         const Recount counted = recount(*queue, Timestamp{INT64_MIN}, replayed.deadlines_next());
         EXPECT_EQ(counted, counters_of(*queue)) << queue->name();
         EXPECT_EQ(queue->unacked_count(), 0U) << queue->name();
+    }
+}
+
+void Scenario::check_restart() {
+    const std::string life = describe(engine_.state(), Described::durable);
+    const MessageFormats formats{&test_format};
+    State journaled;
+    journaled.paging().store = &store_;
+    journaled.paging().formats = formats;
+    ASSERT_TRUE(store_.replay(journaled, formats));
+    EXPECT_EQ(describe(journaled, Described::durable), life) << "the journal differs from life";
+    State restored;
+    restored.paging().store = &store_;
+    restored.paging().formats = formats;
+    ASSERT_TRUE(decode_snapshot(encode_snapshot(engine_.state(), Stop::none), restored));
+    EXPECT_EQ(describe(restored, Described::durable), life) << "the snapshot differs from life";
+    for (const Queue* queue : restored.queues_by_name()) {
+        EXPECT_EQ(recount(*queue, Timestamp{INT64_MIN}, restored.deadlines_next()),
+                  counters_of(*queue))
+            << queue->name();
     }
 }
 
@@ -675,6 +717,7 @@ void Scenario::finish() {
     }
     check();
     check_replay();
+    check_restart();
     finished_ = true;
 }
 

@@ -9,11 +9,13 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "engine/durable_facts.h"
 #include "engine/effect.h"
 #include "engine/engine.h"
 #include "engine/event.h"
 #include "message/message.h"
 #include "message/value.h"
+#include "tests/support/memory_store.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -52,7 +54,7 @@ struct ExchangeOptions {
 struct QueueOptions {
     bool server_named = false;
     bool passive = false;
-    bool durable = false;
+    bool durable = true;
     bool exclusive = false;
     bool auto_delete = false;
     Table arguments;
@@ -66,6 +68,7 @@ struct BindOptions {
 };
 struct PublishOptions {
     std::string exchange;
+    bool persistent = true;
     std::optional<std::int64_t> ttl_ms;
     std::optional<std::uint8_t> priority;
     Table headers;
@@ -235,6 +238,9 @@ class Scenario : private EffectSink, private Recorder {
     // Time passes and nobody ticks: the next command finds everything due at once.
     void let_pass(Duration by) { now_ = now_ + by; }
 
+    // Without it whatever can leave memory does so after every turn.
+    void keep_in_memory() { engine_.state().paging().budget_bytes = UINT64_MAX; }
+
     Engine& engine() { return engine_; }
     Queue& queue(std::string_view name);  // it must exist
     bool has_queue(std::string_view name) { return engine_.state().find_queue(name) != nullptr; }
@@ -262,7 +268,14 @@ class Scenario : private EffectSink, private Recorder {
     bool deliver(Deliver&& effect) override;
     void confirm(const Confirm& effect) override;
     void request(Effect&& effect) override;
-    void record(const Event& event) override { events_.push_back(event); }
+    void record(const Event& event) override {
+        events_.push_back(event);
+        facts_.record(event);
+    }
+    void turn_ended() override {
+        facts_.turn_ended();
+        if (events_.size() % 5 == 0) store_.begin_batch();
+    }
 
     void on(Deliver&& effect);
     void on(Confirm&& effect);
@@ -279,9 +292,13 @@ class Scenario : private EffectSink, private Recorder {
     void check_channels();
     void check_accounts();
     void check_replay();
+    // What a restart would find: from the journal, and from a snapshot.
+    void check_restart();
 
     Timestamp now_{1'700'000'000'000'000};
     std::vector<Event> events_;
+    MemoryStore store_;
+    DurableFacts facts_{store_};
     Engine engine_;
     std::uint64_t last_connection_ = 0;
     std::uint64_t last_channel_ = 0;

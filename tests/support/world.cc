@@ -1,6 +1,7 @@
 #include "tests/support/world.h"
 
 #include "base/check.h"
+#include "engine/describe.h"
 
 #include <algorithm>
 #include <array>
@@ -421,7 +422,7 @@ std::string World::fault_of(Home& home) {
     if (!keeps_record_) return {};
     engine::State replayed;
     for (const engine::Event& event : home.events) replayed.apply(event);
-    if (replayed.describe() != state.describe()) return "replay differs from life";
+    if (engine::describe(replayed) != engine::describe(state)) return "replay differs from life";
     return {};
 }
 

@@ -1,0 +1,41 @@
+// ColdStore: where the parts of long queues lie that nobody needs soon. What the engine takes out
+// of memory it gets back from here unchanged, at once, as if it had stayed: a slower memory, not an
+// effect. A store that cannot give back what it was given stops the node.
+#pragma once
+
+#include "base/ids.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace revenant::engine {
+
+// Whether a restart must find it again.
+enum class Keeping : std::uint8_t { durable, passing };
+
+struct ColdPage {
+    Lsn at;
+    std::uint32_t size = 0;  // 0: there is none
+    explicit operator bool() const { return size != 0; }
+    friend bool operator==(const ColdPage&, const ColdPage&) = default;
+};
+
+class ColdStore {
+  public:
+    virtual ~ColdStore() = default;
+    // None if it cannot take it now; then it stays in memory.
+    virtual ColdPage keep(std::string_view page, Keeping keeping) = 0;
+    virtual std::string fetch(ColdPage page, Keeping keeping) = 0;
+    // It will not be asked for again. Durable pages need no word: what refers to them decides.
+    virtual void drop_passing(ColdPage page) = 0;
+    // The bytes of a message, or whatever else the journal holds there.
+    virtual void read(Lsn at, std::span<char> into) = 0;
+    // How far one read goes from here.
+    virtual Lsn readable_to(Lsn at) = 0;
+    // These will be read soon.
+    virtual void expect(ColdPage page, Keeping keeping) = 0;
+};
+
+}  // namespace revenant::engine

@@ -1,0 +1,65 @@
+#include "engine/memory_budget.h"
+
+#include "base/probe.h"
+
+#include <algorithm>
+
+namespace revenant::engine {
+namespace {
+
+// The last block to become complete is the one that is needed last.
+void page_out_candidates(State& state) {
+    Paging& paging = state.paging();
+    while (paging.over_budget() && !paging.candidates.empty()) {
+        const Paging::Candidate candidate = paging.candidates.back();
+        paging.candidates.pop_back();
+        Queue* const queue = state.find_queue(candidate.queue);
+        if (queue == nullptr || candidate.level >= queue->served_levels()) continue;
+        queue->level(candidate.level).page_out(candidate.block, /*keep_head=*/true);
+    }
+}
+
+// Many queues with a little each, or blocks whose deliveries came back: whatever can leave does.
+void page_out_everywhere(State& state) {
+    Paging& paging = state.paging();
+    const std::uint64_t step = paging.budget_bytes / 4;
+    if (paging.resident_bytes < paging.searched_at_bytes + step) return;
+    PROBE("memory_budget.searched");
+    for (Queue* const queue : state.queues_by_name()) {
+        for (std::size_t level = 0; level < queue->served_levels(); ++level) {
+            if (!paging.over_budget()) break;
+            queue->level(level).page_out_all();
+        }
+    }
+    paging.searched_at_bytes = paging.resident_bytes;
+}
+
+void forget_stale_candidates(State& state) {
+    Paging& paging = state.paging();
+    std::erase_if(paging.candidates, [&](const Paging::Candidate& candidate) {
+        Queue* const queue = state.find_queue(candidate.queue);
+        return queue == nullptr ||
+               queue->level(candidate.level).view(candidate.block).hot == nullptr;
+    });
+    paging.prune_candidates_at = std::max<std::size_t>(1024, paging.candidates.size() * 2);
+}
+
+}  // namespace
+
+void keep_memory_budget_in_replay(State& state) {
+    if (state.paging().store != nullptr) page_out_candidates(state);
+}
+
+void keep_memory_budget(State& state) {
+    Paging& paging = state.paging();
+    if (paging.store == nullptr) return;
+    if (paging.candidates.size() >= paging.prune_candidates_at) forget_stale_candidates(state);
+    if (!paging.over_budget()) {
+        paging.searched_at_bytes = 0;
+        return;
+    }
+    page_out_candidates(state);
+    if (paging.over_budget()) page_out_everywhere(state);
+}
+
+}  // namespace revenant::engine

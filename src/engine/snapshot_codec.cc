@@ -1,0 +1,341 @@
+#include "engine/snapshot_codec.h"
+
+#include "base/check.h"
+#include "engine/fact_fields.h"
+#include "engine/page_codec.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace revenant::engine {
+
+constexpr Stop last_of(Stop) { return Stop::none; }
+
+template <typename Archive>
+void fields(Archive& a, ColdPage& page) {
+    a(page.at);
+    a(page.size);
+}
+template <typename Archive>
+void fields(Archive& a, BlockSum& sum) {
+    a(sum.live);
+    a(sum.body_bytes);
+    a(sum.properties_bytes);
+}
+template <typename Archive>
+void fields(Archive& a, JournalUse& use) {
+    a(use.first);
+    a(use.last);
+    a(use.bytes);
+}
+template <typename Archive>
+void fields(Archive& a, WaitingLetter& letter) {
+    a(letter.reason);
+    a(letter.died_at);
+    a(letter.reached);
+}
+
+namespace {
+
+constexpr std::uint8_t snapshot_version = 1;
+
+// What is written of a level.
+struct LevelShape {
+    std::uint8_t level = 0;
+    std::uint64_t next = 0;
+    std::uint64_t suspect_below = 0;
+    std::uint64_t blocks = 0;
+};
+template <typename Archive>
+void fields(Archive& a, LevelShape& shape) {
+    a(shape.level);
+    a(shape.next);
+    a(shape.suspect_below);
+    a(shape.blocks);
+}
+
+enum class BlockForm : std::uint8_t { in_memory, on_disk };
+constexpr BlockForm last_of(BlockForm) { return BlockForm::on_disk; }
+
+// Of a cold block, the part that survives.
+template <typename Archive>
+void cold_fields(Archive& a, ColdBlock& block) {
+    a(block.durable_page);
+    a(block.durable);
+    a(block.durable_earliest);
+    a(block.uses);
+    std::uint64_t first = block.first;
+    a(first);
+    block.first = static_cast<std::uint16_t>(first);
+}
+
+class SnapshotWriter {
+  public:
+    SnapshotWriter(State& state, std::string& out) : state_(state), out_(out) {}
+
+    void write(Stop stop) {
+        out_(snapshot_version);
+        out_(stop);
+        out_(state_.last_queue_id());
+        out_(CompatibilitySet{state_.compatibility()});
+        write_policies();
+        write_exchanges();
+        write_queues();
+        write_bindings();
+    }
+
+  private:
+    void write_policies() {
+        std::vector<PolicySet> policies;
+        for (const PolicyScope scope : {PolicyScope::user, PolicyScope::operator_only}) {
+            for (const Policy* policy : state_.policies().list(scope)) {
+                policies.push_back({scope, *policy});
+            }
+        }
+        out_(policies);
+    }
+    void write_exchanges() {
+        std::vector<ExchangeDeclared> exchanges;
+        for (const Exchange* exchange : state_.exchanges_by_name()) {
+            if (exchange->declaration.durable && !is_predeclared(exchange->name())) {
+                exchanges.push_back({exchange->declaration});
+            }
+        }
+        out_(exchanges);
+    }
+    void write_bindings() {
+        std::vector<Bound> bindings;
+        for (const Exchange* exchange : state_.exchanges_by_name()) {
+            if (!exchange->declaration.durable) continue;
+            for (const auto& [identity, binding] : exchange->outgoing) {
+                const Destination& to = binding->destination;
+                const bool survives =
+                    to.queue != nullptr ? to.queue->survives() : to.exchange->declaration.durable;
+                if (!survives) continue;
+                bindings.push_back(
+                    {exchange->name(),
+                     to.queue != nullptr ? DestinationKind::queue : DestinationKind::exchange,
+                     to.queue != nullptr ? to.queue->name() : to.exchange->name(),
+                     binding->routing_key, binding->arguments});
+            }
+        }
+        out_(bindings);
+    }
+    void write_queues() {
+        std::vector<Queue*> queues;
+        for (Queue* const queue : state_.queues_by_name()) {
+            if (queue->survives()) queues.push_back(queue);
+        }
+        out_(std::uint64_t{queues.size()});
+        for (Queue* const queue : queues) write_queue(*queue);
+    }
+    void write_queue(Queue& queue) {
+        out_(queue.declaration);
+        out_(queue.counts_properties());
+        out_(std::uint64_t{queue.level_count()});
+        for (std::size_t level = 0; level < queue.level_count(); ++level) {
+            write_level(queue.level(level), static_cast<std::uint8_t>(level));
+        }
+        out_(std::uint64_t{queue.deadlines_of_delayed().size()});
+        for (const auto& [sequence, deadline] : queue.deadlines_of_delayed()) {
+            out_(sequence);
+            out_(deadline);
+        }
+        out_(std::uint64_t{queue.letters.size()});
+        for (const auto& [sequence, letter] : queue.letters) {
+            out_(sequence);
+            out_(letter);
+        }
+    }
+    void write_level(Chain& chain, std::uint8_t level) {
+        std::string blocks;
+        WriteArchive archive(blocks);
+        LevelShape shape{level, chain.next_sequence(), chain.suspect_below(), 0};
+        for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
+            if (write_block(archive, chain.view(number), number)) shape.blocks += 1;
+        }
+        out_(shape);
+        out_.bytes().bytes(blocks);
+    }
+    static bool write_block(WriteArchive& out, const Chain::View& view, std::uint64_t number) {
+        if (view.cold != nullptr) {
+            if (view.cold->durable.live == 0) return false;
+            out(number);
+            out(BlockForm::on_disk);
+            cold_fields(out, const_cast<ColdBlock&>(*view.cold));
+            return true;
+        }
+        if (view.hot == nullptr) return false;
+        const EncodedPage page = encode_page(*view.hot, Keeping::durable);
+        if (page.sum.live == 0) return false;
+        out(number);
+        out(BlockForm::in_memory);
+        out(page.bytes);
+        return true;
+    }
+
+    State& state_;
+    WriteArchive out_;
+};
+
+class SnapshotReader {
+  public:
+    SnapshotReader(std::string_view bytes, State& state) : in_(bytes), state_(state) {}
+
+    std::optional<DecodedSnapshot> read() {
+        std::uint8_t version = 0;
+        DecodedSnapshot decoded;
+        std::uint64_t last_queue_id = 0;
+        in_(version);
+        if (version != snapshot_version) return std::nullopt;
+        in_(decoded.stop);
+        in_(last_queue_id);
+        state_.restore_last_queue_id(last_queue_id);
+        CompatibilitySet compatibility;
+        in_(compatibility);
+        state_.apply(compatibility);
+        read_facts<PolicySet>();
+        read_facts<ExchangeDeclared>();
+        if (!read_queues()) return std::nullopt;
+        read_facts<Bound>();
+        if (in_.failed() || !in_.at_end()) return std::nullopt;
+        return decoded;
+    }
+
+  private:
+    template <typename Fact>
+    void read_facts() {
+        std::vector<Fact> facts;
+        in_(facts);
+        if (in_.failed()) return;
+        for (Fact& fact : facts) state_.apply(std::move(fact));
+    }
+    bool read_queues() {
+        std::uint64_t count = 0;
+        in_(count);
+        for (std::uint64_t i = 0; i < count && !in_.failed(); ++i) {
+            if (!read_queue()) return false;
+        }
+        return !in_.failed();
+    }
+    bool read_queue() {
+        QueueDeclaration declaration;
+        bool count_properties = false;
+        std::uint64_t levels = 0;
+        in_(declaration);
+        in_(count_properties);
+        in_(levels);
+        const QueueId id = declaration.id;
+        if (in_.failed() || state_.find_queue(id) != nullptr) return false;
+        state_.restore_queue(std::move(declaration), count_properties);
+        Queue& queue = *state_.find_queue(id);
+        if (levels != queue.level_count()) return false;
+        for (std::uint64_t i = 0; i < levels; ++i) {
+            if (!read_level(queue)) return false;
+        }
+        read_delayed(queue);
+        read_letters(queue);
+        if (in_.failed()) return false;
+        state_.restored(queue);
+        return true;
+    }
+    bool read_level(Queue& queue) {
+        LevelShape shape;
+        in_(shape);
+        if (in_.failed() || shape.level >= queue.level_count()) return false;
+        for (std::uint64_t i = 0; i < shape.blocks; ++i) {
+            if (!read_block(queue, shape.level)) return false;
+        }
+        queue.level(shape.level).restore_next(shape.next);
+        queue.level(shape.level).restore_suspect_below(shape.suspect_below);
+        return !in_.failed();
+    }
+    bool read_block(Queue& queue, std::size_t level) {
+        std::uint64_t number = 0;
+        BlockForm form = BlockForm::in_memory;
+        in_(number);
+        in_(form);
+        if (in_.failed() || number < queue.level(level).end_block()) return false;
+        if (form == BlockForm::on_disk) {
+            ColdBlock cold;
+            cold_fields(in_, cold);
+            cold.all = cold.durable;
+            cold.earliest = cold.durable_earliest;
+            if (in_.failed() || !cold.durable_page || cold.all.live == 0) return false;
+            queue.restore(level, number, std::move(cold));
+            return true;
+        }
+        std::string page;
+        in_(page);
+        auto block = std::make_unique<Block>();
+        if (!decode_page(page, Keeping::durable, state_.paging().formats, *block)) return false;
+        queue.restore(Position::of(level, number * block_entries), std::move(block));
+        return true;
+    }
+    void read_delayed(Queue& queue) {
+        std::uint64_t count = 0;
+        in_(count);
+        for (std::uint64_t i = 0; i < count && !in_.failed(); ++i) {
+            std::uint64_t sequence = 0;
+            Timestamp deadline;
+            in_(sequence);
+            in_(deadline);
+            queue.restore_delayed(sequence, deadline);
+        }
+    }
+    void read_letters(Queue& queue) {
+        std::uint64_t count = 0;
+        in_(count);
+        for (std::uint64_t i = 0; i < count && !in_.failed(); ++i) {
+            std::uint64_t sequence = 0;
+            WaitingLetter letter;
+            in_(sequence);
+            in_(letter);
+            if (!in_.failed()) state_.restore_letter(queue, sequence, std::move(letter));
+        }
+    }
+
+    ReadArchive in_;
+    State& state_;
+};
+
+}  // namespace
+
+std::string encode_snapshot(State& state, Stop stop) {
+    std::string bytes;
+    SnapshotWriter(state, bytes).write(stop);
+    return bytes;
+}
+
+std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& state) {
+    return SnapshotReader(bytes, state).read();
+}
+
+std::vector<JournalUse> journal_in_use(State& state) {
+    std::vector<JournalUse> uses;
+    const auto add_block = [&](const Chain::View& view) {
+        if (view.cold != nullptr) {
+            uses.insert(uses.end(), view.cold->uses.begin(), view.cold->uses.end());
+            const ColdPage& page = view.cold->durable_page;
+            if (page) uses.push_back({page.at, page.at, page.size});
+        }
+        if (view.hot == nullptr) return;
+        for (const Entry& entry : view.hot->entries) {
+            if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
+            const Lsn at = *entry.message->stored_at();
+            uses.push_back({at, at, stored_size(*entry.message)});
+        }
+    };
+    for (Queue* const queue : state.queues_by_name()) {
+        for (std::size_t level = 0; level < queue->level_count(); ++level) {
+            const Chain& chain = queue->level(level);
+            for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
+                add_block(chain.view(number));
+            }
+        }
+    }
+    return uses;
+}
+
+}  // namespace revenant::engine

@@ -1,0 +1,29 @@
+// Snapshots: the durable part of a virtual host's state as bytes, and back. Definitions, and of the
+// queues their blocks: those in memory as pages, those on the disk by where they lie. So a snapshot
+// grows with the number of blocks, not with the number of messages.
+#pragma once
+
+#include "base/ids.h"
+#include "engine/state.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::engine {
+
+enum class Stop : std::uint8_t { clean, none };  // whether the broker stops in good order after it
+
+std::string encode_snapshot(State& state, Stop stop);
+
+struct DecodedSnapshot {
+    Stop stop = Stop::none;
+};
+// Into a fresh state. Empty: these bytes are no snapshot of a known version.
+std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& state);
+
+// Every stretch of the journal that something in this state refers to, whether it survives or not.
+std::vector<JournalUse> journal_in_use(State& state);
+
+}  // namespace revenant::engine

@@ -1,0 +1,68 @@
+#include "runtime/catalog_store.h"
+
+#include "catalog/catalog_codec.h"
+
+#include <utility>
+
+namespace revenant::runtime {
+namespace {
+
+constexpr std::uint64_t snapshot_after_bytes = 1024 * 1024;
+
+std::string text_of(CatalogDecodeError error) {
+    return error == CatalogDecodeError::malformed ? "damaged" : "of an unknown version";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CatalogStore>, std::string> CatalogStore::open(
+    journal::Disk& disk, const std::string& directory) {
+    auto store = std::make_unique<CatalogStore>();
+    auto opened = journal::Journal::open(disk, store->worker_, directory, {});
+    if (!opened) return Unexpected{std::move(opened).error().text};
+    store->journal_ = std::move(opened).value();
+    CatalogStore& self = *store;
+    store->journal_->listen({.durable = {},
+                             .failed = [&self](const std::string& text) { self.failure_ = text; },
+                             .disk_full = {}});
+    return store;
+}
+
+Result<bool, std::string> CatalogStore::load(Catalog& catalog) {
+    bool found = false;
+    const auto replay = [&](std::string_view bytes) -> Result<void, journal::IoError> {
+        const auto record = decode_catalog_record(bytes);
+        if (!record) {
+            return Unexpected{
+                journal::IoError{"the catalog holds a record that is " + text_of(record.error())}};
+        }
+        catalog.replay(*record);
+        found = true;
+        return {};
+    };
+    if (!journal_->snapshot().empty()) {
+        const auto snapshot = replay(journal_->snapshot());
+        if (!snapshot) return Unexpected{snapshot.error().text};
+    }
+    const auto replayed = journal_->replay(
+        [&](const journal::Journal::Record& record) { return replay(record.bytes); });
+    if (!replayed) return Unexpected{replayed.error().text};
+    return found;
+}
+
+Result<void, std::string> CatalogStore::append(const CatalogRecord& record,
+                                               const AccessRules& rules) {
+    if (record.empty()) return {};
+    journal_->begin_record() += encode_catalog_record(record);
+    const Lsn end = journal_->end_record();
+    journal_->flush(journal::Journal::Urgency::now);
+    if (failure_) return Unexpected{*failure_};
+    if (journal_->durable() < end) return Unexpected{std::string("the disk is full")};
+    const std::uint64_t written = journal_->position().value - journal_->snapshot_position().value;
+    if (written >= snapshot_after_bytes) {
+        journal_->write_snapshot(encode_catalog_record(facts_of(rules)), {});
+    }
+    return {};
+}
+
+}  // namespace revenant::runtime

@@ -1,0 +1,56 @@
+// Committer: the thread of a disk. It writes and syncs for all virtual hosts, in the order they
+// ask, so that no reactor ever waits for the disk.
+#pragma once
+
+#include "journal/disk_worker.h"
+#include "runtime/reactor.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace revenant::runtime {
+
+class Committer {
+  public:
+    Committer();
+    ~Committer();
+    Committer(const Committer&) = delete;
+    Committer& operator=(const Committer&) = delete;
+
+    // From any thread. `done` runs on the reactor.
+    void run(Reactor& home, std::function<void()> work, std::function<void()> done);
+    // Does what was asked for, then ends.
+    void stop();
+
+  private:
+    struct Job {
+        Reactor* home = nullptr;
+        std::function<void()> work;
+        std::function<void()> done;
+    };
+    void loop();
+
+    std::mutex mutex_;
+    std::condition_variable wanted_;
+    std::deque<Job> jobs_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+// The committer as the journals of one reactor see it.
+class ReactorWorker final : public journal::DiskWorker {
+  public:
+    ReactorWorker(Committer& committer, Reactor& home) : committer_(committer), home_(home) {}
+    void run(std::function<void()> work, std::function<void()> done) override {
+        committer_.run(home_, std::move(work), std::move(done));
+    }
+
+  private:
+    Committer& committer_;
+    Reactor& home_;
+};
+
+}  // namespace revenant::runtime

@@ -1,0 +1,130 @@
+#include "runtime/vhost_store.h"
+
+#include "base/check.h"
+#include "engine/memory_budget.h"
+#include "engine/message_codec.h"
+#include "engine/snapshot_codec.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace revenant::runtime {
+
+using engine::Keeping;
+
+Result<std::unique_ptr<VhostStore>, std::string> VhostStore::open(
+    journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker, const std::string& directory,
+    StoreSettings settings, Fatal fatal) {
+    std::unique_ptr<VhostStore> store(
+        new VhostStore(std::move(worker), settings, std::move(fatal)));
+    auto opened = journal::Journal::open(disk, *store->worker_, directory, settings.journal);
+    if (!opened) return Unexpected{std::move(opened).error().text};
+    store->journal_ = std::move(opened).value();
+    auto scratch = journal::Scratch::open(disk, directory + "/scratch");
+    if (!scratch) return Unexpected{std::move(scratch).error().text};
+    store->scratch_ = std::move(scratch).value();
+    return store;
+}
+
+// ------------------------------------------------------------------------- restart
+
+MessageRef VhostStore::find_message(Lsn at, const engine::MessageFormats& formats) {
+    std::string bytes(engine::stored_message_header_bytes, '\0');
+    read(at, bytes);
+    bytes.resize(engine::stored_size(bytes));
+    read(at, bytes);
+    return engine::decode_stub(bytes, formats, at);
+}
+
+Result<void, std::string> VhostStore::recover(engine::State& state) {
+    bool suspect = true;
+    if (!journal_->snapshot().empty()) {
+        const auto decoded = engine::decode_snapshot(journal_->snapshot(), state);
+        if (!decoded) return Unexpected{std::string("the snapshot is of an unknown version")};
+        suspect = decoded->stop != engine::Stop::clean;
+    }
+    const engine::MessageFormats& formats = state.paging().formats;
+    engine::EventReader reader(formats, [&](Lsn at) { return find_message(at, formats); });
+    std::vector<engine::Event> facts;
+    const auto replayed = journal_->replay(
+        [&](const journal::Journal::Record& record) -> Result<void, journal::IoError> {
+            if (record.bytes.front() == static_cast<char>(engine::RecordKind::page)) return {};
+            facts.clear();
+            const bool known =
+                record.bytes.front() == static_cast<char>(engine::RecordKind::facts) &&
+                reader.read(record.bytes.substr(1), {record.at.value + 1}, record.batch, facts);
+            if (!known) {
+                return Unexpected{journal::IoError{"the record at position " +
+                                                   std::to_string(record.at.value) +
+                                                   " is of an unknown version"}};
+            }
+            for (const engine::Event& fact : facts) state.apply(fact);
+            engine::keep_memory_budget_in_replay(state);
+            suspect = true;
+            return {};
+        });
+    if (!replayed) return Unexpected{replayed.error().text};
+    if (suspect) state.suspect_all();
+    return {};
+}
+
+// ------------------------------------------------------------------------- snapshots
+
+void VhostStore::take_snapshot_if_due(engine::State& state) {
+    if (journal_->is_writing_snapshot()) return;
+    const std::uint64_t written = journal_->position().value - journal_->snapshot_position().value;
+    if (written >= settings_.snapshot_after_bytes) take_snapshot(state, engine::Stop::none);
+}
+
+void VhostStore::take_snapshot(engine::State& state, engine::Stop stop) {
+    std::set<Lsn> in_use;
+    for (const engine::JournalUse& use : engine::journal_in_use(state)) {
+        // A stretch may reach over several segments; what lies between counts as used.
+        for (const Lsn segment : journal_->segments_between(use.first, use.last)) {
+            in_use.insert(segment);
+        }
+    }
+    journal_->write_snapshot(engine::encode_snapshot(state, stop), std::move(in_use));
+}
+
+// ------------------------------------------------------------------------- cold store
+
+engine::ColdPage VhostStore::keep(std::string_view page, Keeping keeping) {
+    const auto size = static_cast<std::uint32_t>(page.size());
+    if (keeping == Keeping::passing) {
+        const auto at = scratch_->keep(page);
+        // A full disk: it stays in memory, where the alarm sees it.
+        if (!at) return {};
+        return {{*at}, size};
+    }
+    std::string& record = journal_->begin_record();
+    record.push_back(static_cast<char>(engine::RecordKind::page));
+    const Lsn at = journal_->position();
+    record.append(page);
+    journal_->end_record();
+    return {at, size};
+}
+
+std::string VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
+    if (keeping == Keeping::durable) {
+        std::string bytes(page.size, '\0');
+        read(page.at, bytes);
+        return bytes;
+    }
+    auto bytes = scratch_->fetch(page.at.value, page.size);
+    if (!bytes) fatal_(bytes.error().text);
+    return std::move(bytes).value();
+}
+
+void VhostStore::read(Lsn at, std::span<char> into) {
+    const auto read = journal_->read(at, into);
+    if (!read) fatal_(read.error().text);
+}
+
+void VhostStore::expect(engine::ColdPage page, Keeping keeping) {
+    if (keeping == Keeping::durable) journal_->expect_read(page.at, page.size);
+}
+
+}  // namespace revenant::runtime

@@ -1,0 +1,69 @@
+// VhostStore: where a virtual host lies on the disk. Its journal, which takes facts and pages and
+// gives them back after a restart, and a scratch for pages that no restart looks for.
+#pragma once
+
+#include "base/result.h"
+#include "engine/cold_store.h"
+#include "engine/durable_facts.h"
+#include "engine/snapshot_codec.h"
+#include "journal/disk.h"
+#include "journal/disk_worker.h"
+#include "journal/journal.h"
+#include "journal/scratch.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace revenant::runtime {
+
+struct StoreSettings {
+    journal::JournalSettings journal;
+    // A snapshot is taken when so much was written since the last one: it bounds the restart.
+    std::uint64_t snapshot_after_bytes = 64 * 1024 * 1024;
+};
+
+class VhostStore final : public engine::ColdStore, public engine::FactJournal {
+  public:
+    // Called when the disk no longer does what it must: the node ends. Must not return.
+    using Fatal = std::function<void(const std::string&)>;
+
+    static Result<std::unique_ptr<VhostStore>, std::string> open(
+        journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker,
+        const std::string& directory, StoreSettings settings, Fatal fatal);
+
+    journal::Journal& journal() { return *journal_; }
+    // Brings back what survived, into an engine that nobody uses yet.
+    Result<void, std::string> recover(engine::State& state);
+    // When enough was written since the last one, or always.
+    void take_snapshot_if_due(engine::State& state);
+    void take_snapshot(engine::State& state, engine::Stop stop);
+
+    // --- ColdStore ---
+    engine::ColdPage keep(std::string_view page, engine::Keeping keeping) override;
+    std::string fetch(engine::ColdPage page, engine::Keeping keeping) override;
+    void drop_passing(engine::ColdPage page) override { scratch_->drop(page.at.value); }
+    void read(Lsn at, std::span<char> into) override;
+    Lsn readable_to(Lsn at) override { return journal_->readable_to(at); }
+    void expect(engine::ColdPage page, engine::Keeping keeping) override;
+
+    // --- FactJournal ---
+    std::string& begin_record() override { return journal_->begin_record(); }
+    void end_record() override { journal_->end_record(); }
+    Lsn position() const override { return journal_->position(); }
+    Lsn batch_position() const override { return journal_->batch_position(); }
+
+  private:
+    VhostStore(std::unique_ptr<journal::DiskWorker> worker, StoreSettings settings, Fatal fatal)
+        : worker_(std::move(worker)), settings_(settings), fatal_(std::move(fatal)) {}
+    MessageRef find_message(Lsn at, const engine::MessageFormats& formats);
+
+    std::unique_ptr<journal::DiskWorker> worker_;
+    const StoreSettings settings_;
+    Fatal fatal_;
+    std::unique_ptr<journal::Journal> journal_;
+    std::unique_ptr<journal::Scratch> scratch_;
+};
+
+}  // namespace revenant::runtime

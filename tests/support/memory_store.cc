@@ -1,0 +1,62 @@
+#include "tests/support/memory_store.h"
+
+#include "base/check.h"
+#include "engine/message_codec.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace revenant::engine {
+
+ColdPage MemoryStore::keep(std::string_view page, Keeping keeping) {
+    const auto size = static_cast<std::uint32_t>(page.size());
+    if (keeping == Keeping::passing) {
+        passing_.emplace(++last_passing_, page);
+        return {{last_passing_}, size};
+    }
+    begin_record().push_back(static_cast<char>(RecordKind::page));
+    const Lsn at = position();
+    stream_.append(page);
+    end_record();
+    return {at, size};
+}
+
+std::string MemoryStore::fetch(ColdPage page, Keeping keeping) {
+    if (keeping == Keeping::passing) return passing_.at(page.at.value);
+    return stream_.substr(page.at.value, page.size);
+}
+
+void MemoryStore::drop_passing(ColdPage page) { CHECK(passing_.erase(page.at.value) == 1); }
+
+void MemoryStore::read(Lsn at, std::span<char> into) {
+    CHECK(at.value + into.size() <= stream_.size());
+    std::memcpy(into.data(), stream_.data() + at.value, into.size());
+}
+
+std::string& MemoryStore::begin_record() {
+    record_at_ = stream_.size();
+    return stream_;
+}
+
+void MemoryStore::end_record() {
+    CHECK(stream_.size() > record_at_);
+    records_.push_back({record_at_, stream_.size(), batch_at_});
+}
+
+bool MemoryStore::replay(State& state, const MessageFormats& formats) {
+    EventReader reader(formats, [&](Lsn at) {
+        const std::string_view rest = std::string_view(stream_).substr(at.value);
+        return decode_stub(rest.substr(0, stored_size(rest)), formats, at);
+    });
+    for (const Record& record : records_) {
+        const std::string_view bytes =
+            std::string_view(stream_).substr(record.at, record.end - record.at);
+        if (bytes.front() == static_cast<char>(RecordKind::page)) continue;
+        std::vector<Event> facts;
+        if (!reader.read(bytes.substr(1), {record.at + 1}, {record.batch}, facts)) return false;
+        for (const Event& fact : facts) state.apply(fact);
+    }
+    return true;
+}
+
+}  // namespace revenant::engine

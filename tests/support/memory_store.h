@@ -1,0 +1,48 @@
+// MemoryStore: a journal and a cold store in memory, for engines under test. It keeps the records
+// in order, so that a test can replay them into a fresh state, as a restart would.
+#pragma once
+
+#include "engine/cold_store.h"
+#include "engine/durable_facts.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace revenant::engine {
+
+class MemoryStore final : public ColdStore, public FactJournal {
+  public:
+    ColdPage keep(std::string_view page, Keeping keeping) override;
+    std::string fetch(ColdPage page, Keeping keeping) override;
+    void drop_passing(ColdPage page) override;
+    void read(Lsn at, std::span<char> into) override;
+    Lsn readable_to(Lsn) override { return position(); }
+    void expect(ColdPage, Keeping) override {}
+
+    std::string& begin_record() override;
+    void end_record() override;
+    Lsn position() const override { return {stream_.size()}; }
+    Lsn batch_position() const override { return {batch_at_}; }
+
+    // The next record begins a batch, as after a write to the disk.
+    void begin_batch() { batch_at_ = stream_.size(); }
+    // Applies every record to the state. False: one could not be read.
+    bool replay(State& state, const MessageFormats& formats);
+    std::size_t passing_pages() const { return passing_.size(); }
+
+  private:
+    struct Record {
+        std::size_t at = 0;
+        std::size_t end = 0;
+        std::size_t batch = 0;
+    };
+    std::string stream_;
+    std::size_t record_at_ = 0;
+    std::size_t batch_at_ = 0;
+    std::vector<Record> records_;
+    std::map<std::uint64_t, std::string> passing_;
+    std::uint64_t last_passing_ = 0;
+};
+
+}  // namespace revenant::engine
