@@ -85,8 +85,7 @@ void Broker::close_vhosts() {
         vhost->home().post(
             [vhost, closed](Reactor&) { vhost->close([closed] { closed->set_value(); }); });
     }
-    const auto until = std::chrono::steady_clock::now() + close_patience;
-    for (auto& closed : closing) closed.wait_until(until);
+    for (auto& closed : closing) closed.wait_for(close_patience);
 }
 
 void Broker::die(const std::string& text) {

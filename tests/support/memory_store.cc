@@ -30,6 +30,7 @@ void MemoryStore::drop_passing(ColdPage page) { CHECK(passing_.erase(page.at.val
 
 void MemoryStore::read(Lsn at, std::span<char> into) {
     CHECK(at.value + into.size() <= stream_.size());
+    message_reads_ += 1;
     std::memcpy(into.data(), stream_.data() + at.value, into.size());
 }
 

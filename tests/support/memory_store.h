@@ -30,6 +30,8 @@ class MemoryStore final : public ColdStore, public FactJournal {
     // Applies every record to the state. False: one could not be read.
     bool replay(State& state, const MessageFormats& formats);
     std::size_t passing_pages() const { return passing_.size(); }
+    // How often the bytes of messages were asked for.
+    std::uint64_t message_reads() const { return message_reads_; }
 
   private:
     struct Record {
@@ -43,6 +45,7 @@ class MemoryStore final : public ColdStore, public FactJournal {
     std::vector<Record> records_;
     std::map<std::uint64_t, std::string> passing_;
     std::uint64_t last_passing_ = 0;
+    std::uint64_t message_reads_ = 0;
 };
 
 }  // namespace revenant::engine

@@ -238,6 +238,8 @@ class Scenario : private EffectSink, private Recorder {
     // Time passes and nobody ticks: the next command finds everything due at once.
     void let_pass(Duration by) { now_ = now_ + by; }
 
+    const MemoryStore& store() const { return store_; }
+    std::uint64_t journal_bytes() const { return store_.position().value; }
     // Without it whatever can leave memory does so after every turn.
     void keep_in_memory() { engine_.state().paging().budget_bytes = UINT64_MAX; }
 
