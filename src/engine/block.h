@@ -92,6 +92,7 @@ struct ColdBlock {
     BlockSum all;
     BlockSum durable;
     std::uint16_t first = 0;  // the index of its first entry
+    std::uint16_t durable_first = 0;
     Timestamp earliest = never;
     Timestamp durable_earliest = never;
     Timestamp scheduled = never;

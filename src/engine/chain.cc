@@ -333,7 +333,10 @@ bool Chain::page_out(std::uint64_t number, bool keep_head) {
     cold->earliest = std::min(durable.earliest, passing.earliest);
     cold->scheduled = leaving.scheduled;
     cold->uses = journal_uses(leaving);
-    while (leaving.entries[cold->first].state == EntryState::gone) cold->first += 1;
+    cold->durable_first = durable.first;
+    cold->first = passing.sum.live == 0   ? durable.first
+                  : durable.sum.live == 0 ? passing.first
+                                          : std::min(durable.first, passing.first);
     count_resident(-memory_of(leaving));
     found->hot.reset();
     found->cold = std::move(cold);

@@ -1,6 +1,7 @@
 #include "engine/memory_budget.h"
 
 #include "base/probe.h"
+#include "engine/snapshot_codec.h"
 #include "tests/support/scenario.h"
 
 #include <gmock/gmock.h>
@@ -67,6 +68,24 @@ TEST(MemoryBudget, BothKindsInOneBlockComeBackInTheirOrder) {
     }
     EXPECT_GT(d.chain("q").cold_blocks(), 5U);
     d.expect_all("q", 3000);
+}
+
+TEST(MemoryBudget, ABlockThatLosesItsFirstEntriesInARestartBeginsWithTheNext) {
+    Deep d(0);
+    d.ch.declare_queue("q");
+    d.fill("q", 300, {.persistent = false});
+    d.fill("q", 300);
+    State restored;
+    restored.paging() = d.paging();
+    restored.paging().resident_bytes = 0;
+    ASSERT_TRUE(decode_snapshot(encode_snapshot(d.s.engine().state(), Stop::none), restored));
+    Queue& queue = *restored.find_queue("q");
+    EXPECT_EQ(queue.ready_count(), 300U);
+    for (int i = 0; i < 300; ++i) {
+        const Position head = *queue.head();
+        ASSERT_EQ(queue.whole_message(head)->body(), std::to_string(i));
+        queue.take(head);
+    }
 }
 
 TEST(MemoryBudget, ManyQueuesWithALittleEachAreSearched) {

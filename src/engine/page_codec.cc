@@ -219,6 +219,7 @@ EncodedPage encode_page(const Block& block, Keeping keeping) {
             continue;
         }
         const Timestamp deadline = block.deadline(i);
+        if (page.sum.live == 0) page.first = static_cast<std::uint16_t>(i);
         writer.add(i, entry, deadline);
         page.sum.add(*entry.message);
         page.earliest = std::min(page.earliest, deadline);

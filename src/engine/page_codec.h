@@ -19,6 +19,7 @@ namespace revenant::engine {
 struct EncodedPage {
     std::string bytes;  // empty if there are none
     BlockSum sum;
+    std::uint16_t first = 0;  // index of its first entry
     Timestamp earliest = never;
 };
 EncodedPage encode_page(const Block& block, Keeping keeping);

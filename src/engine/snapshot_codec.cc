@@ -65,9 +65,9 @@ void cold_fields(Archive& a, ColdBlock& block) {
     a(block.durable);
     a(block.durable_earliest);
     a(block.uses);
-    std::uint64_t first = block.first;
+    std::uint64_t first = block.durable_first;
     a(first);
-    block.first = static_cast<std::uint16_t>(first);
+    block.durable_first = static_cast<std::uint16_t>(first);
 }
 
 class SnapshotWriter {
@@ -262,6 +262,7 @@ class SnapshotReader {
             cold_fields(in_, cold);
             cold.all = cold.durable;
             cold.earliest = cold.durable_earliest;
+            cold.first = cold.durable_first;
             if (in_.failed() || !cold.durable_page || cold.all.live == 0) return false;
             queue.restore(level, number, std::move(cold));
             return true;
