@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 
 // Sanitizers end the process themselves; where there is one, it tells us before it does.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
