@@ -236,6 +236,24 @@ TEST(AtLeastOnce, AnOutboxOfThousandsIsSentInPortions) {
     for (int i = 0; i < 2500; ++i) ASSERT_EQ(bodies[i], std::to_string(i));
 }
 
+TEST(AtLeastOnce, AWaitingConsumerMakesRoomBeforeALetterIsRefused) {  // DL-140; seed 81412
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    ch.declare_queue("q", {{"x-queue-type", "quorum"},
+                           {"x-max-length", 2},
+                           {"x-overflow", "reject-publish"},
+                           {"x-dead-letter-exchange", ""},
+                           {"x-dead-letter-routing-key", "q"},
+                           {"x-dead-letter-strategy", "at-least-once"}});
+    for (const char* body : {"a", "b", "c"}) ch.publish("q", body);
+    ch.qos(1);
+    ch.consume("q");
+    ch.reject(ch.take_delivery().tag);
+    EXPECT_EQ(ch.take_delivery().body(), "b");
+    EXPECT_THAT(s.ready("q"), ::testing::ElementsAre("c", "a"));
+    EXPECT_EQ(s.queue("q").outbox().count, 0U);
+}
+
 TEST(AtLeastOnce, TheTimeOfDeathIsKept) {  // DL-175
     Guarded g;
     g.kill("a");

@@ -36,11 +36,13 @@ bool has_come_down(const Queue& queue) {
            !above(queue.settings.max_length_bytes, amount.bytes);
 }
 
+// Whoever waits for what came before is served before anything is refused.
 bool quorum_refuses(Turn& turn, Queue& queue) {
     note_room(queue);
-    if (queue.refusing || !over_limit(queue)) return queue.refusing;
+    if (!queue.refusing && !over_limit(queue)) return false;
     if (queue.dirty) dispatch(turn, queue);
-    queue.refusing = over_limit(queue);
+    if (over_limit(queue)) queue.refusing = true;
+    note_room(queue);
     return queue.refusing;
 }
 
