@@ -29,10 +29,12 @@ constexpr DeathReason last_of(DeathReason) { return DeathReason::delivery_limit;
 void encode_value(const Value& value, ByteWriter& out);
 bool decode_value(ByteReader& in, Value& value, int depth = 0);
 
-class WriteArchive {
+// `Self` is the archive that is used, so that it may add shapes of its own.
+template <typename Self>
+class WriteArchiveOf {
   public:
     static constexpr bool reads = false;
-    explicit WriteArchive(std::string& out) : out_(out) {}
+    explicit WriteArchiveOf(std::string& out) : out_(out) {}
     ByteWriter& bytes() { return out_; }
 
     void operator()(const std::string& text) { out_.text(text); }
@@ -61,29 +63,31 @@ class WriteArchive {
     template <typename Element>
     void operator()(const std::vector<Element>& elements) {
         out_.varint(elements.size());
-        for (const Element& element : elements) (*this)(element);
+        for (const Element& element : elements) self()(element);
     }
     template <typename T>
     void operator()(const std::optional<T>& value) {
-        (*this)(value.has_value());
-        if (value) (*this)(*value);
+        self()(value.has_value());
+        if (value) self()(*value);
     }
     template <typename Fact>
     requires std::is_class_v<Fact>
     void operator()(const Fact& fact) {
-        fields(*this, const_cast<Fact&>(fact));  // a WriteArchive changes nothing
+        fields(self(), const_cast<Fact&>(fact));  // nothing is changed
     }
 
   private:
+    Self& self() { return static_cast<Self&>(*this); }
     static std::uint64_t stored(Timestamp at) { return static_cast<std::uint64_t>(at.us) + 1; }
 
     ByteWriter out_;
 };
 
-class ReadArchive {
+template <typename Self>
+class ReadArchiveOf {
   public:
     static constexpr bool reads = true;
-    explicit ReadArchive(std::string_view bytes) : in_(bytes) {}
+    explicit ReadArchiveOf(std::string_view bytes) : in_(bytes) {}
     ByteReader& bytes() { return in_; }
     bool failed() const { return in_.failed(); }
     bool at_end() const { return in_.at_end(); }
@@ -126,21 +130,33 @@ class ReadArchive {
         const std::uint64_t count = in_.varint();
         elements.clear();
         if (count > in_.remaining()) in_.fail();  // each takes a byte at least
-        for (std::uint64_t i = 0; i < count && !in_.failed(); ++i) (*this)(elements.emplace_back());
+        for (std::uint64_t i = 0; i < count && !in_.failed(); ++i) self()(elements.emplace_back());
     }
     template <typename T>
     void operator()(std::optional<T>& value) {
         bool present = false;
-        (*this)(present);
+        self()(present);
         value.reset();
-        if (present) (*this)(value.emplace());
+        if (present) self()(value.emplace());
     }
     template <typename Fact>
     requires std::is_class_v<Fact>
-    void operator()(Fact& fact) { fields(*this, fact); }
+    void operator()(Fact& fact) { fields(self(), fact); }
 
   private:
+    Self& self() { return static_cast<Self&>(*this); }
+
     ByteReader in_;
+};
+
+class WriteArchive final : public WriteArchiveOf<WriteArchive> {
+  public:
+    using WriteArchiveOf::WriteArchiveOf;
+};
+
+class ReadArchive final : public ReadArchiveOf<ReadArchive> {
+  public:
+    using ReadArchiveOf::ReadArchiveOf;
 };
 
 // ------------------------------------------------------------------------- shared shapes

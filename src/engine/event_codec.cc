@@ -15,25 +15,16 @@ enum class Stored : std::uint8_t { here = 0, elsewhere = 1 };
 
 // ------------------------------------------------------------------------- writing
 
-class EventWriteArchive : public WriteArchive {
+class EventWriteArchive final : public WriteArchiveOf<EventWriteArchive> {
   public:
     EventWriteArchive(EventWriter& writer, const EventWriter::Place& place)
-        : WriteArchive(place.out),
+        : WriteArchiveOf(place.out),
           writer_(writer),
           start_{place.position.value - place.out.size()} {
         if (place.batch == writer_.batch_) return;
         writer_.batch_ = place.batch;
         writer_.known_.clear();
         writer_.oldest_ = 0;
-    }
-
-    using WriteArchive::operator();
-    template <typename Fact>
-    requires std::is_class_v<Fact>
-    void operator()(const Fact& fact) { fields(*this, const_cast<Fact&>(fact)); }
-    template <typename Element>
-    void operator()(const std::vector<Element>& elements) {
-        WriteArchive::operator()(elements);
     }
 
     void message(const MessageRef& message) { write_message(*message); }
@@ -56,7 +47,7 @@ class EventWriteArchive : public WriteArchive {
         }
         const Lsn at = here();
         bytes().varint(0);
-        WriteArchive::operator()(*envelope);
+        (*this)(*envelope);
         remember({envelope, at});
     }
 
@@ -109,15 +100,10 @@ void EventWriter::removed(Place place, QueueId queue, Position position, Ending 
 
 // ------------------------------------------------------------------------- reading
 
-class EventReadArchive : public ReadArchive {
+class EventReadArchive final : public ReadArchiveOf<EventReadArchive> {
   public:
     EventReadArchive(EventReader& reader, std::string_view bytes, Lsn position)
-        : ReadArchive(bytes), reader_(reader), end_{position.value + bytes.size()} {}
-
-    using ReadArchive::operator();
-    template <typename Fact>
-    requires std::is_class_v<Fact>
-    void operator()(Fact& fact) { fields(*this, fact); }
+        : ReadArchiveOf(bytes), reader_(reader), end_{position.value + bytes.size()} {}
 
     void message(MessageRef& message) {
         if (static_cast<Stored>(bytes().u8()) == Stored::elsewhere) {
@@ -137,7 +123,7 @@ class EventReadArchive : public ReadArchive {
         if (back == 0) {
             auto* const read = new Envelope;
             envelope = EnvelopeRef::adopt(read);
-            ReadArchive::operator()(*read);
+            (*this)(*read);
             reader_.known_.emplace_back(at, envelope);
             return;
         }
