@@ -11,6 +11,10 @@ namespace {
 
 enum class Stored : std::uint8_t { here = 0, elsewhere = 1 };
 
+// Any other number is the distance to the envelope meant, which is larger.
+constexpr std::uint64_t envelope_here = 0;
+constexpr std::uint64_t no_envelope = 1;
+
 }  // namespace
 
 // ------------------------------------------------------------------------- writing
@@ -40,13 +44,14 @@ class EventWriteArchive final : public WriteArchiveOf<EventWriteArchive> {
     }
 
     void envelope(const EnvelopeRef& envelope) {
+        if (!envelope) return bytes().varint(no_envelope);
         for (const auto& known : writer_.known_) {
             if (!(known.envelope == envelope)) continue;
             bytes().varint(here().value - known.at.value);
             return;
         }
         const Lsn at = here();
-        bytes().varint(0);
+        bytes().varint(envelope_here);
         (*this)(*envelope);
         remember({envelope, at});
     }
@@ -120,7 +125,11 @@ class EventReadArchive final : public ReadArchiveOf<EventReadArchive> {
     void envelope(EnvelopeRef& envelope) {
         const Lsn at = here();
         const std::uint64_t back = bytes().varint();
-        if (back == 0) {
+        if (back == no_envelope) {
+            envelope = {};
+            return;
+        }
+        if (back == envelope_here) {
             auto* const read = new Envelope;
             envelope = EnvelopeRef::adopt(read);
             (*this)(*read);

@@ -254,6 +254,21 @@ TEST(AtLeastOnce, AWaitingConsumerMakesRoomBeforeALetterIsRefused) {  // DL-140;
     EXPECT_EQ(s.queue("q").outbox().count, 0U);
 }
 
+TEST(AtLeastOnce, ALetterWhoseOtherTargetsAreGoneWithTheirExchangeLeaves) {  // DL-181; seed 78824
+    Guarded g;
+    g.ch.declare_exchange("dlx", "fanout", {.durable = true});
+    g.ch.declare_queue("open");
+    g.ch.declare_queue("full", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});
+    g.ch.bind("dlx", "open");
+    g.ch.bind("dlx", "full");
+    g.ch.publish("full", "in the way");
+    g.kill("a");
+    EXPECT_EQ(g.s.queue("q").outbox().count, 1U);
+    g.ch.delete_exchange("dlx");
+    EXPECT_EQ(g.s.queue("q").outbox().count, 0U);
+    EXPECT_THAT(g.s.ready("open"), ::testing::ElementsAre("a"));
+}
+
 TEST(AtLeastOnce, TheTimeOfDeathIsKept) {  // DL-175
     Guarded g;
     g.kill("a");
