@@ -96,6 +96,8 @@ Table arguments(std::initializer_list<Argument> given) {
 
 Value real(double number) { return {ValueType::float64, number}; }
 
+const MessageFormat& test_message_format() { return test_format; }
+
 MessageRef make_test_message(std::string_view routing_key, std::string_view body,
                              const PublishOptions& options) {
     std::string properties;

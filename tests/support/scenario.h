@@ -89,6 +89,8 @@ struct ConsumeOptions {
 };
 
 // The message a test publishes; its properties are in a dialect of the tests' own.
+// How messages made here say what their headers are.
+const MessageFormat& test_message_format();
 MessageRef make_test_message(std::string_view routing_key, std::string_view body,
                              const PublishOptions& options = {});
 

@@ -1,0 +1,155 @@
+// A virtual host over the simulated disk, crashed at its disk's steps. What a restart finds is the
+// durable part of the state as it was after some turn, and of no turn before the last one that
+// somebody was told to be safe. So nothing confirmed is lost, nothing settled for certain comes
+// back, a death neither loses nor doubles, and order holds.
+//
+// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
+// with this seed only, at every step of its disk.
+
+#include "base/probe.h"
+#include "tests/sim/vhost_world.h"
+#include "tests/support/seeds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+namespace revenant::sim {
+namespace {
+
+using Violation = std::optional<std::string>;
+
+constexpr int steps_per_life = 60;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t usual_histories = 60;
+#else
+constexpr std::uint64_t usual_histories = 2000;
+#endif
+
+std::string first_difference(const std::string& expected, const std::string& found) {
+    std::size_t at = 0;
+    while (at < expected.size() && at < found.size() && expected[at] == found[at]) ++at;
+    const std::size_t line = at == 0 ? 0 : found.rfind('\n', at - 1) + 1;
+    return "expected ..." + expected.substr(std::min(line, expected.size()), 200) + "\nfound ..." +
+           found.substr(std::min(line, found.size()), 200);
+}
+
+// Ends this life and begins the next.
+Violation restart(VhostWorld& world, SimDisk::Loss loss) {
+    const std::vector<std::string> states = world.states();
+    const std::size_t promised = world.promised();
+    world.end(loss);
+    if (const auto refused = world.start()) return "the start is refused: " + *refused;
+    const std::string& found = world.states().front();
+    for (std::size_t turn = states.size(); turn-- > promised;) {
+        if (states[turn] == found) return std::nullopt;
+    }
+    for (std::size_t turn = promised; turn-- > 0;) {
+        if (states[turn] == found) {
+            return "back to turn " + std::to_string(turn) + " though turn " +
+                   std::to_string(promised) + " was promised";
+        }
+    }
+    return "a state that never was, after " + std::to_string(states.size()) + " turns, " +
+           std::to_string(promised) + " promised:\n" + first_difference(states[promised], found);
+}
+
+struct Outcome {
+    Violation violation;
+    bool crashed = false;
+};
+
+// One life until the crash, a second one, a clean stop, and a third.
+Outcome run_history(std::uint64_t seed, std::uint64_t crash_at, bool lying) {
+    VhostWorld world(seed);
+    world.disk.lie_on_sync(lying);
+    world.disk.crash_at_step(crash_at);
+    Outcome outcome;
+    if (const auto refused = world.start(); refused && !world.disk.crashed()) {
+        outcome.violation = "the first start is refused: " + *refused;
+        return outcome;
+    }
+    if (!world.disk.crashed()) {
+        for (int i = 0; i < steps_per_life && world.step(); ++i) {
+            if (!world.accounts_agree()) return {"the accounts do not agree", false};
+        }
+    }
+    outcome.crashed = world.disk.crashed();
+    if (!world.has_started()) return outcome;  // the crash came before there was anything
+    const SimDisk::Loss loss = seed % 3 == 0 ? SimDisk::Loss::process : SimDisk::Loss::power;
+    if ((outcome.violation = restart(world, loss))) return outcome;
+    for (int i = 0; i < steps_per_life / 3; ++i) {
+        if (!world.step()) return {"the second life ended by itself", outcome.crashed};
+    }
+    if (!world.stop_cleanly()) return {"it cannot be stopped", outcome.crashed};
+    const std::string before = world.states().back();
+    world.end(SimDisk::Loss::power);
+    if (const auto refused = world.start()) return {*refused, outcome.crashed};
+    if (world.states().front() != before) {
+        outcome.violation =
+            "after a clean stop\n" + first_difference(before, world.states().front());
+    }
+    return outcome;
+}
+
+std::uint64_t run_everywhere(std::uint64_t seed) {
+    std::uint64_t runs = 0;
+    for (std::uint64_t step = 1; step < 100'000; ++step) {
+        const Outcome outcome = run_history(seed, step, /*lying=*/false);
+        runs += 1;
+        if (outcome.violation) {
+            ADD_FAILURE() << "seed " << seed << ", crash at step " << step << ": "
+                          << *outcome.violation;
+            break;
+        }
+        if (!outcome.crashed) break;
+    }
+    return runs;
+}
+
+// Every fourth seed, so that they can run beside each other.
+void run_every_fourth(std::uint64_t first_seed) {
+    SeedWatch watch("vhost crash");
+    const std::uint64_t only = number_from_environment("REVENANT_SEED", 0);
+    const std::uint64_t histories = number_from_environment("REVENANT_HISTORIES", usual_histories);
+    std::uint64_t runs = 0;
+    if (only != 0) {
+        if (only % 4 == first_seed % 4) run_everywhere(only);
+        return;
+    }
+    for (std::uint64_t seed = first_seed; seed <= histories; seed += 4) {
+        watch.begin(seed);
+        if (seed / 4 % 100 == 0) runs += run_everywhere(seed);
+        Dice dice(seed);
+        for (int i = 0; i < 2; ++i) {
+            const std::uint64_t step = 1 + dice.below(160);
+            const Outcome outcome = run_history(seed, step, /*lying=*/false);
+            runs += 1;
+            if (!outcome.violation) continue;
+            ADD_FAILURE() << "seed " << seed << ", crash at step " << step << ": "
+                          << *outcome.violation;
+            return;
+        }
+    }
+    std::printf("%llu runs\n", static_cast<unsigned long long>(runs));
+}
+
+TEST(VhostCrash, TheFirstFourthKeepsEveryPromise) { run_every_fourth(1); }
+TEST(VhostCrash, TheSecondFourthKeepsEveryPromise) { run_every_fourth(2); }
+TEST(VhostCrash, TheThirdFourthKeepsEveryPromise) { run_every_fourth(3); }
+TEST(VhostCrash, TheLastFourthKeepsEveryPromise) { run_every_fourth(4); }
+
+TEST(VhostCrash, ADiskThatLiesIsCaught) {
+    std::uint64_t caught = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        const Outcome outcome = run_history(seed * 3 + 1, 60 + seed * 2, /*lying=*/true);
+        if (outcome.violation) caught += 1;
+    }
+    EXPECT_GT(caught, 10U);
+}
+
+}  // namespace
+}  // namespace revenant::sim

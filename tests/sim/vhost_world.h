@@ -1,0 +1,97 @@
+// VhostWorld: a virtual host with its real engine, store and promises, over a simulated disk, a
+// clock that is set and a disk's thread that runs when it is told to.
+//
+// It writes down how the durable part of the state looked after every turn, and which of these
+// turns somebody was told to be safe. What a restart finds must be one of them, and none before the
+// last one that was promised.
+#pragma once
+
+#include "base/time.h"
+#include "engine/effect.h"
+#include "runtime/reactor.h"
+#include "runtime/vhost.h"
+#include "tests/sim/dice.h"
+#include "tests/sim/sim_disk.h"
+#include "tests/sim/sim_worker.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace revenant::sim {
+
+// The disk is gone in the middle of something: the process ends there.
+struct ProcessEnded {};
+
+class VhostWorld final : private engine::EffectSink {
+  public:
+    explicit VhostWorld(std::uint64_t seed);
+    ~VhostWorld() override;
+
+    // --- a life ---
+
+    // Brings back what survived; an error text if the store refuses.
+    std::optional<std::string> start();
+    // Does something a client, the clock or the disk's thread might do. False: the process ended.
+    bool step();
+    // Everything asked of the disk is done, and the virtual host closed in good order.
+    bool stop_cleanly();
+    void end(SimDisk::Loss loss);
+
+    // --- what is known of it ---
+
+    std::string durable_state();
+    // How the durable state looked after each turn of this life, the first at its start.
+    const std::vector<std::string>& states() const { return states_; }
+    // The last turn that somebody was told to be safe.
+    std::size_t promised() const { return promised_; }
+    bool accounts_agree();
+    bool has_started() const { return vhost_ != nullptr && !states_.empty(); }
+
+    SimDisk disk;
+
+  private:
+    bool deliver(engine::Deliver&& effect) override;
+    void confirm(const engine::Confirm& effect) override;
+    void request(engine::Effect&& effect) override;
+
+    void promise(std::size_t turn);
+    void act();
+    void handle(engine::Command&& command, bool answered = true);
+    void publish();
+    void take_or_consume();
+    void settle();
+    void change_definitions();
+    void change_policy();
+    void commit();
+    void declare_all();
+    MessageRef any_message();
+    std::string any_queue();
+    void open_channel();
+    void run_disk();
+
+    Dice dice_;
+    Timestamp now_{1'700'000'000'000'000};
+    SimWorker worker_;
+    runtime::Reactor reactor_{0};
+    std::unique_ptr<runtime::Vhost> vhost_;
+    std::uint64_t connection_ = 0;
+    std::uint64_t channel_ = 0;
+    bool transactional_ = false;
+    bool channel_open_ = false;
+    std::uint32_t consumers_ = 0;
+    std::uint64_t published_ = 0;
+    std::vector<std::uint64_t> unsettled_;
+    std::uint64_t bodies_ = 0;
+    std::vector<std::string> states_;
+    std::map<std::uint64_t, std::size_t> turn_of_publish_;
+    std::deque<std::size_t> turns_of_answers_;
+    std::size_t promised_ = 0;
+    bool was_told_ = false;
+};
+
+}  // namespace revenant::sim
