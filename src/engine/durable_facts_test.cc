@@ -127,6 +127,17 @@ TEST(DurableFacts, ABindingSurvivesIfBothOfItsEndsDo) {
     m.ch.delete_queue("q");
 }
 
+TEST(DurableFacts, WhatExpiredStaysGoneAfterARestartAndTheRestIsThere) {  // DL-128
+    Mixed m;
+    m.ch.declare_queue("q");
+    for (int i = 0; i < 5; ++i) m.ch.publish("q", "old", {.ttl_ms = 100});
+    for (int i = 0; i < 5; ++i) m.ch.publish("q", "new", {.ttl_ms = 1000});
+    m.s.advance(milliseconds(500));
+    EXPECT_THAT(m.durable(), Not(HasSubstr("old")));
+    EXPECT_THAT(m.durable(), HasSubstr("new"));
+    m.s.finish();  // from the journal and from a snapshot: the same
+}
+
 TEST(DurableFacts, APurgeSparesWhatIsUnsettled) {
     Mixed m;
     m.declare("q", true);

@@ -91,7 +91,6 @@ class VhostWorld final : private engine::EffectSink {
     std::map<std::uint64_t, std::size_t> turn_of_publish_;
     std::deque<std::size_t> turns_of_answers_;
     std::size_t promised_ = 0;
-    bool was_told_ = false;
 };
 
 }  // namespace revenant::sim
