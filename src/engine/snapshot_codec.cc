@@ -313,29 +313,73 @@ std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& st
     return SnapshotReader(bytes, state).read();
 }
 
-std::vector<JournalUse> journal_in_use(State& state) {
-    std::vector<JournalUse> uses;
-    const auto add_block = [&](const Chain::View& view) {
-        if (view.cold != nullptr) {
-            uses.insert(uses.end(), view.cold->uses.begin(), view.cold->uses.end());
-            const ColdPage& page = view.cold->durable_page;
-            if (page) uses.push_back({page.at, page.at, page.size});
-        }
-        if (view.hot == nullptr) return;
-        for (const Entry& entry : view.hot->entries) {
-            if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
-            const Lsn at = *entry.message->stored_at();
-            uses.push_back({at, at, stored_size(*entry.message)});
-        }
-    };
+namespace {
+
+void add_uses(const Block& block, std::vector<JournalUse>& uses) {
+    for (const Entry& entry : block.entries) {
+        if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
+        const Lsn at = *entry.message->stored_at();
+        uses.push_back({at, at, stored_size(*entry.message)});
+    }
+}
+
+void add_pages(const ColdBlock& cold, std::vector<JournalUse>& uses) {
+    const ColdPage& page = cold.durable_page;
+    if (page) uses.push_back({page.at, page.at, page.size});
+}
+
+template <typename Visit>
+void for_each_block(State& state, Visit visit) {
     for (Queue* const queue : state.queues_by_name()) {
         for (std::size_t level = 0; level < queue->level_count(); ++level) {
             const Chain& chain = queue->level(level);
             for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
-                add_block(chain.view(number));
+                visit(chain.view(number));
             }
         }
     }
+}
+
+}  // namespace
+
+std::vector<JournalUse> journal_in_use(State& state) {
+    std::vector<JournalUse> uses;
+    for_each_block(state, [&](const Chain::View& view) {
+        if (view.hot != nullptr) add_uses(*view.hot, uses);
+        if (view.cold == nullptr) return;
+        uses.insert(uses.end(), view.cold->uses.begin(), view.cold->uses.end());
+        add_pages(*view.cold, uses);
+    });
+    return uses;
+}
+
+std::vector<JournalUse> journal_in_use(State& state, Lsn start, Lsn end) {
+    const Paging& paging = state.paging();
+    std::vector<JournalUse> uses;
+    const auto look_into = [&](const ColdBlock& cold) {
+        Block block;
+        if (cold.durable_page) {
+            CHECK(decode_page(paging.store->fetch(cold.durable_page, Keeping::durable),
+                              Keeping::durable, paging.formats, block));
+        }
+        if (cold.passing_page) {
+            CHECK(decode_page(paging.store->fetch(cold.passing_page, Keeping::passing),
+                              Keeping::passing, paging.formats, block));
+        }
+        add_uses(block, uses);
+    };
+    for_each_block(state, [&](const Chain::View& view) {
+        if (view.hot != nullptr) add_uses(*view.hot, uses);
+        if (view.cold == nullptr) return;
+        add_pages(*view.cold, uses);
+        // Only pages that refer to this part are read.
+        const bool refers = std::any_of(
+            view.cold->uses.begin(), view.cold->uses.end(),
+            [&](const JournalUse& use) { return use.first < end && use.last >= start; });
+        if (refers) look_into(*view.cold);
+    });
+    std::erase_if(uses,
+                  [&](const JournalUse& use) { return use.first < start || use.first >= end; });
     return uses;
 }
 

@@ -54,19 +54,24 @@ Result<std::unique_ptr<Journal>, IoError> Journal::open(Disk& disk, DiskWorker& 
 Result<void, IoError> Journal::find_files() {
     REVENANT_TRY(const auto names, disk_.list(directory_));
     std::vector<Lsn> snapshots;
+    std::vector<CompactedFile> compacted_files;
     for (const std::string& name : names) {
         const std::string path = directory_ + "/" + name;
         if (const auto start = parse_segment_name(name)) {
             REVENANT_TRY(auto file, disk_.open(path));
-            reader_.add({*start, path, std::move(file)});
+            reader_.add({*start, path, std::move(file), nullptr});
+        } else if (const auto compacted = parse_compacted_name(name)) {
+            REVENANT_TRY(auto file, open_compacted_file(disk_, directory_, *compacted));
+            compacted_files.push_back(std::move(file));
         } else if (const auto at = parse_snapshot_name(name)) {
             snapshots.push_back(*at);
         } else if (name.ends_with(".spare")) {
             writer_->add_spare(path);
         } else if (name.ends_with(".new")) {
-            REVENANT_TRY_VOID(disk_.remove(path));  // a snapshot that was never finished
+            REVENANT_TRY_VOID(disk_.remove(path));  // a file that was never finished
         }
     }
+    REVENANT_TRY_VOID(adopt(std::move(compacted_files)));
     if (snapshots.empty()) return {};
     // Every snapshot with its right name was synced before it got it, so the newest must be whole.
     std::sort(snapshots.begin(), snapshots.end());
@@ -74,6 +79,31 @@ Result<void, IoError> Journal::find_files() {
     snapshots.pop_back();
     for (const Lsn at : snapshots) {
         REVENANT_TRY_VOID(disk_.remove(directory_ + "/" + snapshot_name(at)));
+    }
+    return {};
+}
+
+// Each takes the place of the files it was made of, of which a crash may have left some. Among them
+// may be earlier compacted ones.
+Result<void, IoError> Journal::adopt(std::vector<CompactedFile> files) {
+    std::sort(files.begin(), files.end(),
+              [](const CompactedFile& a, const CompactedFile& b) { return a.start < b.start; });
+    Lsn covered;
+    for (const CompactedFile& file : files) {
+        if (file.start < covered) {
+            REVENANT_TRY_VOID(disk_.remove(file.path));
+            continue;
+        }
+        covered = file.end;
+        std::vector<Segment> replaced;
+        for (const auto& [start, segment] : reader_.all()) {
+            if (start >= file.start && start < file.end) replaced.push_back(segment);
+        }
+        for (const Segment& segment : replaced) {
+            reader_.forget(segment.start);
+            REVENANT_TRY_VOID(disk_.remove(segment.path));
+        }
+        reader_.add({file.start, file.path, file.file, file.index});
     }
     return {};
 }
@@ -293,8 +323,7 @@ Lsn Journal::readable_to(Lsn at) const {
         const Lsn end{batch.at.value + batch.bytes->size()};
         if (at >= batch.at && at < end) return end;
     }
-    const auto following = reader_.all().upper_bound(at);
-    return following == reader_.all().end() ? written_ : following->first;
+    return reader_.readable_to(at).value_or(written_);
 }
 
 Lsn Journal::segment_of(Lsn at) const {
@@ -314,7 +343,7 @@ std::vector<Lsn> Journal::segments_between(Lsn first, Lsn last) const {
 // ------------------------------------------------------------------------- snapshots
 
 void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
-    CHECK(!next_snapshot_);
+    CHECK(!next_snapshot_ && !compacting_);
     seal();  // a replay begins with a whole batch
     next_snapshot_ = std::make_shared<Snapshot>(
         Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}, false, {}});
@@ -351,6 +380,90 @@ void Journal::on_snapshot_written(const Snapshot& snapshot) {
     drop_segments(snapshot);
 }
 
+// ------------------------------------------------------------------------- compaction
+
+std::vector<Journal::ClosedSegment> Journal::closed_segments() const {
+    std::vector<ClosedSegment> closed;
+    const auto& segments = reader_.all();
+    for (auto at = segments.begin(); at != segments.end(); ++at) {
+        const auto following = std::next(at);
+        if (following == segments.end()) break;
+        // Behind it there may have been others that are gone.
+        std::uint64_t bytes =
+            std::min(following->first.value - at->first.value, settings_.segments.segment_bytes);
+        if (at->second.index) {
+            bytes = 0;
+            for (const Extent& extent : at->second.index->extents()) bytes += extent.size;
+        }
+        closed.push_back({at->first, following->first, bytes, at->second.index != nullptr});
+    }
+    return closed;
+}
+
+struct Journal::Compaction {
+    std::vector<Segment> sources;
+    std::vector<Extent> extents;
+    Lsn end;
+    std::optional<CompactedFile> file;
+    std::optional<IoError> error;
+};
+
+void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
+    CHECK(!compacting_ && !next_snapshot_);
+    const auto compaction = std::make_shared<Compaction>();
+    SegmentReader sources;
+    for (const auto& [at, segment] : reader_.all()) {
+        if (at < start || at >= end) continue;
+        compaction->sources.push_back(segment);
+        sources.add(segment);
+    }
+    CHECK(!compaction->sources.empty() && end <= snapshot_at_);
+    compaction->extents = joined(std::move(in_use));
+    compaction->end = end;
+    compacting_ = true;
+    worker_.run(
+        [compaction, sources, start, end, &disk = disk_, directory = directory_] {
+            auto written = write_compacted_file(disk, directory, start, end, compaction->extents,
+                                                [&](const Extent& extent, std::span<char> into) {
+                                                    return sources.read(extent.at, into);
+                                                });
+            if (written) {
+                compaction->file = std::move(written).value();
+            } else {
+                compaction->error = std::move(written).error();
+            }
+        },
+        [compaction, self = self_] {
+            if (*self != nullptr) (*self)->on_compacted(*compaction);
+        });
+}
+
+void Journal::on_compacted(const Compaction& compaction) {
+    compacting_ = false;
+    if (compaction.error && compaction.error->disk_full) return;  // the next one may find room
+    if (compaction.error) return fail(*compaction.error);
+    PROBE("journal.compacted");
+    const CompactedFile& file = *compaction.file;
+    for (const Segment& segment : compaction.sources) {
+        reader_.forget(segment.start);
+        // The new file has the name of a compacted one that begins with the same position.
+        if (segment.path != file.path) retire(segment);
+    }
+    reader_.add({file.start, file.path, file.file, file.index});
+}
+
+void Journal::retire(const Segment& segment) {
+    if (segment.index) {
+        worker_.run([&disk = disk_,
+                     path = segment.path] { static_cast<void>(disk.remove(path).has_value()); },
+                    [] {});
+        return;
+    }
+    worker_.run([writer = writer_,
+                 path = segment.path] { static_cast<void>(writer->retire(path).has_value()); },
+                [] {});
+}
+
 void Journal::drop_segments(const Snapshot& snapshot) {
     std::vector<Segment> dead;
     const auto& segments = reader_.all();
@@ -363,9 +476,7 @@ void Journal::drop_segments(const Snapshot& snapshot) {
     }
     for (const Segment& segment : dead) {
         reader_.forget(segment.start);
-        worker_.run(
-            [writer = writer_, path = segment.path] { (void)writer->retire(path).has_value(); },
-            [] {});
+        retire(segment);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "journal/compacted_file.h"
 #include "journal/disk.h"
 #include "journal/disk_worker.h"
 #include "journal/segments.h"
@@ -107,6 +108,22 @@ class Journal {
     void write_snapshot(std::string bytes, std::set<Lsn> segments_in_use);
     bool is_writing_snapshot() const { return next_snapshot_ != nullptr; }
 
+    // --- compaction ---
+
+    struct ClosedSegment {
+        Lsn start;
+        Lsn end;
+        std::uint64_t bytes = 0;  // that it holds
+        bool compacted = false;
+    };
+    // All but the one that is being written, in order.
+    std::vector<ClosedSegment> closed_segments() const;
+    // Puts what is in use of the segments from `start` to `end`, all before the newest snapshot,
+    // into one file in their place. In use is what that snapshot refers to, not less: a restart
+    // begins there. Neither a snapshot nor another compaction may be under way.
+    void compact(Lsn start, Lsn end, std::vector<Extent> in_use);
+    bool is_compacting() const { return compacting_; }
+
   private:
     Journal(Disk& disk, DiskWorker& worker, std::string directory, JournalSettings settings);
     Result<void, IoError> find_files();
@@ -120,6 +137,10 @@ class Journal {
     struct Snapshot;
     void submit_snapshot();
     void on_snapshot_written(const Snapshot& snapshot);
+    Result<void, IoError> adopt(std::vector<CompactedFile> files);
+    struct Compaction;
+    void on_compacted(const Compaction& compaction);
+    void retire(const Segment& segment);
     void fail(const IoError& error);
     void drop_segments(const Snapshot& snapshot);
 
@@ -154,6 +175,7 @@ class Journal {
 
     std::string snapshot_;
     Lsn snapshot_at_;
+    bool compacting_ = false;
     std::shared_ptr<Snapshot> next_snapshot_;  // until it is safe
 };
 

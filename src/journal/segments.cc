@@ -42,15 +42,34 @@ Result<void, IoError> SegmentReader::read(Lsn at, std::span<char> into) const {
     if (segment == nullptr) {
         return Unexpected{IoError{"no segment holds position " + std::to_string(at.value)}};
     }
-    const std::uint64_t offset = at.value - segment->start.value;
+    std::uint64_t offset = at.value - segment->start.value;
+    if (segment->index) {
+        const auto place = segment->index->find(at);
+        if (!place || place->readable_to.value - at.value < into.size()) {
+            return damaged(*segment, at);
+        }
+        offset = place->offset;
+    }
     REVENANT_TRY(const std::size_t got, segment->file->read(offset, into));
     if (got != into.size()) return damaged(*segment, at);
     return {};
 }
 
+std::optional<Lsn> SegmentReader::readable_to(Lsn at) const {
+    const Segment* const segment = find(at);
+    if (segment != nullptr && segment->index) {
+        const auto place = segment->index->find(at);
+        return place ? place->readable_to : at;
+    }
+    const auto following = segments_.upper_bound(at);
+    if (following == segments_.end()) return std::nullopt;
+    return following->first;
+}
+
 void SegmentReader::expect_read(Lsn at, std::uint64_t size) const {
     const Segment* const segment = find(at);
-    if (segment != nullptr) segment->file->expect_read(at.value - segment->start.value, size);
+    if (segment == nullptr || segment->index) return;
+    segment->file->expect_read(at.value - segment->start.value, size);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "journal/compacted_file.h"
 #include "journal/disk.h"
 
 #include <cstdint>
@@ -25,13 +26,14 @@ struct SegmentSettings {
     std::uint64_t fill_bytes = 1024 * 1024;
     std::uint64_t small_batch_bytes = 64 * 1024;
     // Files of dead segments that are kept to be written again.
-    std::size_t spares_max = 4;
+    std::size_t spares_max = 2;
 };
 
 struct Segment {
     Lsn start;
     std::string path;
     std::shared_ptr<File> file;
+    std::shared_ptr<const ExtentIndex> index;  // of a compacted one: what is left of it
 };
 
 std::string segment_name(Lsn start);
@@ -44,6 +46,8 @@ class SegmentReader {
     // Must have been written.
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
     void expect_read(Lsn at, std::uint64_t size) const;
+    // How far one read goes from here, if the segment is not the last.
+    std::optional<Lsn> readable_to(Lsn at) const;
     // The one that holds this position; nullptr if there is none.
     const Segment* find(Lsn at) const;
     const std::map<Lsn, Segment>& all() const { return segments_; }

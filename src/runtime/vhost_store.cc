@@ -6,6 +6,7 @@
 #include "engine/snapshot_codec.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -73,20 +74,108 @@ Result<void, std::string> VhostStore::recover(engine::State& state) {
 // ------------------------------------------------------------------------- snapshots
 
 void VhostStore::take_snapshot_if_due(engine::State& state) {
-    if (journal_->is_writing_snapshot()) return;
-    const std::uint64_t written = journal_->position().value - journal_->snapshot_position().value;
-    if (written >= settings_.snapshot_after_bytes) take_snapshot(state, engine::Stop::none);
+    if (journal_->is_writing_snapshot() || journal_->is_compacting()) return;
+    compact_if_planned();
+    if (journal_->is_compacting()) return;
+    if (bytes_since_snapshot() >= settings_.snapshot_after_bytes) {
+        take_snapshot(state, engine::Stop::none);
+    }
+}
+
+void VhostStore::tidy_up(engine::State& state) {
+    if (journal_->is_writing_snapshot() || journal_->is_compacting() || !planned_.empty()) return;
+    if (bytes_since_snapshot() >= settings_.idle_snapshot_after_bytes) {
+        take_snapshot(state, engine::Stop::none);
+    }
+}
+
+std::uint64_t VhostStore::bytes_since_snapshot() const {
+    return journal_->position().value - journal_->snapshot_position().value;
 }
 
 void VhostStore::take_snapshot(engine::State& state, engine::Stop stop) {
-    std::set<Lsn> in_use;
+    std::map<Lsn, std::uint64_t> bytes_in_use;
     for (const engine::JournalUse& use : engine::journal_in_use(state)) {
         // A stretch may reach over several segments; what lies between counts as used.
-        for (const Lsn segment : journal_->segments_between(use.first, use.last)) {
-            in_use.insert(segment);
+        const std::vector<Lsn> segments = journal_->segments_between(use.first, use.last);
+        for (const Lsn segment : segments) bytes_in_use[segment] += use.bytes / segments.size();
+    }
+    std::set<Lsn> in_use;
+    for (const auto& [segment, bytes] : bytes_in_use) in_use.insert(segment);
+    journal_->write_snapshot(engine::encode_snapshot(state, stop), std::move(in_use));
+    if (stop == engine::Stop::none) plan_compactions(state, bytes_in_use);
+}
+
+// ------------------------------------------------------------------------- compaction
+
+namespace {
+
+struct Neighbours {
+    Lsn start;
+    Lsn end;
+    std::size_t files = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t used = 0;
+
+    std::uint64_t gain() const { return bytes - std::min(bytes, used); }
+    bool worth(const StoreSettings& settings) const {
+        return gain() >= settings.compact_for_bytes || files >= settings.compact_for_files;
+    }
+};
+
+// A file is worth touching if little of it is in use, or if it is small.
+bool is_sparse(const journal::Journal::ClosedSegment& segment, std::uint64_t used) {
+    constexpr std::uint64_t small_file_bytes = 1024 * 1024;
+    return used * 4 < segment.bytes || (segment.compacted && segment.bytes < small_file_bytes);
+}
+
+std::vector<Neighbours> sparse_neighbours(
+    const std::vector<journal::Journal::ClosedSegment>& segments,
+    const std::map<Lsn, std::uint64_t>& bytes_in_use) {
+    std::vector<Neighbours> found(1);
+    for (const auto& segment : segments) {
+        const auto used = bytes_in_use.find(segment.start);
+        if (used == bytes_in_use.end()) continue;  // the snapshot removes it
+        if (!is_sparse(segment, used->second)) {
+            found.emplace_back();
+            continue;
+        }
+        Neighbours& run = found.back();
+        if (run.files == 0) run.start = segment.start;
+        run.end = segment.end;
+        run.files += 1;
+        run.bytes += segment.bytes;
+        run.used += used->second;
+    }
+    return found;
+}
+
+}  // namespace
+
+// What the snapshot refers to must stay even when it is settled before the compaction begins:
+// a restart begins with the snapshot. So what is in use is seen when the snapshot is taken.
+void VhostStore::plan_compactions(engine::State& state,
+                                  const std::map<Lsn, std::uint64_t>& bytes_in_use) {
+    planned_.clear();
+    planned_with_ = journal_->batch_position();
+    for (const Neighbours& run : sparse_neighbours(journal_->closed_segments(), bytes_in_use)) {
+        if (!run.worth(settings_)) continue;
+        PlannedCompaction& planned = planned_.emplace_back();
+        planned.start = run.start;
+        planned.end = run.end;
+        for (const engine::JournalUse& use : engine::journal_in_use(state, run.start, run.end)) {
+            planned.in_use.push_back({use.first, use.bytes});
         }
     }
-    journal_->write_snapshot(engine::encode_snapshot(state, stop), std::move(in_use));
+}
+
+void VhostStore::compact_if_planned() {
+    if (planned_.empty()) return;
+    PlannedCompaction planned = std::move(planned_.back());
+    planned_.pop_back();
+    // A snapshot that found no room is not there.
+    if (journal_->snapshot_position() != planned_with_) return;
+    journal_->compact(planned.start, planned.end, std::move(planned.in_use));
 }
 
 // ------------------------------------------------------------------------- cold store

@@ -13,8 +13,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace revenant::runtime {
 
@@ -22,6 +24,11 @@ struct StoreSettings {
     journal::JournalSettings journal;
     // A snapshot is taken when so much was written since the last one: it bounds the restart.
     std::uint64_t snapshot_after_bytes = 64 * 1024 * 1024;
+    // The same when nobody does anything.
+    std::uint64_t idle_snapshot_after_bytes = 1024 * 1024;
+    // Neighbouring files are compacted when that much of the disk can be had back.
+    std::uint64_t compact_for_bytes = 8 * 1024 * 1024;
+    std::size_t compact_for_files = 16;  // or when they become so many
 };
 
 class VhostStore final : public engine::ColdStore, public engine::FactJournal {
@@ -39,6 +46,8 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     // When enough was written since the last one, or always.
     void take_snapshot_if_due(engine::State& state);
     void take_snapshot(engine::State& state, engine::Stop stop);
+    // The broker has been idle: what was written lately is tidied up as well.
+    void tidy_up(engine::State& state);
 
     // --- ColdStore ---
     engine::ColdPage keep(std::string_view page, engine::Keeping keeping) override;
@@ -57,6 +66,9 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
   private:
     VhostStore(std::unique_ptr<journal::DiskWorker> worker, StoreSettings settings, Fatal fatal)
         : worker_(std::move(worker)), settings_(settings), fatal_(std::move(fatal)) {}
+    void plan_compactions(engine::State& state, const std::map<Lsn, std::uint64_t>& bytes_in_use);
+    std::uint64_t bytes_since_snapshot() const;
+    void compact_if_planned();
     MessageRef find_message(Lsn at, const engine::MessageFormats& formats);
 
     std::unique_ptr<journal::DiskWorker> worker_;
@@ -64,6 +76,13 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     Fatal fatal_;
     std::unique_ptr<journal::Journal> journal_;
     std::unique_ptr<journal::Scratch> scratch_;
+    struct PlannedCompaction {
+        Lsn start;
+        Lsn end;
+        std::vector<journal::Extent> in_use;
+    };
+    std::vector<PlannedCompaction> planned_;
+    Lsn planned_with_;  // the snapshot that must be safe before
 };
 
 }  // namespace revenant::runtime

@@ -142,6 +142,17 @@ TEST(VhostCrash, TheSecondFourthKeepsEveryPromise) { run_every_fourth(2); }
 TEST(VhostCrash, TheThirdFourthKeepsEveryPromise) { run_every_fourth(3); }
 TEST(VhostCrash, TheLastFourthKeepsEveryPromise) { run_every_fourth(4); }
 
+TEST(VhostCrash, TheHistoriesGoEverywhere) {
+    for (const char* const place :
+         {"journal.compacted", "segments.spare_used", "segments.tail_cut"}) {
+        const std::uint64_t before = Probe::hits(place);
+        for (std::uint64_t seed = 1; seed <= 100 && Probe::hits(place) == before; ++seed) {
+            EXPECT_EQ(run_history(seed, 60 + seed, /*lying=*/false).violation, std::nullopt);
+        }
+        EXPECT_GT(Probe::hits(place), before) << place;
+    }
+}
+
 TEST(VhostCrash, ADiskThatLiesIsCaught) {
     std::uint64_t caught = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {

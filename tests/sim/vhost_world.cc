@@ -32,6 +32,9 @@ runtime::StoreSettings store_settings() {
     settings.journal.segments = {
         .segment_bytes = 4096, .fill_bytes = 1024, .small_batch_bytes = 512, .spares_max = 1};
     settings.snapshot_after_bytes = 6000;
+    settings.idle_snapshot_after_bytes = 1000;
+    settings.compact_for_bytes = 3000;
+    settings.compact_for_files = 4;
     return settings;
 }
 
@@ -46,7 +49,7 @@ VhostWorld::~VhostWorld() = default;
 std::optional<std::string> VhostWorld::start() {
     auto store = runtime::VhostStore::open(disk, std::make_unique<BorrowedWorker>(worker_),
                                            directory, store_settings(),
-                                           [](const std::string&) { throw ProcessEnded{}; });
+                                           [](const std::string& why) { throw ProcessEnded(why); });
     if (!store) return store.error();
     engine::EngineSettings settings{.formats = {&engine::test_message_format()},
                                     .memory_budget_bytes = 1500};

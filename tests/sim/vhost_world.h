@@ -19,13 +19,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace revenant::sim {
 
 // The disk is gone in the middle of something: the process ends there.
-struct ProcessEnded {};
+struct ProcessEnded : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 class VhostWorld final : private engine::EffectSink {
   public:
