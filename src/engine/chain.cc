@@ -377,7 +377,14 @@ Block& Chain::page_in(Slot& slot, std::uint64_t number) const {
     slot.cold.reset();
     cold_ -= 1;
     note_complete(number);
+    expect_next(number + 1);
     return *slot.hot;
+}
+
+// Chains are read from their head on: while this block is used, the disk can look for the next.
+void Chain::expect_next(std::uint64_t number) const {
+    const Slot* const next = slot(number);
+    if (next != nullptr && next->cold) paging_->store->expect(*next->cold);
 }
 
 std::optional<BlockSum> Chain::drop_cold(std::uint64_t number) {

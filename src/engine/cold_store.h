@@ -22,6 +22,8 @@ struct ColdPage {
     friend bool operator==(const ColdPage&, const ColdPage&) = default;
 };
 
+struct ColdBlock;
+
 class ColdStore {
   public:
     virtual ~ColdStore() = default;
@@ -34,8 +36,8 @@ class ColdStore {
     virtual void read(Lsn at, std::span<char> into) = 0;
     // How far one read goes from here.
     virtual Lsn readable_to(Lsn at) = 0;
-    // These will be read soon.
-    virtual void expect(ColdPage page, Keeping keeping) = 0;
+    // Its page and its messages will be read soon.
+    virtual void expect(const ColdBlock& block) = 0;
 };
 
 }  // namespace revenant::engine

@@ -50,6 +50,15 @@ TEST(MemoryBudget, TheMiddleOfADeepQueueLeavesMemoryAndComesBackInOrder) {
     EXPECT_THAT(Probe::reached(), Contains("chain.paged_in"));
 }
 
+TEST(MemoryBudget, WhileABlockIsReadTheNextIsLookedFor) {
+    Deep d;
+    d.ch.declare_queue("q");
+    d.fill("q", 5000);
+    const std::uint64_t before = d.s.store().blocks_expected();
+    ASSERT_TRUE(d.ch.get("q", /*no_ack=*/true));
+    EXPECT_GT(d.s.store().blocks_expected(), before);
+}
+
 TEST(MemoryBudget, TransientMessagesLeaveAndLeaveNothingBehind) {
     Deep d;
     d.ch.declare_queue("q", {.durable = false});

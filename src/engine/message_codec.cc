@@ -114,18 +114,16 @@ void encode_message(const Message& message, std::string& out) {
     const ExtraKeys* const extra = message.extra_keys();
     const std::size_t extra_size = extra_keys_size(extra);
     CHECK(extra_size <= UINT16_MAX);
+    const std::uint64_t flags = (message.persistent() ? persistent_flag : 0) |
+                                (message.priority() ? priority_flag : 0) |
+                                (message.ttl_ms() ? ttl_flag : 0);
     writer.u32(0);
-    writer.u8(message.format().number);
-    writer.u8(static_cast<std::uint8_t>((message.persistent() ? persistent_flag : 0) |
-                                        (message.priority() ? priority_flag : 0) |
-                                        (message.ttl_ms() ? ttl_flag : 0)));
-    writer.u8(message.priority().value_or(0));
-    writer.u8(static_cast<std::uint8_t>(message.exchange().size()));
-    writer.u8(static_cast<std::uint8_t>(message.routing_key().size()));
-    writer.u8(0);
-    writer.u16(static_cast<std::uint16_t>(extra_size));
-    writer.u32(message.properties_size());
-    writer.u32(message.body_size());
+    // Small fields are gathered: every append costs, and this is done for every message.
+    writer.u64(std::uint64_t{message.format().number} << 56 | flags << 48 |
+               std::uint64_t{message.priority().value_or(0)} << 40 |
+               std::uint64_t{message.exchange().size()} << 32 |
+               std::uint64_t{message.routing_key().size()} << 24 | extra_size);
+    writer.u64(std::uint64_t{message.properties_size()} << 32 | message.body_size());
     writer.u64(static_cast<std::uint64_t>(message.ttl_ms().value_or(0)));
     if (extra != nullptr) {
         writer.u16(static_cast<std::uint16_t>(extra->cc.size()));

@@ -73,8 +73,6 @@ class Journal {
     Lsn batch_position() const { return gathering_at_; }
     // The position that must be durable for this record to be safe.
     Lsn end_record();
-    // Takes back a record that has begun.
-    void drop_record() { gathering_.resize(record_at_); }
 
     enum class Urgency : std::uint8_t { when_convenient, now };
     // Hands what was gathered to the disk, unless the disk is still at work: then as soon as it is
@@ -92,6 +90,7 @@ class Journal {
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
     // The end of what lies in one place with this position: so far one read goes.
     Lsn readable_to(Lsn at) const;
+    // That will be read soon.
     void expect_read(Lsn at, std::uint64_t size) const { reader_.expect_read(at, size); }
     // The position its segment begins with: what is removed together. Known when it is written;
     // before that the answer is the segment written last.

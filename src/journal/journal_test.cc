@@ -78,22 +78,9 @@ TEST(Journal, AReplayEndsWithTheErrorOfItsVisitor) {
     EXPECT_EQ(visits, 1);
 }
 
-TEST(Journal, ARecordTakenBackIsNotThere) {
-    JournalStage s;
-    s.open();
-    s.append("one");
-    s.journal->begin_record() += "regretted";
-    s.journal->drop_record();
-    s.append("two");
-    s.flush_and_wait(Urgency::now);
-    EXPECT_THAT(s.open(), ElementsAre("one", "two"));
-}
-
 TEST(Journal, WithNothingGatheredAFlushAsksNothingOfTheDisk) {
     JournalStage s;
     s.open();
-    s.journal->begin_record() += "regretted";
-    s.journal->drop_record();
     s.journal->flush(Urgency::now);
     s.journal->flush(Urgency::when_convenient);
     EXPECT_EQ(s.worker.waiting(), 0U);

@@ -68,8 +68,14 @@ std::optional<Lsn> SegmentReader::readable_to(Lsn at) const {
 
 void SegmentReader::expect_read(Lsn at, std::uint64_t size) const {
     const Segment* const segment = find(at);
-    if (segment == nullptr || segment->index) return;
-    segment->file->expect_read(at.value - segment->start.value, size);
+    if (segment == nullptr) return;
+    std::uint64_t offset = at.value - segment->start.value;
+    if (segment->index) {
+        const auto place = segment->index->find(at);
+        if (!place) return;
+        offset = place->offset;
+    }
+    segment->file->expect_read(offset, size);
 }
 
 namespace {

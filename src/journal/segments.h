@@ -101,7 +101,6 @@ class SegmentWriter {
     std::uint64_t filled_ = 0;  // the current file has data or zeros up to here
     bool unsynced_ = false;
     std::vector<std::string> spares_;
-    std::uint64_t spares_made_ = 0;
 };
 
 }  // namespace revenant::journal

@@ -212,8 +212,14 @@ void VhostStore::read(Lsn at, std::span<char> into) {
     if (!read) fatal_(read.error().text);
 }
 
-void VhostStore::expect(engine::ColdPage page, Keeping keeping) {
-    if (keeping == Keeping::durable) journal_->expect_read(page.at, page.size);
+void VhostStore::expect(const engine::ColdBlock& block) {
+    if (block.passing_page) {
+        scratch_->expect(block.passing_page.at.value, block.passing_page.size);
+    }
+    if (block.durable_page) journal_->expect_read(block.durable_page.at, block.durable_page.size);
+    for (const engine::JournalUse& use : block.uses) {
+        journal_->expect_read(use.first, std::max(use.bytes, use.last.value - use.first.value));
+    }
 }
 
 }  // namespace revenant::runtime

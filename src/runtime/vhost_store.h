@@ -55,7 +55,7 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     void drop_passing(engine::ColdPage page) override { scratch_->drop(page.at.value); }
     void read(Lsn at, std::span<char> into) override;
     Lsn readable_to(Lsn at) override { return journal_->readable_to(at); }
-    void expect(engine::ColdPage page, engine::Keeping keeping) override;
+    void expect(const engine::ColdBlock& block) override;
 
     // --- FactJournal ---
     std::string& begin_record() override { return journal_->begin_record(); }
