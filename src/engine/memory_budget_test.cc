@@ -54,9 +54,9 @@ TEST(MemoryBudget, WhileABlockIsReadTheNextIsLookedFor) {
     Deep d;
     d.ch.declare_queue("q");
     d.fill("q", 5000);
-    const std::uint64_t before = d.s.store().blocks_expected();
-    ASSERT_TRUE(d.ch.get("q", /*no_ack=*/true));
-    EXPECT_GT(d.s.store().blocks_expected(), before);
+    const std::uint64_t at_the_head = block_entries;
+    for (std::uint64_t i = 0; i <= at_the_head; ++i) ASSERT_TRUE(d.ch.get("q", /*no_ack=*/true));
+    EXPECT_GE(d.s.store().blocks_expected(), 1U);
 }
 
 TEST(MemoryBudget, TransientMessagesLeaveAndLeaveNothingBehind) {
