@@ -230,8 +230,9 @@ def damaged(base, which, harm):
         if site.broker.alive():
             return
         yield from walk_second_way(site, site.front_door, "" if path.endswith(".snapshot") else path)
-        site.kill()
-        yield from walk_third_way(site)
+        if harm is flip_middle:
+            site.kill()
+            yield from walk_third_way(site)
     return run
 
 
@@ -249,8 +250,8 @@ def second_way_for_a_snapshot_keeps_everything(ground):
 HARMS = {"a flipped bit in": flip_middle, "zeros in": zero_middle, "a cut through": cut_to_half, "nothing left of": empty,
          "the removal of": os.remove, "a newer version of": make_newer}
 NO_FILE = {"unclear message": "a missing segment is told without a file, an offset or the way to the document"}
-NOT_NOTICED = {"silent loss": "nothing but the segment itself knows how far it was synced, so a last segment that lost "
-                              "its end passes for one that was torn by a crash"}
+NOT_NOTICED = {"silent loss": "nothing but the segment itself knows how far it was synced, so a last segment whose "
+                              "end is damaged passes for one that was torn by a crash"}
 NEWER_CUT = {"silent loss": "a batch of another version passes for a torn one, and is written over"}
 LATE = {"unclear message": "what lies before the snapshot is read when somebody wants it, and a checksum that is wrong "
                            "then is CHECK failed, without file and offset",
@@ -264,8 +265,6 @@ KNOWN = {
     ("killed", "a cut through", "the last segment"): NOT_NOTICED,
     ("killed", "nothing left of", "the last segment"): NOT_NOTICED,
     ("killed", "a newer version of", "the last segment"): NEWER_CUT,
-    ("stopped", "a flipped bit in", "the first segment"): LATE,
-    ("stopped", "zeros in", "the first segment"): LATE,
     ("stopped", "a flipped bit in", "a closed segment"): LATE,
     ("stopped", "zeros in", "a closed segment"): LATE,
     ("stopped", "the removal of", "the first segment"): NO_FILE,
@@ -282,17 +281,21 @@ def segment_cases():
                             (last_segment, "the last segment")):
             for harm, damage in HARMS.items():
                 # The last segment may be removed by hand: that is the second way out, and nobody could tell.
-                if (base, which, damage) != (killed, last_segment, os.remove):
+                if (base, which, damage) == (killed, last_segment, os.remove):
+                    continue
+                # The first is as any other, but that nothing stands before it.
+                if which is not first_segment or damage is os.remove:
                     yield Case(f"damage {when}: {harm} {name}", damaged(base, which, damage),
                                KNOWN.get((base.__name__, harm, name), {}))
 
 
-def snapshot_cases():
+def snapshot_and_last_batch_cases():
     for harm, damage in (("a flipped bit in", flip_middle), ("a cut through", cut_to_half), ("nothing left of", empty),
                          ("a newer version of", make_snapshot_newer)):
         yield Case(f"damage after a stop: {harm} the snapshot", damaged(stopped, snapshot, damage))
-    yield Case("damage after a stop: a flipped bit in the last batch",
-               damaged(stopped, last_segment, flip_last_batch), BEFORE_SNAPSHOT)
+    for base, when, known in ((killed, "kill", NOT_NOTICED), (stopped, "stop", BEFORE_SNAPSHOT)):
+        yield Case(f"damage after a {when}: a flipped bit in the last batch",
+                   damaged(base, last_segment, flip_last_batch), known)
 
 
 # --- the tail ------------------------------------------------------------------------------------------
@@ -404,7 +407,7 @@ def damage_to_the_last_change_of_the_catalog_loses_no_virtual_host(ground):
         yield Fault("silent loss", "virtual host", "it is gone with its directory")
 
 
-CASES = [*segment_cases(), *snapshot_cases(), *(case_of(function) for function in (
+CASES = [*segment_cases(), *snapshot_and_last_batch_cases(), *(case_of(function) for function in (
     second_way_for_a_snapshot_keeps_everything, garbage_behind_the_end_is_cut, a_segment_that_was_just_begun_is_used,
     an_empty_segment_elsewhere_is_refused, a_damaged_catalog_is_refused,
     the_second_way_out_of_a_damaged_catalog_keeps_the_messages, a_catalog_that_is_empty_or_gone_is_noticed,
