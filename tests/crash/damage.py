@@ -247,8 +247,8 @@ def second_way_for_a_snapshot_keeps_everything(ground):
         yield Fault("no way out", "snapshot", f"{refusal}")
 
 
-HARMS = {"a flipped bit in": flip_middle, "zeros in": zero_middle, "a cut through": cut_to_half, "nothing left of": empty,
-         "the removal of": os.remove, "a newer version of": make_newer}
+HARMS = {"a flipped bit in": flip_middle, "zeros in": zero_middle, "a cut through": cut_to_half,
+         "nothing left of": empty, "the removal of": os.remove, "a newer version of": make_newer}
 NO_FILE = {"unclear message": "a missing segment is told without a file, an offset or the way to the document"}
 NOT_NOTICED = {"silent loss": "nothing but the segment itself knows how far it was synced, so a last segment whose "
                               "end is damaged passes for one that was torn by a crash"}
@@ -360,8 +360,8 @@ def a_damaged_catalog_is_refused(ground):
         yield Fault("started", "broker", "on a damaged catalog")
 
 
-@known_fault("silent loss", "a start removes the directory of every virtual host that the catalog does not know: without "
-                            "a catalog that is all of them")
+@known_fault("silent loss", "a start removes the directory of every virtual host that the catalog does not know: "
+                            "without a catalog that is all of them")
 def the_second_way_out_of_a_damaged_catalog_keeps_the_messages(ground):
     site = ground.copy_of(with_many_users)
     os.remove(catalog_segment(site))
@@ -376,7 +376,8 @@ def everything(site):
         yield from complaint_about(refusal, DOCUMENT)
 
 
-@known_fault("silent loss", "an empty catalog passes for a new one, and the directories of all virtual hosts are removed")
+@known_fault("silent loss", "an empty catalog passes for a new one, and the directories of all virtual hosts are "
+                            "removed")
 def a_catalog_that_is_empty_or_gone_is_noticed(ground):
     for harm in (empty, os.remove, make_newer):
         site = ground.copy_of(with_many_users)
@@ -387,8 +388,8 @@ def a_catalog_that_is_empty_or_gone_is_noticed(ground):
     yield from everything(site)
 
 
-@known_fault("silent loss", "the last change of the catalog passes for a torn one, even after a stop; the directory of a "
-                            "virtual host that it brought is removed with its messages")
+@known_fault("silent loss", "the last change of the catalog passes for a torn one, even after a stop; the directory of "
+                            "a virtual host that it brought is removed with its messages")
 def damage_to_the_last_change_of_the_catalog_loses_no_virtual_host(ground):
     site = ground.site()
     site.start()

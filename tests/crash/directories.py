@@ -215,8 +215,8 @@ def is_greeted(site):
 
 
 @known_fault("unclear message", "see its exit status")
-@known_fault("exit status", "with very few descriptors a start ends in abort(): reactors and HTTP threads do not expect "
-                            "that none is left")
+@known_fault("exit status", "with very few descriptors a start ends in abort(): reactors and HTTP threads do not "
+                            "expect that none is left")
 def with_too_few_descriptors_a_start_is_refused(ground):
     for count in DESCRIPTORS:
         site = ground.copy_of(with_many_users)

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Directories written by earlier builds, kept as archives in earlier/: every later build reads them.
 
-  earlier.py --revenant build/release/revenant 2       writes earlier/format-2-killed.tar.xz and -stopped, after a change
-                                                       of the format; older archives stay
+  earlier.py --revenant build/release/revenant 2
+
+writes earlier/format-2-killed.tar.xz and -stopped, after a change of the format; older archives stay.
 """
 import argparse
 import glob
@@ -24,7 +25,8 @@ MESSAGES, MESSAGE_BYTES, DEAD = 40, 300, 5
 DEFINITIONS = (("/api/vhosts/old", {}), ("/api/users/ghost", {"password": "boo", "tags": "monitoring"}),
                ("/api/permissions/old/ghost", {"configure": "a.*", "write": "b.*", "read": "c.*"}),
                ("/api/exchanges/%2F/letters", {"type": "topic", "durable": True}),
-               ("/api/policies/%2F/short", {"pattern": "^short", "definition": {"max-length": 7}, "apply-to": "queues"}))
+               ("/api/policies/%2F/short", {"pattern": "^short", "definition": {"max-length": 7},
+                                            "apply-to": "queues"}))
 MORTAL_ARGUMENTS = [("x-dead-letter-exchange", "S", "letters"), ("x-queue-type", "S", "quorum")]
 
 
@@ -58,7 +60,7 @@ def check_furniture(site):
     api = Api(site.broker.http_port)
     for path, body in DEFINITIONS:
         status, answer = api.request("GET", path)
-        shown = {name: value for name, value in body.items() if name in ("configure", "write", "read", "type", "pattern")}
+        shown = {name: body[name] for name in body if name in ("configure", "write", "read", "type", "pattern")}
         if status != 200 or not shown.items() <= answer.items():
             yield Fault("definition lost", path, f"it is {status} {answer}")
     api.close()

@@ -192,8 +192,8 @@ def an_alarm_ends_when_the_queues_are_emptied(ground):
     yield from empties_and_recovers(ground, ALARM_BYTES)
 
 
-@known_fault("stuck", "acks cannot be written to a full disk, nor a snapshot, so nothing is ever removed; a publisher that "
-                      "fills the disk faster than the alarm looks (every 250 ms) gets there with any limit")
+@known_fault("stuck", "acks cannot be written to a full disk, nor a snapshot, so nothing is ever removed; a publisher "
+                      "that fills the disk faster than the alarm looks (every 250 ms) gets there with any limit")
 def a_disk_full_to_the_last_byte_is_freed_by_emptying_the_queues(ground):
     yield from empties_and_recovers(ground, 0)
 
@@ -223,7 +223,8 @@ def a_full_broker_rests(ground):
             yield Fault("spins", "broker", f"it tried to write {writes} times in a second")
 
 
-@known_fault("slow stop", "it waits 60 s for a snapshot that cannot be written, though it would lose nothing by leaving")
+@known_fault("slow stop", "it waits 60 s for a snapshot that cannot be written, though it would lose nothing by "
+                          "leaving")
 def a_broker_with_a_full_disk_stops_at_sigterm(ground):
     with stage_of(ground, 0, ALARM_BYTES) as stage:
         stage.site.start()
