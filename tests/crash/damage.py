@@ -303,15 +303,15 @@ def snapshot_and_last_batch_cases():
 
 def garbage_behind_the_end_is_cut(ground):
     """Whatever a crash left there: noise, or a piece of an earlier batch."""
-    for rubbish in (random.Random(1).randbytes(GARBAGE_BYTES), None):
-        for gap in (0, 8, 4096):
-            site = ground.copy_of(killed)
-            path = last_segment(site)
-            with open(path, "r+b") as file:
-                piece = rubbish or file.read(GARBAGE_BYTES)
-                file.seek((os.path.getsize(path) + 7) // 8 * 8 + gap)
-                file.write(piece)
-            yield from everything_and_goes_on(site)
+    noise = random.Random(1).randbytes(GARBAGE_BYTES)
+    for rubbish, gap in ((noise, 0), (noise, 4096), (None, 0), (None, 8)):
+        site = ground.copy_of(killed)
+        path = last_segment(site)
+        with open(path, "r+b") as file:
+            piece = rubbish or file.read(GARBAGE_BYTES)
+            file.seek((os.path.getsize(path) + 7) // 8 * 8 + gap)
+            file.write(piece)
+        yield from everything_and_goes_on(site)
 
 
 def a_segment_that_was_just_begun_is_used(ground):

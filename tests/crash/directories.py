@@ -92,7 +92,7 @@ def a_file_in_place_of_the_directory_is_refused(ground):
 
 def a_file_in_place_of_a_part_of_the_directory_is_refused(ground):
     for part in ("vhosts", "catalog", "lock"):
-        site = ground.copy_of(stopped)
+        site = ground.copy_of(with_many_users)
         path = os.path.join(site.data, part)
         if part == "lock":
             os.remove(path)

@@ -1,5 +1,6 @@
 """A small file system of its own, in a namespace that anybody may make: it can be full and it can be read-only."""
 import os
+import shutil
 import subprocess
 
 from sites import Skipped
@@ -12,6 +13,8 @@ class Volume:
     """Exists while its keeper does, a process that waits in the namespace."""
 
     def __init__(self, directory, size):
+        if not (shutil.which("unshare") and shutil.which("nsenter")):
+            raise Skipped("unshare and nsenter are not installed")
         os.makedirs(directory, exist_ok=True)
         self.directory = directory
         self.keeper = subprocess.Popen(["unshare", "-rm", "sh", "-c", KEEPER, "sh", directory, str(size)],
@@ -30,7 +33,7 @@ class Volume:
         return f"/proc/{self.keeper.pid}/root{path}"
 
     def make_read_only(self):
-        subprocess.run(self.wrapper + ["mount", "-o", "remount,ro", self.directory], check=True,
+        subprocess.run(self.wrapper + ["mount", "-o", "remount,bind,ro", self.directory], check=True,
                        timeout=COMMAND_SECONDS_MAX)
 
     def free_bytes(self):
