@@ -38,8 +38,6 @@ void fields(Archive& a, WaitingLetter& letter) {
 
 namespace {
 
-constexpr std::uint8_t snapshot_version = 1;
-
 // What is written of a level.
 struct LevelShape {
     std::uint8_t level = 0;

@@ -13,6 +13,9 @@
 
 namespace revenant::engine {
 
+// The first byte of a snapshot.
+constexpr std::uint8_t snapshot_version = 1;
+
 enum class Stop : std::uint8_t { clean, none };  // whether the broker stops in good order after it
 
 std::string encode_snapshot(State& state, Stop stop);

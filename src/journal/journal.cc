@@ -64,7 +64,7 @@ Result<void, IoError> Journal::find_files() {
         } else if (name.ends_with(".spare")) {
             writer_->add_spare(path);
         } else if (name.ends_with(".new")) {
-            REVENANT_TRY_VOID(disk_.remove(path));  // a snapshot that was never finished
+            leftovers_.push_back(path);  // a snapshot that was never finished
         }
     }
     if (snapshots.empty()) return {};
@@ -72,9 +72,7 @@ Result<void, IoError> Journal::find_files() {
     std::sort(snapshots.begin(), snapshots.end());
     REVENANT_TRY_VOID(read_snapshot(snapshots.back()));
     snapshots.pop_back();
-    for (const Lsn at : snapshots) {
-        REVENANT_TRY_VOID(disk_.remove(directory_ + "/" + snapshot_name(at)));
-    }
+    for (const Lsn at : snapshots) leftovers_.push_back(directory_ + "/" + snapshot_name(at));
     return {};
 }
 
@@ -158,6 +156,9 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
         expected = segment_end;
     }
     if (expected != end) return missing();
+    for (const std::string& path : std::exchange(leftovers_, {})) {
+        REVENANT_TRY_VOID(disk_.remove(path));
+    }
     snapshot_.clear();
     snapshot_.shrink_to_fit();
     return {};
@@ -295,6 +296,16 @@ Lsn Journal::readable_to(Lsn at) const {
     }
     const auto following = reader_.all().upper_bound(at);
     return following == reader_.all().end() ? written_ : following->first;
+}
+
+std::string Journal::place_of(Lsn at) const {
+    const Segment* const segment = reader_.find(at);
+    if (segment == nullptr) return "position " + std::to_string(at.value) + " of " + directory_;
+    return "file " + segment->path + ", offset " + std::to_string(at.value - segment->start.value);
+}
+
+std::string Journal::snapshot_path() const {
+    return directory_ + "/" + snapshot_name(snapshot_at_);
 }
 
 Lsn Journal::segment_of(Lsn at) const {
