@@ -84,13 +84,39 @@ Result<void, IoError> Journal::read_snapshot(Lsn at) {
     return {};
 }
 
+namespace {
+
+constexpr std::size_t rewritten_at_once_bytes = 1024 * 1024;
+
+// What a killed process left is not on the disk yet. And where a sync of it failed, it never will
+// be, though it can be read: no later sync knows of it. So it is written once more.
+Result<void, IoError> make_certain(const Segment& segment, Lsn from, Lsn end) {
+    std::string bytes;
+    for (Lsn at = from; at < end; at.value += bytes.size()) {
+        bytes.resize(std::min<std::uint64_t>(rewritten_at_once_bytes, end.value - at.value));
+        const std::uint64_t offset = at.value - segment.start.value;
+        REVENANT_TRY(const std::size_t got, segment.file->read(offset, bytes));
+        if (got != bytes.size()) {
+            return Unexpected{IoError{"file " + segment.path + " is shorter than it was"}};
+        }
+        REVENANT_TRY_VOID(segment.file->write(offset, bytes));
+    }
+    return segment.file->sync();
+}
+
+}  // namespace
+
 // The last segment alone may be torn, so that is where the end is looked for.
 Result<void, IoError> Journal::find_end() {
     Lsn end = snapshot_at_;
     if (!reader_.all().empty()) {
         const auto at = reader_.all().rbegin();
         const Segment& last = at->second;
-        const auto visit = [](const ScannedBatch&) { return Result<void, IoError>{}; };
+        Lsn certain = last.start;  // everything before is
+        const auto visit = [&](const ScannedBatch& batch) {
+            certain = std::max(certain, batch.synced);
+            return Result<void, IoError>{};
+        };
         REVENANT_TRY(const ScanOutcome found,
                      scan_segment(last, last.start, std::nullopt, 0, visit));
         epoch_ = std::max(epoch_, found.epoch);
@@ -107,8 +133,7 @@ Result<void, IoError> Journal::find_end() {
                                       " ends before its own snapshot"}};
         }
         end = found.end;
-        // A process that was killed leaves what is not on the disk yet.
-        REVENANT_TRY_VOID(last.file->sync());
+        REVENANT_TRY_VOID(make_certain(last, std::min(certain, end), end));
         writer_->resume(last, end);
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
@@ -220,7 +245,9 @@ void Journal::submit() {
     if (sealed_.empty() && !sync_wanted_) return;
     at_work_ = true;
     // One sync for all that is sealed, after the last of it.
-    syncing_ = sealed_.size() <= 1 && std::exchange(sync_wanted_, false);
+    syncing_ = sealed_.size() <= 1 && sync_wanted_;
+    // After a full disk more may have been gathered, for which the sync was wanted.
+    if (syncing_ && !flush_wanted_) sync_wanted_ = false;
     const auto written = std::make_shared<Written>();
     if (!sealed_.empty()) {
         written->end = {sealed_.front().at.value + sealed_.front().bytes->size()};
