@@ -1,6 +1,7 @@
 #include "runtime/vhost_store.h"
 
 #include "base/check.h"
+#include "engine/fact_check.h"
 #include "engine/memory_budget.h"
 #include "engine/message_codec.h"
 #include "engine/snapshot_codec.h"
@@ -83,7 +84,14 @@ Result<void, std::string> VhostStore::recover(engine::State& state) {
                     journal_->place_of(record.at) +
                     ": a record with a fact that this broker does not know or cannot read"}};
             }
-            for (const engine::Event& fact : facts) state.apply(fact);
+            for (const engine::Event& fact : facts) {
+                if (!engine::fits(state, fact)) {
+                    return Unexpected{journal::IoError{
+                        journal_->place_of(record.at) +
+                        ": a record with a fact that contradicts those before it"}};
+                }
+                state.apply(fact);
+            }
             engine::keep_memory_budget_in_replay(state);
             suspect = true;
             return {};
@@ -135,6 +143,10 @@ engine::ColdPage VhostStore::keep(std::string_view page, Keeping keeping) {
 
 std::string VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
     if (keeping == Keeping::durable) {
+        const Lsn end = journal_->readable_to(page.at);
+        if (end < page.at || page.size > end.value - page.at.value) {
+            fatal_("journal damaged: " + journal_->place_of(page.at) + ": no page can be here");
+        }
         std::string bytes(page.size, '\0');
         read(page.at, bytes);
         return bytes;
