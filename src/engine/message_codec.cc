@@ -40,7 +40,7 @@ struct Stored {
     std::string_view body;
 };
 
-ExtraKeys decode_extra_keys(std::string_view bytes) {
+std::optional<ExtraKeys> decode_extra_keys(std::string_view bytes) {
     ExtraKeys extra;
     ByteReader in(bytes);
     const std::uint16_t cc_count = in.u16();
@@ -48,6 +48,7 @@ ExtraKeys decode_extra_keys(std::string_view bytes) {
         auto& keys = extra.cc.size() < cc_count ? extra.cc : extra.bcc;
         keys.emplace_back(in.short_string());
     }
+    if (in.failed()) return std::nullopt;
     return extra;
 }
 
@@ -72,7 +73,11 @@ std::optional<Stored> decode_stored(std::string_view bytes, const MessageFormats
     stored.head.persistent = (flags & persistent_flag) != 0;
     if ((flags & priority_flag) != 0) stored.head.priority = priority;
     if ((flags & ttl_flag) != 0) stored.head.ttl_ms = static_cast<std::int64_t>(ttl_ms);
-    if (extra_size > 0) stored.head.extra_keys = decode_extra_keys(in.bytes(extra_size));
+    if (extra_size > 0) {
+        auto extra = decode_extra_keys(in.bytes(extra_size));
+        if (!extra) return std::nullopt;
+        stored.head.extra_keys = std::move(*extra);
+    }
     stored.exchange = in.bytes(exchange_size);
     stored.routing_key = in.bytes(routing_key_size);
     stored.properties = in.bytes(properties_size);

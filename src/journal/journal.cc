@@ -68,30 +68,28 @@ Result<void, IoError> Journal::find_files() {
         } else if (name.ends_with(".spare")) {
             writer_->add_spare(path);
         } else if (name.ends_with(".new")) {
-            REVENANT_TRY_VOID(disk_.remove(path));  // a file that was never finished
+            leftovers_.push_back(path);  // a file that was never finished
         }
     }
-    REVENANT_TRY_VOID(adopt(std::move(compacted_files)));
+    adopt(std::move(compacted_files));
     if (snapshots.empty()) return {};
     // Every snapshot with its right name was synced before it got it, so the newest must be whole.
     std::sort(snapshots.begin(), snapshots.end());
     REVENANT_TRY_VOID(read_snapshot(snapshots.back()));
     snapshots.pop_back();
-    for (const Lsn at : snapshots) {
-        REVENANT_TRY_VOID(disk_.remove(directory_ + "/" + snapshot_name(at)));
-    }
+    for (const Lsn at : snapshots) leftovers_.push_back(directory_ + "/" + snapshot_name(at));
     return {};
 }
 
 // Each takes the place of the files it was made of, of which a crash may have left some. Among them
 // may be earlier compacted ones.
-Result<void, IoError> Journal::adopt(std::vector<CompactedFile> files) {
+void Journal::adopt(std::vector<CompactedFile> files) {
     std::sort(files.begin(), files.end(),
               [](const CompactedFile& a, const CompactedFile& b) { return a.start < b.start; });
     Lsn covered;
     for (const CompactedFile& file : files) {
         if (file.start < covered) {
-            REVENANT_TRY_VOID(disk_.remove(file.path));
+            leftovers_.push_back(file.path);
             continue;
         }
         covered = file.end;
@@ -101,11 +99,10 @@ Result<void, IoError> Journal::adopt(std::vector<CompactedFile> files) {
         }
         for (const Segment& segment : replaced) {
             reader_.forget(segment.start);
-            REVENANT_TRY_VOID(disk_.remove(segment.path));
+            leftovers_.push_back(segment.path);
         }
         reader_.add({file.start, file.path, file.file, file.index});
     }
-    return {};
 }
 
 Result<void, IoError> Journal::read_snapshot(Lsn at) {
@@ -116,13 +113,39 @@ Result<void, IoError> Journal::read_snapshot(Lsn at) {
     return {};
 }
 
+namespace {
+
+constexpr std::size_t rewritten_at_once_bytes = 1024 * 1024;
+
+// What a killed process left is not on the disk yet. And where a sync of it failed, it never will
+// be, though it can be read: no later sync knows of it. So it is written once more.
+Result<void, IoError> make_certain(const Segment& segment, Lsn from, Lsn end) {
+    std::string bytes;
+    for (Lsn at = from; at < end; at.value += bytes.size()) {
+        bytes.resize(std::min<std::uint64_t>(rewritten_at_once_bytes, end.value - at.value));
+        const std::uint64_t offset = at.value - segment.start.value;
+        REVENANT_TRY(const std::size_t got, segment.file->read(offset, bytes));
+        if (got != bytes.size()) {
+            return Unexpected{IoError{"file " + segment.path + " is shorter than it was"}};
+        }
+        REVENANT_TRY_VOID(segment.file->write(offset, bytes));
+    }
+    return segment.file->sync();
+}
+
+}  // namespace
+
 // The last segment alone may be torn, so that is where the end is looked for.
 Result<void, IoError> Journal::find_end() {
     Lsn end = snapshot_at_;
     if (!reader_.all().empty()) {
         const auto at = reader_.all().rbegin();
         const Segment& last = at->second;
-        const auto visit = [](const ScannedBatch&) { return Result<void, IoError>{}; };
+        Lsn certain = last.start;  // everything before is
+        const auto visit = [&](const ScannedBatch& batch) {
+            certain = std::max(certain, batch.synced);
+            return Result<void, IoError>{};
+        };
         REVENANT_TRY(const ScanOutcome found,
                      scan_segment(last, last.start, std::nullopt, 0, visit));
         epoch_ = std::max(epoch_, found.epoch);
@@ -139,8 +162,7 @@ Result<void, IoError> Journal::find_end() {
                                       " ends before its own snapshot"}};
         }
         end = found.end;
-        // A process that was killed leaves what is not on the disk yet.
-        REVENANT_TRY_VOID(last.file->sync());
+        REVENANT_TRY_VOID(make_certain(last, std::min(certain, end), end));
         writer_->resume(last, end);
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
@@ -188,6 +210,9 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
         expected = segment_end;
     }
     if (expected != end) return missing();
+    for (const std::string& path : std::exchange(leftovers_, {})) {
+        REVENANT_TRY_VOID(disk_.remove(path));
+    }
     snapshot_.clear();
     snapshot_.shrink_to_fit();
     return {};
@@ -249,7 +274,9 @@ void Journal::submit() {
     if (sealed_.empty() && !sync_wanted_) return;
     at_work_ = true;
     // One sync for all that is sealed, after the last of it.
-    syncing_ = sealed_.size() <= 1 && std::exchange(sync_wanted_, false);
+    syncing_ = sealed_.size() <= 1 && sync_wanted_;
+    // After a full disk more may have been gathered, for which the sync was wanted.
+    if (syncing_ && !flush_wanted_) sync_wanted_ = false;
     const auto written = std::make_shared<Written>();
     if (!sealed_.empty()) {
         written->end = {sealed_.front().at.value + sealed_.front().bytes->size()};
@@ -324,6 +351,16 @@ Lsn Journal::readable_to(Lsn at) const {
         if (at >= batch.at && at < end) return end;
     }
     return reader_.readable_to(at).value_or(written_);
+}
+
+std::string Journal::place_of(Lsn at) const {
+    const Segment* const segment = reader_.find(at);
+    if (segment == nullptr) return "position " + std::to_string(at.value) + " of " + directory_;
+    return "file " + segment->path + ", offset " + std::to_string(at.value - segment->start.value);
+}
+
+std::string Journal::snapshot_path() const {
+    return directory_ + "/" + snapshot_name(snapshot_at_);
 }
 
 Lsn Journal::segment_of(Lsn at) const {

@@ -60,6 +60,9 @@ class Journal {
 
     // Empty if there is none.
     const std::string& snapshot() const { return snapshot_; }
+    std::string snapshot_path() const;
+    // Until it has gone well nothing on the disk is changed: who refuses the contents leaves them
+    // to the version of the broker that wrote them.
     Result<void, IoError> replay(const Visitor& visit);
     void listen(Listener listener) { listener_ = std::move(listener); }
 
@@ -92,6 +95,8 @@ class Journal {
     Lsn readable_to(Lsn at) const;
     // That will be read soon.
     void expect_read(Lsn at, std::uint64_t size) const { reader_.expect_read(at, size); }
+    // "file F, offset N", for errors.
+    std::string place_of(Lsn at) const;
     // The position its segment begins with: what is removed together. Known when it is written;
     // before that the answer is the segment written last.
     Lsn segment_of(Lsn at) const;
@@ -136,7 +141,7 @@ class Journal {
     struct Snapshot;
     void submit_snapshot();
     void on_snapshot_written(const Snapshot& snapshot);
-    Result<void, IoError> adopt(std::vector<CompactedFile> files);
+    void adopt(std::vector<CompactedFile> files);
     struct Compaction;
     void on_compacted(const Compaction& compaction);
     void retire(const Segment& segment);
@@ -172,6 +177,7 @@ class Journal {
     Lsn durable_;
     std::uint32_t epoch_ = 0;
 
+    std::vector<std::string> leftovers_;  // files that go when the start has succeeded
     std::string snapshot_;
     Lsn snapshot_at_;
     bool compacting_ = false;

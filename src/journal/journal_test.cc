@@ -835,6 +835,35 @@ TEST(JournalFailure, OfASyncIsToldOnceAndNothingIsPromisedAfterIt) {
     EXPECT_EQ(s.durable, promised);
 }
 
+// The process ends, the machine goes on: what the sync did not write can still be read. It is not
+// on the disk, and no later sync would bring it there.
+TEST(JournalFailure, WhatASyncLeftOutIsWrittenAgainByTheNextStart) {
+    JournalStage s;
+    s.open();
+    s.append_safely("a");
+    s.disk.fail_next_sync();
+    s.append("b");
+    s.flush_and_wait(Urgency::now);
+    EXPECT_THAT(s.failed, SizeIs(1));
+    EXPECT_THAT(s.open_after(SimDisk::Loss::process), ElementsAre("a", "b"));
+    s.append_safely("c");
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("a", "b", "c"));
+}
+
+// What was asked for while the disk was full is not forgotten over the batch that is tried again.
+TEST(JournalFailure, OfAFullDiskDelaysNoLaterSync) {
+    JournalStage s;
+    s.open();
+    s.append_safely("one");
+    s.disk.set_capacity(s.disk.used_bytes());
+    s.append_safely(std::string(3000, 'x'));
+    EXPECT_THAT(s.full, ElementsAre(true));
+    s.disk.set_capacity(std::nullopt);
+    s.append_safely("two");
+    EXPECT_EQ(s.journal->durable(), s.journal->batch_position());
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), SizeIs(3));
+}
+
 // Some file systems find only then that there is no room. What the failed sync left out may be
 // forgotten by now: written earlier, no longer ours to write again.
 TEST(JournalFailure, OfASyncIsNoFullDiskWhateverItSays) {

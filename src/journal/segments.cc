@@ -21,6 +21,12 @@ Unexpected<IoError> damaged(const Segment& segment, Lsn at) {
         "out"}};
 }
 
+Unexpected<IoError> of_other_version(const Segment& segment, unsigned version) {
+    return Unexpected{IoError{"file " + segment.path + " is of version " + std::to_string(version) +
+                              " of the journal's format; this broker knows version " +
+                              std::to_string(batch_version_known)}};
+}
+
 }  // namespace
 
 std::string segment_name(Lsn start) { return position_name(start, segment_suffix); }
@@ -120,18 +126,27 @@ Result<std::optional<ScannedBatch>, IoError> whole_batch(Window& window, Lsn at)
     return std::optional{ScannedBatch{at, bytes, header->epoch, header->synced}};
 }
 
+// What another version wrote is neither torn nor damaged, and never cut off.
+Result<void, IoError> check_version(const Segment& segment, Window& window, Lsn at) {
+    REVENANT_TRY(const std::string_view head, window.at(at, batch_header_bytes));
+    const auto version = batch_version(head, at);
+    if (version && *version != batch_version_known) return of_other_version(segment, *version);
+    return {};
+}
+
 // What stands behind a place where no whole batch is.
 struct Remains {
     bool was_synced = false;  // a later batch says that what stood there was
     std::uint32_t epoch = 0;  // the highest of them
 };
 
-Result<Remains, IoError> find_remains(Window& window, Lsn broken) {
+Result<Remains, IoError> find_remains(const Segment& segment, Window& window, Lsn broken) {
     Remains remains;
     for (std::uint64_t at = broken.value + batch_alignment; at + batch_header_bytes <= window.end();
          at += batch_alignment) {
         REVENANT_TRY(const std::string_view head, window.at({at}, batch_header_bytes));
-        if (!read_batch_header(head, {at})) continue;
+        if (!batch_version(head, {at})) continue;
+        REVENANT_TRY_VOID(check_version(segment, window, {at}));
         REVENANT_TRY(const auto batch, whole_batch(window, {at}));
         if (!batch) continue;
         remains.was_synced = remains.was_synced || batch->synced > broken;
@@ -152,8 +167,9 @@ Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std:
         REVENANT_TRY(const auto batch, whole_batch(window, at));
         // One of an earlier epoch was cut off by a start after it was written.
         if (!batch || batch->epoch < epoch) {
+            REVENANT_TRY_VOID(check_version(segment, window, at));
             if (end) return damaged(segment, at);
-            REVENANT_TRY(const Remains remains, find_remains(window, at));
+            REVENANT_TRY(const Remains remains, find_remains(segment, window, at));
             if (remains.was_synced) return damaged(segment, at);
             PROBE("segments.tail_cut");
             return ScanOutcome{at, std::max(epoch, remains.epoch)};

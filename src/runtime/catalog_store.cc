@@ -1,5 +1,6 @@
 #include "runtime/catalog_store.h"
 
+#include "base/check.h"
 #include "catalog/catalog_codec.h"
 
 #include <utility>
@@ -9,8 +10,19 @@ namespace {
 
 constexpr std::uint64_t snapshot_after_bytes = 1024 * 1024;
 
-std::string text_of(CatalogDecodeError error) {
-    return error == CatalogDecodeError::malformed ? "damaged" : "of an unknown version";
+std::string text_of(CatalogDecodeError error, std::string_view record) {
+    switch (error) {
+        case CatalogDecodeError::malformed:
+            return "a record that is damaged";
+        case CatalogDecodeError::unknown_event:
+            return "a record with a fact that this broker does not know";
+        case CatalogDecodeError::unknown_version:
+            return "a record of version " +
+                   std::to_string(
+                       static_cast<unsigned>(static_cast<std::uint8_t>(record.front()))) +
+                   "; this broker knows version " + std::to_string(catalog_record_version);
+    }
+    UNREACHABLE();
 }
 
 }  // namespace
@@ -30,22 +42,23 @@ Result<std::unique_ptr<CatalogStore>, std::string> CatalogStore::open(
 
 Result<bool, std::string> CatalogStore::load(Catalog& catalog) {
     bool found = false;
-    const auto replay = [&](std::string_view bytes) -> Result<void, journal::IoError> {
+    const auto replay = [&](std::string_view bytes,
+                            const std::string& place) -> Result<void, journal::IoError> {
         const auto record = decode_catalog_record(bytes);
         if (!record) {
-            return Unexpected{
-                journal::IoError{"the catalog holds a record that is " + text_of(record.error())}};
+            return Unexpected{journal::IoError{place + ": " + text_of(record.error(), bytes)}};
         }
         catalog.replay(*record);
         found = true;
         return {};
     };
     if (!journal_->snapshot().empty()) {
-        const auto snapshot = replay(journal_->snapshot());
+        const auto snapshot = replay(journal_->snapshot(), "file " + journal_->snapshot_path());
         if (!snapshot) return Unexpected{snapshot.error().text};
     }
-    const auto replayed = journal_->replay(
-        [&](const journal::Journal::Record& record) { return replay(record.bytes); });
+    const auto replayed = journal_->replay([&](const journal::Journal::Record& record) {
+        return replay(record.bytes, journal_->place_of(record.at));
+    });
     if (!replayed) return Unexpected{replayed.error().text};
     return found;
 }

@@ -1,6 +1,7 @@
 #include "runtime/vhost_store.h"
 
 #include "base/check.h"
+#include "engine/fact_check.h"
 #include "engine/memory_budget.h"
 #include "engine/message_codec.h"
 #include "engine/snapshot_codec.h"
@@ -19,55 +20,88 @@ Result<std::unique_ptr<VhostStore>, std::string> VhostStore::open(
     journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker, const std::string& directory,
     StoreSettings settings, Fatal fatal) {
     std::unique_ptr<VhostStore> store(
-        new VhostStore(std::move(worker), settings, std::move(fatal)));
+        new VhostStore(disk, std::move(worker), directory, settings, std::move(fatal)));
     auto opened = journal::Journal::open(disk, *store->worker_, directory, settings.journal);
     if (!opened) return Unexpected{std::move(opened).error().text};
     store->journal_ = std::move(opened).value();
-    auto scratch = journal::Scratch::open(disk, directory + "/scratch");
-    if (!scratch) return Unexpected{std::move(scratch).error().text};
-    store->scratch_ = std::move(scratch).value();
     return store;
 }
 
 // ------------------------------------------------------------------------- restart
 
+// Empty if no message is there. The position comes from a record: nothing about it is certain.
 MessageRef VhostStore::find_message(Lsn at, const engine::MessageFormats& formats) {
+    if (at >= journal_->durable()) return {};
     std::string bytes(engine::stored_message_header_bytes, '\0');
-    read(at, bytes);
-    bytes.resize(engine::stored_size(bytes));
-    read(at, bytes);
+    if (!journal_->read(at, bytes)) return {};
+    const std::size_t size = engine::stored_size(bytes);
+    if (size > journal_->readable_to(at).value - at.value) return {};
+    bytes.resize(size);
+    if (!journal_->read(at, bytes)) return {};
     return engine::decode_stub(bytes, formats, at);
 }
 
-Result<void, std::string> VhostStore::recover(engine::State& state) {
-    bool suspect = true;
-    if (!journal_->snapshot().empty()) {
-        const auto decoded = engine::decode_snapshot(journal_->snapshot(), state);
-        if (!decoded) return Unexpected{std::string("the snapshot is of an unknown version")};
-        suspect = decoded->stop != engine::Stop::clean;
+namespace {
+
+std::string number_of(char byte) {
+    return std::to_string(static_cast<unsigned>(static_cast<std::uint8_t>(byte)));
+}
+
+}  // namespace
+
+Result<engine::Stop, std::string> VhostStore::recover_snapshot(engine::State& state) {
+    const std::string& bytes = journal_->snapshot();
+    if (bytes.empty()) return engine::Stop::none;
+    if (static_cast<std::uint8_t>(bytes.front()) != engine::snapshot_version) {
+        return Unexpected{"file " + journal_->snapshot_path() + " holds a snapshot of version " +
+                          number_of(bytes.front()) + "; this broker knows version " +
+                          std::to_string(engine::snapshot_version)};
     }
+    const auto decoded = engine::decode_snapshot(bytes, state);
+    if (!decoded) {
+        return Unexpected{"file " + journal_->snapshot_path() + " holds no sound snapshot"};
+    }
+    return decoded->stop;
+}
+
+Result<void, std::string> VhostStore::recover(engine::State& state) {
+    REVENANT_TRY(const engine::Stop stop, recover_snapshot(state));
+    bool suspect = stop != engine::Stop::clean;
     const engine::MessageFormats& formats = state.paging().formats;
     engine::EventReader reader(formats, [&](Lsn at) { return find_message(at, formats); });
     std::vector<engine::Event> facts;
     const auto replayed = journal_->replay(
         [&](const journal::Journal::Record& record) -> Result<void, journal::IoError> {
-            if (record.bytes.front() == static_cast<char>(engine::RecordKind::page)) return {};
-            facts.clear();
-            const bool known =
-                record.bytes.front() == static_cast<char>(engine::RecordKind::facts) &&
-                reader.read(record.bytes.substr(1), {record.at.value + 1}, record.batch, facts);
-            if (!known) {
-                return Unexpected{journal::IoError{"the record at position " +
-                                                   std::to_string(record.at.value) +
-                                                   " is of an unknown version"}};
+            const char kind = record.bytes.front();
+            if (kind == static_cast<char>(engine::RecordKind::page)) return {};
+            if (kind != static_cast<char>(engine::RecordKind::facts)) {
+                return Unexpected{journal::IoError{journal_->place_of(record.at) +
+                                                   ": a record of kind " + number_of(kind) +
+                                                   ", which this broker does not know"}};
             }
-            for (const engine::Event& fact : facts) state.apply(fact);
+            facts.clear();
+            if (!reader.read(record.bytes.substr(1), {record.at.value + 1}, record.batch, facts)) {
+                return Unexpected{journal::IoError{
+                    journal_->place_of(record.at) +
+                    ": a record with a fact that this broker does not know or cannot read"}};
+            }
+            for (const engine::Event& fact : facts) {
+                if (!engine::fits(state, fact)) {
+                    return Unexpected{journal::IoError{
+                        journal_->place_of(record.at) +
+                        ": a record with a fact that contradicts those before it"}};
+                }
+                state.apply(fact);
+            }
             engine::keep_memory_budget_in_replay(state);
             suspect = true;
             return {};
         });
     if (!replayed) return Unexpected{replayed.error().text};
     if (suspect) state.suspect_all();
+    auto scratch = journal::Scratch::open(disk_, directory_ + "/scratch");
+    if (!scratch) return Unexpected{std::move(scratch).error().text};
+    scratch_ = std::move(scratch).value();
     return {};
 }
 
@@ -198,6 +232,10 @@ engine::ColdPage VhostStore::keep(std::string_view page, Keeping keeping) {
 
 std::string VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
     if (keeping == Keeping::durable) {
+        const Lsn end = journal_->readable_to(page.at);
+        if (end < page.at || page.size > end.value - page.at.value) {
+            fatal_("journal damaged: " + journal_->place_of(page.at) + ": no page can be here");
+        }
         std::string bytes(page.size, '\0');
         read(page.at, bytes);
         return bytes;

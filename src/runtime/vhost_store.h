@@ -41,7 +41,8 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
         const std::string& directory, StoreSettings settings, Fatal fatal);
 
     journal::Journal& journal() { return *journal_; }
-    // Brings back what survived, into an engine that nobody uses yet.
+    // Brings back what survived, into an engine that nobody uses yet. Comes before all else; an
+    // error leaves everything on the disk as it was.
     Result<void, std::string> recover(engine::State& state);
     // When enough was written since the last one, or always.
     void take_snapshot_if_due(engine::State& state);
@@ -64,18 +65,26 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     Lsn batch_position() const override { return journal_->batch_position(); }
 
   private:
-    VhostStore(std::unique_ptr<journal::DiskWorker> worker, StoreSettings settings, Fatal fatal)
-        : worker_(std::move(worker)), settings_(settings), fatal_(std::move(fatal)) {}
+    VhostStore(journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker,
+               std::string directory, StoreSettings settings, Fatal fatal)
+        : disk_(disk),
+          worker_(std::move(worker)),
+          directory_(std::move(directory)),
+          settings_(settings),
+          fatal_(std::move(fatal)) {}
+    Result<engine::Stop, std::string> recover_snapshot(engine::State& state);
     void plan_compactions(engine::State& state, const std::map<Lsn, std::uint64_t>& bytes_in_use);
     std::uint64_t bytes_since_snapshot() const;
     void compact_if_planned();
     MessageRef find_message(Lsn at, const engine::MessageFormats& formats);
 
+    journal::Disk& disk_;
     std::unique_ptr<journal::DiskWorker> worker_;
+    const std::string directory_;
     const StoreSettings settings_;
     Fatal fatal_;
     std::unique_ptr<journal::Journal> journal_;
-    std::unique_ptr<journal::Scratch> scratch_;
+    std::unique_ptr<journal::Scratch> scratch_;  // once it has recovered
     struct PlannedCompaction {
         Lsn start;
         Lsn end;
