@@ -28,6 +28,7 @@ struct CatalogRefusal {
         invalid_compat,
         vhost_is_protected,
         vhost_limit_exceeded,
+        disk_is_full,
     };
     Kind kind;
     std::string text;  // For people: the reason HTTP and the command line show.

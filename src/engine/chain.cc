@@ -362,7 +362,10 @@ Block& Chain::page_in(Slot& slot, std::uint64_t number) const {
     const auto bring = [&](ColdPage page, Keeping keeping) {
         if (!page) return;
         const std::string bytes = paging_->store->fetch(page, keeping);
-        CHECK(decode_page(bytes, keeping, paging_->formats, *block));
+        if (!decode_page(bytes, keeping, paging_->formats, *block)) {
+            CHECK(keeping == Keeping::durable);  // others were in our hands all the time
+            paging_->store->damaged(page.at);
+        }
     };
     bring(cold.durable_page, Keeping::durable);
     bring(cold.passing_page, Keeping::passing);
@@ -429,7 +432,7 @@ void Chain::make_whole(std::uint64_t sequence) {
         const std::string_view stored =
             std::string_view(bytes).substr(at.value - begin.value, stored_size(*entry->message));
         MessageRef whole = decode_message(stored, paging_->formats, at);
-        CHECK(whole);
+        if (!whole) paging_->store->damaged(at);
         count_resident(-memory_of(*entry));
         entry->message = std::move(whole);
         count_resident(memory_of(*entry));

@@ -34,6 +34,15 @@ std::string encode_index(const std::vector<Extent>& extents) {
     return index;
 }
 
+constexpr std::size_t checksum_bytes = 8;
+
+// Of what stands before the checksum, and of the index.
+std::uint64_t checksum_of(std::string_view header, std::string_view index) {
+    const std::string_view before = header.substr(0, header_bytes - checksum_bytes);
+    const std::uint64_t seed = XXH3_64bits(before.data(), before.size());
+    return XXH3_64bits_withSeed(index.data(), index.size(), seed);
+}
+
 std::string encode_header(Lsn start, Lsn end, std::uint64_t count, std::string_view index) {
     std::string header;
     ByteWriter out(header);
@@ -42,7 +51,7 @@ std::string encode_header(Lsn start, Lsn end, std::uint64_t count, std::string_v
     out.u64(start.value);
     out.u64(end.value);
     out.u64(count);
-    out.u64(XXH3_64bits_withSeed(index.data(), index.size(), start.value));
+    out.u64(checksum_of(header, index));
     return header;
 }
 
@@ -141,9 +150,8 @@ Result<CompactedFile, IoError> open_compacted_file(Disk& disk, const std::string
     }
     std::string index(count * index_entry_bytes, '\0');
     REVENANT_TRY(const std::size_t index_got, file->read(header_bytes, index));
-    if (index_got != index.size() ||
-        XXH3_64bits_withSeed(index.data(), index.size(), start.value) != checksum) {
-        return damaged(path, "its index is wrong");
+    if (index_got != index.size() || checksum_of(header, index) != checksum) {
+        return damaged(path, "its header or index is wrong");
     }
     std::vector<Extent> extents;
     ByteReader entries(index);

@@ -2,7 +2,8 @@
 // so nothing that refers to them needs to know: an index says where each stretch went.
 //
 //   magic u32 "RVC1", zero u32, start u64, end u64, count u64, checksum u64 (XXH3 of the index,
-//   seed start), index { lsn u64, size u64 }, then the stretches in the same order
+//   seeded with XXH3 of what stands before), index { lsn u64, size u64 }, then the stretches in the
+//   same order
 //
 // Like a snapshot it is written aside, synced and renamed. It is named after the position it begins
 // with and takes the place of every segment that begins before its end.

@@ -158,8 +158,10 @@ Result<void, IoError> Journal::find_end() {
             epoch_ = std::max(epoch_, earlier.epoch);
         }
         if (found.end < snapshot_at_) {
-            return Unexpected{IoError{"journal damaged: directory " + directory_ +
-                                      " ends before its own snapshot"}};
+            return Unexpected{IoError{"journal damaged: file " + last.path + ", offset " +
+                                      std::to_string(found.end.value - last.start.value) +
+                                      ": it ends before the snapshot " + snapshot_path() +
+                                      " was taken; see docs/formats/journal.md for ways out"}};
         }
         end = found.end;
         REVENANT_TRY_VOID(make_certain(last, std::min(certain, end), end));
@@ -198,7 +200,8 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
     const auto missing = [&] {
         return Unexpected{IoError{"journal damaged: directory " + directory_ +
                                   ": the segment that holds position " +
-                                  std::to_string(expected.value) + " is missing"}};
+                                  std::to_string(expected.value) +
+                                  " is missing; see docs/formats/journal.md for ways out"}};
     };
     for (auto at = segments.begin(); at != segments.end(); ++at) {
         const auto following = std::next(at);
@@ -249,7 +252,8 @@ void Journal::flush(Urgency urgency) {
     const bool unsynced = gathered || !sealed_.empty() || durable_ != written_;
     if (gathered) flush_wanted_ = true;
     if (unsynced && urgency == Urgency::now) sync_wanted_ = true;
-    submit();
+    // A full disk is asked again by retry(), not by everybody who has something to write.
+    if (!disk_full_) submit();
 }
 
 void Journal::retry() {
@@ -358,6 +362,8 @@ std::string Journal::place_of(Lsn at) const {
     if (segment == nullptr) return "position " + std::to_string(at.value) + " of " + directory_;
     return "file " + segment->path + ", offset " + std::to_string(at.value - segment->start.value);
 }
+
+bool Journal::holds(Lsn at) const { return at >= written_ || reader_.holds(at); }
 
 std::string Journal::snapshot_path() const {
     return directory_ + "/" + snapshot_name(snapshot_at_);

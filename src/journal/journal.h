@@ -91,6 +91,8 @@ class Journal {
     // --- reading ---
 
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
+    // Whether there is a file with this position in it.
+    bool holds(Lsn at) const;
     // The end of what lies in one place with this position: so far one read goes.
     Lsn readable_to(Lsn at) const;
     // That will be read soon.

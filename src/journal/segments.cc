@@ -46,7 +46,9 @@ const Segment* SegmentReader::find(Lsn at) const {
 Result<void, IoError> SegmentReader::read(Lsn at, std::span<char> into) const {
     const Segment* const segment = find(at);
     if (segment == nullptr) {
-        return Unexpected{IoError{"no segment holds position " + std::to_string(at.value)}};
+        return Unexpected{IoError{"journal damaged: no segment holds position " +
+                                  std::to_string(at.value) +
+                                  "; see docs/formats/journal.md for ways out"}};
     }
     std::uint64_t offset = at.value - segment->start.value;
     if (segment->index) {
@@ -59,6 +61,14 @@ Result<void, IoError> SegmentReader::read(Lsn at, std::span<char> into) const {
     REVENANT_TRY(const std::size_t got, segment->file->read(offset, into));
     if (got != into.size()) return damaged(*segment, at);
     return {};
+}
+
+bool SegmentReader::holds(Lsn at) const {
+    const Segment* const segment = find(at);
+    if (segment == nullptr) return false;
+    if (segment->index) return segment->index->find(at).has_value();
+    const auto size = segment->file->size();
+    return size && at.value - segment->start.value < *size;
 }
 
 std::optional<Lsn> SegmentReader::readable_to(Lsn at) const {
@@ -190,6 +200,24 @@ void SegmentWriter::resume(Segment segment, Lsn end) {
 
 Result<void, IoError> SegmentWriter::write(Lsn at, std::string_view batch,
                                            std::optional<Segment>& opened) {
+    auto outcome = write_once(at, batch, opened);
+    // Before the disk is called full, it gets back what is kept of it for later.
+    while (!outcome && outcome.error().disk_full && drop_a_spare()) {
+        outcome = write_once(at, batch, opened);
+    }
+    return outcome;
+}
+
+bool SegmentWriter::drop_a_spare() {
+    if (spares_.empty()) return false;
+    PROBE("segments.spare_dropped");
+    const bool removed = disk_.remove(spares_.back()).has_value();
+    spares_.pop_back();
+    return removed;
+}
+
+Result<void, IoError> SegmentWriter::write_once(Lsn at, std::string_view batch,
+                                                std::optional<Segment>& opened) {
     const bool fits =
         current_ && (at.value - current_->start.value) + batch.size() <= settings_.segment_bytes;
     if (!fits && (!current_ || current_->start != at)) {
@@ -246,7 +274,11 @@ Result<void, IoError> SegmentWriter::fill_ahead(std::uint64_t end) {
 }
 
 Result<void, IoError> SegmentWriter::retire(const std::string& path) {
-    if (spares_.size() >= settings_.spares_max) return disk_.remove(path);
+    // Where room is short, nothing is kept for later.
+    constexpr std::uint64_t segments_free_min = 8;
+    const auto free_bytes = disk_.free_bytes(directory_);
+    const bool roomy = free_bytes && *free_bytes >= segments_free_min * settings_.segment_bytes;
+    if (!roomy || spares_.size() >= settings_.spares_max) return disk_.remove(path);
     const std::string spare = path + std::string(spare_suffix);
     REVENANT_TRY_VOID(disk_.rename(path, spare));
     spares_.push_back(spare);

@@ -46,6 +46,8 @@ class SegmentReader {
     // Must have been written.
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
     void expect_read(Lsn at, std::uint64_t size) const;
+    // Whether one of the files has this position in it.
+    bool holds(Lsn at) const;
     // How far one read goes from here, if the segment is not the last.
     std::optional<Lsn> readable_to(Lsn at) const;
     // The one that holds this position; nullptr if there is none.
@@ -91,6 +93,9 @@ class SegmentWriter {
     Result<void, IoError> retire(const std::string& path);
 
   private:
+    Result<void, IoError> write_once(Lsn at, std::string_view batch,
+                                     std::optional<Segment>& opened);
+    bool drop_a_spare();
     Result<void, IoError> open_next(Lsn start);
     Result<void, IoError> fill_ahead(std::uint64_t end);
 

@@ -9,6 +9,8 @@ namespace revenant::runtime {
 namespace {
 
 constexpr std::uint64_t snapshot_after_bytes = 1024 * 1024;
+// More than any change takes, with the zeros that are written ahead of it.
+constexpr std::uint64_t room_bytes = 4 * 1024 * 1024;
 
 std::string text_of(CatalogDecodeError error, std::string_view record) {
     switch (error) {
@@ -30,6 +32,8 @@ std::string text_of(CatalogDecodeError error, std::string_view record) {
 Result<std::unique_ptr<CatalogStore>, std::string> CatalogStore::open(
     journal::Disk& disk, const std::string& directory) {
     auto store = std::make_unique<CatalogStore>();
+    store->disk_ = &disk;
+    store->directory_ = directory;
     auto opened = journal::Journal::open(disk, store->worker_, directory, {});
     if (!opened) return Unexpected{std::move(opened).error().text};
     store->journal_ = std::move(opened).value();
@@ -61,6 +65,16 @@ Result<bool, std::string> CatalogStore::load(Catalog& catalog) {
     });
     if (!replayed) return Unexpected{replayed.error().text};
     return found;
+}
+
+bool CatalogStore::has_room() const {
+    const auto free_bytes = disk_->free_bytes(directory_);
+    return !free_bytes || *free_bytes >= room_bytes;
+}
+
+void CatalogStore::close(const AccessRules& rules) {
+    if (journal_->batch_position() == journal_->snapshot_position() || !has_room()) return;
+    journal_->write_snapshot(encode_catalog_record(facts_of(rules)), {});
 }
 
 Result<void, std::string> CatalogStore::append(const CatalogRecord& record,

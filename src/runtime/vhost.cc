@@ -101,6 +101,8 @@ void Vhost::close(std::function<void()> closed) {
 void Vhost::finish_closing() {
     journal::Journal& journal = store_->journal();
     // Looked at again with the next tick.
+    // A full disk takes no snapshot; the next start has more to replay.
+    if (journal.is_disk_full()) return std::exchange(closed_, nullptr)();
     if (journal.is_writing_snapshot() || journal.is_compacting()) return;
     if (!closing_) {
         closing_ = true;

@@ -98,10 +98,25 @@ Result<void, std::string> VhostStore::recover(engine::State& state) {
             return {};
         });
     if (!replayed) return Unexpected{replayed.error().text};
+    REVENANT_TRY_VOID(check_files(state));
     if (suspect) state.suspect_all();
     auto scratch = journal::Scratch::open(disk_, directory_ + "/scratch");
     if (!scratch) return Unexpected{std::move(scratch).error().text};
     scratch_ = std::move(scratch).value();
+    return {};
+}
+
+// A file that is missing is noticed now and not when somebody comes for a message in it.
+Result<void, std::string> VhostStore::check_files(engine::State& state) const {
+    for (const engine::JournalUse& use : engine::journal_in_use(state)) {
+        for (const Lsn at : {use.first, use.last}) {
+            if (journal_->holds(at)) continue;
+            return Unexpected{"journal damaged: directory " + directory_ +
+                              ": the segment with position " + std::to_string(at.value) +
+                              ", where messages are, is missing or too short; see "
+                              "docs/formats/journal.md for ways out"};
+        }
+    }
     return {};
 }
 
@@ -248,6 +263,13 @@ std::string VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
 void VhostStore::read(Lsn at, std::span<char> into) {
     const auto read = journal_->read(at, into);
     if (!read) fatal_(read.error().text);
+}
+
+void VhostStore::damaged(Lsn at) {
+    fatal_("journal damaged: " + journal_->place_of(at) +
+           ": what was once a message here can no longer be read; see docs/formats/journal.md for "
+           "ways out");
+    UNREACHABLE();
 }
 
 void VhostStore::expect(const engine::ColdBlock& block) {

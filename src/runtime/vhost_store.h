@@ -55,6 +55,7 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     std::string fetch(engine::ColdPage page, engine::Keeping keeping) override;
     void drop_passing(engine::ColdPage page) override { scratch_->drop(page.at.value); }
     void read(Lsn at, std::span<char> into) override;
+    [[noreturn]] void damaged(Lsn at) override;
     Lsn readable_to(Lsn at) override { return journal_->readable_to(at); }
     void expect(const engine::ColdBlock& block) override;
 
@@ -73,6 +74,7 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
           settings_(settings),
           fatal_(std::move(fatal)) {}
     Result<engine::Stop, std::string> recover_snapshot(engine::State& state);
+    Result<void, std::string> check_files(engine::State& state) const;
     void plan_compactions(engine::State& state, const std::map<Lsn, std::uint64_t>& bytes_in_use);
     std::uint64_t bytes_since_snapshot() const;
     void compact_if_planned();

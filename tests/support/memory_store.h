@@ -2,6 +2,7 @@
 // in order, so that a test can replay them into a fresh state, as a restart would.
 #pragma once
 
+#include "base/check.h"
 #include "engine/cold_store.h"
 #include "engine/durable_facts.h"
 
@@ -17,6 +18,7 @@ class MemoryStore final : public ColdStore, public FactJournal {
     std::string fetch(ColdPage page, Keeping keeping) override;
     void drop_passing(ColdPage page) override;
     void read(Lsn at, std::span<char> into) override;
+    [[noreturn]] void damaged(Lsn) override { UNREACHABLE(); }
     Lsn readable_to(Lsn) override { return position(); }
     void expect(const ColdBlock&) override { blocks_expected_ += 1; }
 
