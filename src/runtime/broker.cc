@@ -19,6 +19,7 @@ constexpr std::chrono::seconds close_patience{60};
 }  // namespace
 
 Broker::Broker(BrokerSettings settings) : settings_(std::move(settings)) {
+    if (settings_.vhosts_max) catalog_.limit_vhosts(*settings_.vhosts_max);
     const unsigned count = std::clamp(settings_.reactors, 1U, reactors_max);
     std::vector<Reactor*> all;
     for (unsigned i = 0; i < count; ++i) {

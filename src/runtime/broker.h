@@ -38,6 +38,7 @@ struct BrokerSettings {
     unsigned reactors = 1;
     Placement placement = Placement::automatic;
     std::optional<std::uint64_t> connections_max;
+    std::optional<std::uint64_t> vhosts_max;
     // Of virtual hosts that name none themselves.
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
     bool quorum_relaxed_checks_on_redeclaration = false;  // DL-46
