@@ -1,5 +1,6 @@
 #include "net/listener.h"
 
+#include "base/descriptors.h"
 #include "net/socket.h"
 
 #include <netdb.h>
@@ -111,6 +112,7 @@ void Listener::stop() {
 }
 
 void Listener::tick(Timestamp) {
+    shortage_noted_ = false;
     // Descriptors ran out a moment ago; try again.
     if (watching_ || descriptor_ < 0) return;
     reactor_.watch(descriptor_, EPOLLIN, *this);
@@ -130,6 +132,12 @@ void Listener::ready(std::uint32_t) {
                 watching_ = false;
             }
             return;
+        }
+        if (is_kept_for_files(descriptor)) {
+            ::close(descriptor);
+            if (std::exchange(shortage_noted_, true)) continue;
+            network_.note("connections are refused: the descriptors left are kept for files");
+            continue;
         }
         const int on = 1;
         setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

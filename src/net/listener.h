@@ -36,6 +36,7 @@ class Listener final : public runtime::Source, public runtime::Ticking {
     int descriptor_;
     std::uint16_t port_;
     bool watching_ = false;
+    bool shortage_noted_ = false;  // since the last tick
 };
 
 }  // namespace revenant::net

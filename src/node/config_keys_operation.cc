@@ -46,6 +46,10 @@ std::vector<ConfigKey> node_keys() {
     return {
         {"data_dir", "data", works, plain, "Where everything is kept (Revenant's own)",
          [](Assignment& to) { return to.text(to.config.data_dir); }},
+        {"adopt_vhosts", "false", works, plain,
+         "After the loss of the catalog: virtual hosts whose directories are there exist again "
+         "(Revenant's own)",
+         [](Assignment& to) { return to.flag(to.config.adopt_vhosts); }},
         {"reactors", "0", works, plain,
          "Threads that serve AMQP; 0 means one per core (Revenant's own)",
          [](Assignment& to) { return to.number(to.config.reactors, 0, 64); }},

@@ -2,6 +2,7 @@
 
 #include "amqp091/properties.h"
 #include "base/check.h"
+#include "base/descriptors.h"
 #include "node/addresses.h"
 #include "node/definitions_file.h"
 #include "runtime/system_clock.h"
@@ -20,6 +21,7 @@ namespace revenant::node {
 namespace {
 
 constexpr Duration shutdown_patience = seconds(2);
+constexpr std::uint64_t descriptors_min = 48;
 
 std::uint64_t machine_memory_bytes() {
     return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -56,7 +58,10 @@ std::pair<std::string_view, std::string_view> split_diary(std::string_view text)
 
 }  // namespace
 
-Node::Node(Config config, Log& log) : config_(std::move(config)), log_(log) { set_limits(config_); }
+Node::Node(Config config, Log& log)
+    : config_(std::move(config)), log_(log), ballast_(disk_, config_.data_dir) {
+    set_limits(config_);
+}
 
 Node::~Node() { stop(); }
 
@@ -88,9 +93,11 @@ runtime::BrokerSettings Node::broker_settings() {
     };
     settings.disk = &disk_;
     settings.data_dir = config_.data_dir;
+    settings.adopt_vhosts = config_.adopt_vhosts;
     settings.formats = {&amqp091::message_format()};
     settings.disk_full = [this](bool full) {
         full_disks_.fetch_add(full ? 1 : -1);
+        if (full) ballast_.release();
         set_alarms();
     };
     settings.fatal = [this](const std::string& text) {
@@ -109,6 +116,7 @@ Result<void, std::string> Node::fill(bool known) {
             if (!record) return Unexpected{"the first content is refused: " + record.error().text};
         }
     }
+    REVENANT_TRY_VOID(broker_->adopt_vhosts());
     if (config_.definitions_path.empty()) return {};
     REVENANT_TRY(const auto files, read_definitions(config_.definitions_path));
     for (const DefinitionsFile& file : files) {
@@ -127,6 +135,12 @@ Result<void, std::string> Node::listen() {
 }
 
 Result<Ready, std::string> Node::start() {
+    if (config_.data_dir.empty()) return Unexpected{std::string("data_dir names no directory")};
+    if (descriptor_limit() < descriptors_min) {
+        return Unexpected{"Too many open files: only " + std::to_string(descriptor_limit()) +
+                          " are allowed, and " + std::to_string(descriptors_min) +
+                          " are needed at least; see ulimit -n or LimitNOFILE"};
+    }
     broker_ = std::make_unique<runtime::Broker>(broker_settings());
     REVENANT_TRY(const bool known, broker_->open());
     broker_->start();
@@ -215,6 +229,7 @@ void Node::watch_resources() {
         memory_alarm_.store(resident_bytes() > memory_limit_bytes_.load());
         const auto free_bytes = disk_.free_bytes(config_.data_dir);
         disk_alarm_.store(free_bytes.has_value() && *free_bytes < disk_free_limit_bytes_.load());
+        if (free_bytes && full_disks_.load() == 0) ballast_.hold(*free_bytes);
         set_alarms();
         std::this_thread::sleep_for(std::chrono::milliseconds(250));
     }

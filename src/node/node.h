@@ -7,6 +7,7 @@
 #include "http/server.h"
 #include "journal/disk_posix.h"
 #include "net/network.h"
+#include "node/ballast.h"
 #include "node/config.h"
 #include "node/log.h"
 #include "node/path_prefix.h"
@@ -57,6 +58,7 @@ class Node {
     Log& log_;
     std::vector<http::ListenerView> listeners_;
     journal::PosixDisk disk_;  // outlives the broker
+    Ballast ballast_;
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
     std::unique_ptr<http::Api> api_;

@@ -1,0 +1,32 @@
+#include "node/ballast.h"
+
+namespace revenant::node {
+namespace {
+
+constexpr std::uint64_t plenty_bytes = 8 * Ballast::bytes;
+
+}  // namespace
+
+bool Ballast::is_there() const {
+    const auto file = disk_.open(path_);
+    if (!file) return false;
+    const auto size = (*file)->size();
+    return size && *size >= bytes;
+}
+
+void Ballast::hold(std::uint64_t free_bytes) {
+    const std::lock_guard lock(mutex_);
+    if (held_ || free_bytes < plenty_bytes) return;
+    held_ = is_there();
+    if (held_) return;
+    const auto file = disk_.create(path_);
+    held_ = file && (*file)->allocate(bytes);
+}
+
+void Ballast::release() {
+    const std::lock_guard lock(mutex_);
+    held_ = false;
+    static_cast<void>(disk_.remove(path_).has_value());
+}
+
+}  // namespace revenant::node
