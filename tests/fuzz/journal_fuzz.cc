@@ -70,7 +70,8 @@ struct Life {
         settings.segments.fill_bytes = 512;
         auto opened = Journal::open(disk, worker, directory, settings);
         if (!opened) {
-            CHECK(!opened.error().text.empty());
+            error = opened.error().text;
+            CHECK(!error.empty());
             return;
         }
         journal = std::move(opened).value();
@@ -89,6 +90,7 @@ struct Life {
         worker.run_all();
     }
     sim::SimWorker worker;
+    std::string error;
     std::unique_ptr<Journal> journal;
     std::string snapshot;
     std::vector<std::string> records;
@@ -118,6 +120,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     first.append("one more");
     first.records.emplace_back("one more");
     Life second(disk);
+    // The last start there can be.
+    if (second.error.find("started more often") != std::string::npos) return 0;
     CHECK(second.journal != nullptr);
     CHECK(second.snapshot == first.snapshot);
     CHECK(second.records == first.records);
