@@ -835,6 +835,14 @@ TEST(JournalFailure, OfASyncIsToldOnceAndNothingIsPromisedAfterIt) {
     EXPECT_EQ(s.durable, promised);
 }
 
+// What came after it would be cut off by the next start.
+TEST(JournalFailure, OfAnEpochThatCannotGrowIsRefused) {
+    JournalStage s;
+    ASSERT_TRUE(s.disk.make_directory(s.directory).has_value());
+    ASSERT_TRUE(write_snapshot_file(s.disk, s.directory, {0}, UINT32_MAX, "state").has_value());
+    EXPECT_THAT(s.open(), ElementsAre(HasSubstr("journal damaged: directory " + s.directory)));
+}
+
 // The process ends, the machine goes on: what the sync did not write can still be read. It is not
 // on the disk, and no later sync would bring it there.
 TEST(JournalFailure, WhatASyncLeftOutIsWrittenAgainByTheNextStart) {

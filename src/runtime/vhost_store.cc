@@ -4,6 +4,7 @@
 #include "engine/fact_check.h"
 #include "engine/memory_budget.h"
 #include "engine/message_codec.h"
+#include "engine/page_codec.h"
 #include "engine/snapshot_codec.h"
 
 #include <algorithm>
@@ -253,10 +254,17 @@ std::string VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
         }
         std::string bytes(page.size, '\0');
         read(page.at, bytes);
+        if (!engine::page_is_whole(bytes)) {
+            fatal_("journal damaged: " + journal_->place_of(page.at) +
+                   ": a page of a queue can no longer be read");
+        }
         return bytes;
     }
     auto bytes = scratch_->fetch(page.at.value, page.size);
     if (!bytes) fatal_(bytes.error().text);
+    if (!engine::page_is_whole(*bytes)) {
+        fatal_("directory " + directory_ + "/scratch: a page of a queue can no longer be read");
+    }
     return std::move(bytes).value();
 }
 
