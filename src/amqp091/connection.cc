@@ -65,8 +65,8 @@ std::string_view state_name(Connection::State state) {
 }
 
 std::vector<Mechanism> offered_mechanisms(const ConnectionSettings& settings) {
-    std::vector<Mechanism> offered{Mechanism::plain, Mechanism::amqplain};
-    if (!settings.anonymous_login_user.empty()) offered.push_back(Mechanism::anonymous);
+    std::vector<Mechanism> offered = settings.mechanisms;
+    if (settings.anonymous_login_user.empty()) std::erase(offered, Mechanism::anonymous);
     return offered;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace revenant::amqp091 {
 
@@ -38,6 +39,9 @@ struct ConnectionSettings {
     std::string platform = "C++";
     std::string cluster_name = "revenant@localhost";
     std::vector<std::string> loopback_users = {"guest"};
+    // Offered, in this order; ANONYMOUS only if there is somebody for it to be.
+    std::vector<Mechanism> mechanisms = {Mechanism::plain, Mechanism::amqplain,
+                                         Mechanism::anonymous};
     std::string anonymous_login_user = "guest";  // empty: ANONYMOUS is not offered
     std::string anonymous_login_password = "guest";
     std::uint32_t consumer_max_per_channel = 0;  // 0: no limit

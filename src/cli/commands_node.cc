@@ -1,5 +1,6 @@
 // The node as a whole: is it there, what is it, how is it.
 #include "cli/command.h"
+#include "cli/help.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -156,6 +157,15 @@ Outcome status(const Invocation& invocation) {
     return {};
 }
 
+// For the completion of a shell.
+Outcome autocomplete(const Invocation& invocation) {
+    const std::string begin = invocation.arguments.empty() ? "" : invocation.argument(0);
+    for (const Command& command : commands_of(invocation.program)) {
+        if (command.name.starts_with(begin)) std::cout << command.name << '\n';
+    }
+    return {};
+}
+
 constexpr Command commands[] = {
     {"ping", 0, 0, "", "Checks that the node answers.", "-q ping", ping},
     {"await_startup", 0, 0, "[-t SECONDS]", "Waits until the node serves clients.",
@@ -163,6 +173,8 @@ constexpr Command commands[] = {
     {"status", 0, 0, "", "Shows the state of the node.", "status --formatter json", status},
     {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
      version},
+    {"autocomplete", 0, 1, "[BEGINNING]", "Lists commands that begin so, for shells.",
+     "autocomplete list_", autocomplete},
 };
 
 }  // namespace
