@@ -3,7 +3,7 @@
 namespace revenant::node {
 namespace {
 
-constexpr std::uint64_t plenty_bytes = 8 * Ballast::bytes;
+constexpr std::uint64_t plenty_bytes = 4 * Ballast::bytes;
 
 }  // namespace
 

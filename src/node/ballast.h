@@ -12,7 +12,7 @@ namespace revenant::node {
 
 class Ballast {
   public:
-    static constexpr std::uint64_t bytes = 8 * 1024 * 1024;
+    static constexpr std::uint64_t bytes = 2 * 1024 * 1024;
 
     Ballast(journal::Disk& disk, std::string directory)
         : disk_(disk), path_(std::move(directory) + "/ballast") {}
