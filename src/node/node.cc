@@ -89,7 +89,7 @@ Result<Ready, std::string> Node::start() {
     network_ =
         std::make_unique<net::Network>(net::NetworkSettings{config_.connection}, *broker_,
                                        [](std::string_view text) { spdlog::info("{}", text); });
-    REVENANT_TRY(const std::uint16_t port, network_->listen(config_.bind, config_.port));
+    REVENANT_TRY(const std::uint16_t port, network_->listen({config_.bind, config_.port}));
     resource_watch_ = std::thread([this] { watch_resources(); });
     REVENANT_TRY_VOID(start_http(port));
     Ready ready;
