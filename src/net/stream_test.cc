@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "tests/support/certificates.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/support/folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ class TlsStreams : public testing::Test {
         return all;
     }
 
-    TemporaryDirectory directory_;
+    Folder directory_;
     CertificateAuthority authority_{directory_.path()};
     Ends ends;
     std::shared_ptr<SSL_CTX> client_context_;
@@ -238,7 +238,7 @@ TEST_F(TlsStreams, ACertificateThatNobodyVerifiesNamesNobody) {
 }
 
 TEST_F(TlsStreams, ACertificateOfAStrangerIsRefused) {
-    const TemporaryDirectory elsewhere;
+    const Folder elsewhere;
     CertificateAuthority stranger(elsewhere.path(), "Somebody else");
     connect(verifying(), {}, stranger.issue("client", {.subject = {{"CN", "bunny"}}}));
     EXPECT_EQ(shake_hands(), State::gone);

@@ -1,7 +1,7 @@
 #include "tls/context.h"
 
 #include "tests/support/certificates.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/support/folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct Files {
-    TemporaryDirectory directory;
+    Folder directory;
     CertificateAuthority authority{directory.path()};
     CertificateAuthority::Files server =
         authority.issue("server", {.subject = {{"CN", "localhost"}}});
