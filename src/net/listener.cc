@@ -56,8 +56,13 @@ PeerPlace place_of(const sockaddr_storage& peer) {
 
 }  // namespace
 
-Listener::Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port)
-    : network_(network), reactor_(reactor), descriptor_(descriptor), port_(port) {}
+Listener::Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port,
+                   std::shared_ptr<tls::TlsKeeper> tls)
+    : network_(network),
+      reactor_(reactor),
+      descriptor_(descriptor),
+      port_(port),
+      tls_(std::move(tls)) {}
 
 Listener::~Listener() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -65,15 +70,15 @@ Listener::~Listener() {
 
 Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
                                                               runtime::Reactor& reactor,
-                                                              const std::string& address,
-                                                              std::uint16_t port) {
-    const std::string where = address + ":" + std::to_string(port);
+                                                              const ListenAddress& address) {
+    const std::string port = std::to_string(address.port);
+    const std::string where = address.host + ":" + port;
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     addrinfo* found = nullptr;
-    const int failure = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
+    const int failure = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found);
     if (failure != 0) return Unexpected{"cannot resolve " + where + ": " + gai_strerror(failure)};
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, freeaddrinfo);
     const int descriptor =
@@ -95,7 +100,8 @@ Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
     const std::uint16_t actual =
         ntohs(bound.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(bound).sin_port
                                          : reinterpret_cast<sockaddr_in6&>(bound).sin6_port);
-    return std::unique_ptr<Listener>(new Listener(network, reactor, descriptor, actual));
+    return std::unique_ptr<Listener>(
+        new Listener(network, reactor, descriptor, actual, address.tls));
 }
 
 void Listener::start() {
@@ -145,8 +151,11 @@ void Listener::ready(std::uint32_t) {
         size = sizeof local;
         getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &size);
         // Owned by itself from settle_in() on: the reactor disposes of it when it closes.
+        auto stream =
+            tls_ ? tls_stream(descriptor, tls_->current(), network_.settings().certificate_login)
+                 : plain_stream(descriptor);
         auto* const socket =
-            new Socket(network_, reactor_, descriptor,
+            new Socket(network_, reactor_, descriptor, std::move(stream),
                        show_address(peer) + " -> " + show_address(local), place_of(peer));
         socket->settle_in();
     }

@@ -5,6 +5,8 @@
 #include "base/result.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
+#include "tls/context.h"
+#include "tls/peer.h"
 
 #include <cstdint>
 #include <functional>
@@ -20,6 +22,13 @@ class Socket;
 
 struct NetworkSettings {
     amqp091::ConnectionSettings connection;
+    tls::CertificateLogin certificate_login;
+};
+
+struct ListenAddress {
+    std::string host;
+    std::uint16_t port = 0;                         // 0: a free one
+    std::shared_ptr<tls::TlsKeeper> tls = nullptr;  // without: plain TCP
 };
 
 class Network {
@@ -30,9 +39,9 @@ class Network {
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    // Binds and listens; connections are accepted from then on. Port 0 takes a free one. The answer
-    // is the port, or what went wrong.
-    Result<std::uint16_t, std::string> listen(const std::string& address, std::uint16_t port);
+    // Binds and listens; connections are accepted from then on. The answer is the port, or what
+    // went wrong.
+    Result<std::uint16_t, std::string> listen(const ListenAddress& address);
     // Accepts no more, tells every client, and waits until they have left or the time is over.
     void shut_down(Duration patience);
 

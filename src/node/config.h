@@ -4,6 +4,7 @@
 
 #include "amqp091/host.h"
 #include "catalog/catalog.h"
+#include "tls/peer.h"
 
 #include <cstdint>
 #include <map>
@@ -55,6 +56,7 @@ struct TlsConfig {
     bool verify_peer = false;
     bool fail_if_no_peer_certificate = false;
     std::map<std::string, std::string, std::less<>> versions;
+    tls::CertificateLogin login;
 
     std::optional<Endpoint> http;
     std::string http_ca_file;

@@ -65,6 +65,28 @@ constexpr auto works = Standing::works;
 constexpr auto no_effect = Standing::no_effect_yet;
 constexpr auto plain = Trait::plain;
 
+Outcome login_from(Assignment& to) {
+    using tls::LoginFrom;
+    std::string name;
+    REVENANT_TRY_VOID(
+        to.one_of(name, {"distinguished_name", "common_name", "subject_alternative_name"}));
+    to.config.tls.login.from = name == "common_name"          ? LoginFrom::common_name
+                               : name == "distinguished_name" ? LoginFrom::distinguished_name
+                                                              : LoginFrom::subject_alternative_name;
+    return {};
+}
+
+Outcome login_san_type(Assignment& to) {
+    using tls::AlternativeName;
+    std::string name;
+    REVENANT_TRY_VOID(to.one_of(name, {"dns", "email", "uri", "ip"}));
+    to.config.tls.login.kind = name == "dns"     ? AlternativeName::dns
+                               : name == "email" ? AlternativeName::email
+                               : name == "uri"   ? AlternativeName::uri
+                                                 : AlternativeName::ip;
+    return {};
+}
+
 std::vector<ConfigKey> listener_keys() {
     return {
         {"listeners.tcp", "", works, plain, "`none`: no AMQP listener without TLS",
@@ -78,25 +100,33 @@ std::vector<ConfigKey> listener_keys() {
              REVENANT_TRY(to.config.bind, parse_address(to.setting.value));
              return {};
          }},
-        {"listeners.ssl", "none", no_effect, plain, "`none`: no AMQP listener with TLS",
+        {"listeners.ssl", "none", works, plain, "`none`: no AMQP listener with TLS",
          [](Assignment& to) { return none(to, to.config.tls.amqp); }},
-        {"listeners.ssl.$name", "", no_effect, plain, "AMQP over TLS: a port, or address and port",
+        {"listeners.ssl.$name", "", works, plain, "AMQP over TLS: a port, or address and port",
          [](Assignment& to) { return to.listener(to.config.tls.amqp); }},
-        {"ssl_options.cacertfile", "", no_effect, plain, "Certificates that are trusted",
+        {"ssl_options.cacertfile", "", works, plain, "Certificates that are trusted",
          [](Assignment& to) { return to.readable_file(to.config.tls.ca_file); }},
-        {"ssl_options.certfile", "", no_effect, plain, "The node's certificate",
+        {"ssl_options.certfile", "", works, plain, "The node's certificate",
          [](Assignment& to) { return to.readable_file(to.config.tls.certificate_file); }},
-        {"ssl_options.keyfile", "", no_effect, plain, "Its key",
+        {"ssl_options.keyfile", "", works, plain, "Its key",
          [](Assignment& to) { return to.readable_file(to.config.tls.key_file); }},
-        {"ssl_options.password", "", no_effect, Trait::secret, "The password of the key",
+        {"ssl_options.password", "", works, Trait::secret, "The password of the key",
          [](Assignment& to) { return to.text(to.config.tls.key_password); }},
-        {"ssl_options.verify", "verify_none", no_effect, plain,
+        {"ssl_options.verify", "verify_none", works, plain,
          "`verify_peer` asks clients for a certificate", verify},
-        {"ssl_options.fail_if_no_peer_cert", "false", no_effect, plain,
+        {"ssl_options.fail_if_no_peer_cert", "false", works, plain,
          "Refuses clients without a certificate",
          [](Assignment& to) { return to.flag(to.config.tls.fail_if_no_peer_certificate); }},
-        {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", no_effect, plain,
+        {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", works, plain,
          "Versions of TLS: `tlsv1.3`, `tlsv1.2`", tls_version},
+        {"ssl_cert_login_from", "distinguished_name", works, plain,
+         "What of a client's certificate names the user for EXTERNAL: `distinguished_name`, "
+         "`common_name` or `subject_alternative_name`",
+         login_from},
+        {"ssl_cert_login_san_type", "dns", works, plain,
+         "Which alternative name: `dns`, `email`, `uri` or `ip`", login_san_type},
+        {"ssl_cert_login_san_index", "0", works, plain, "Which of several, counted from 0",
+         [](Assignment& to) { return to.number(to.config.tls.login.index, 0, 1000); }},
     };
 }
 

@@ -48,6 +48,20 @@ runtime::Placement placement_named(const std::string& name) {
     return runtime::Placement::automatic;
 }
 
+tls::TlsSettings tls_settings(const TlsConfig& config) {
+    tls::TlsSettings settings;
+    settings.certificate_file = config.certificate_file;
+    settings.key_file = config.key_file;
+    settings.key_password = config.key_password;
+    settings.ca_file = config.ca_file;
+    settings.verify = config.verify_peer ? tls::Verify::peer : tls::Verify::none;
+    settings.fail_if_no_peer_certificate = config.fail_if_no_peer_certificate;
+    if (config.versions.empty()) return settings;
+    settings.versions.clear();
+    for (const auto& [n, version] : config.versions) settings.versions.push_back(version);
+    return settings;
+}
+
 // "connection NAME: what happened" to the name and the rest.
 std::pair<std::string_view, std::string_view> split_diary(std::string_view text) {
     constexpr std::string_view beginning = "connection ";
@@ -74,7 +88,13 @@ void Node::set_limits(const Config& config) {
         static_cast<std::uint64_t>(total * config.disk_free_limit_share)));
 }
 
-void Node::reload(const Config& config) { set_limits(config); }
+void Node::reload(const Config& config) {
+    set_limits(config);
+    if (!tls_) return;
+    if (const auto loaded = tls_->reload(); !loaded) {
+        log_.write(LogLevel::error, "node", "certificates not reloaded: " + loaded.error());
+    }
+}
 
 runtime::BrokerSettings Node::broker_settings() {
     runtime::BrokerSettings settings;
@@ -128,8 +148,15 @@ Result<void, std::string> Node::fill(bool known) {
 Result<void, std::string> Node::listen() {
     for (const auto& [name, endpoint] : config_.amqp) {
         const std::string address = address_of(endpoint, config_.bind);
-        REVENANT_TRY(const std::uint16_t port, network_->listen(address, endpoint.port));
+        REVENANT_TRY(const std::uint16_t port, network_->listen({address, endpoint.port}));
         listeners_.push_back({"amqp", address, port});
+    }
+    if (config_.tls.amqp.empty()) return {};
+    REVENANT_TRY(tls_, tls::TlsKeeper::open(tls_settings(config_.tls)));
+    for (const auto& [name, endpoint] : config_.tls.amqp) {
+        const std::string address = address_of(endpoint, config_.bind);
+        REVENANT_TRY(const std::uint16_t port, network_->listen({address, endpoint.port, tls_}));
+        listeners_.push_back({"amqp/ssl", address, port});
     }
     return {};
 }
@@ -148,7 +175,8 @@ Result<Ready, std::string> Node::start() {
     amqp091::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
     network_ = std::make_unique<net::Network>(
-        net::NetworkSettings{std::move(connection)}, *broker_, [this](std::string_view text) {
+        net::NetworkSettings{std::move(connection), config_.tls.login}, *broker_,
+        [this](std::string_view text) {
             const auto [name, rest] = split_diary(text);
             if (name.empty()) {
                 log_.write(LogLevel::warning, "connection", rest);

@@ -61,6 +61,7 @@ class Node {
     Ballast ballast_;
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
+    std::shared_ptr<tls::TlsKeeper> tls_;  // none without a TLS listener
     std::unique_ptr<http::Api> api_;
     std::unique_ptr<http::Metrics> metrics_;
     std::unique_ptr<PathPrefix> moved_api_;
