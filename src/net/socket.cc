@@ -109,6 +109,7 @@ void Socket::read() {
         return;
     }
     received_bytes_ += static_cast<std::uint64_t>(count);
+    received_count_ += 1;
     reactor_->refresh_now();
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
     if (pending_.empty()) {
@@ -185,6 +186,7 @@ void Socket::send() {
             return;
         }
         sent_bytes_ += static_cast<std::uint64_t>(sent);
+        sent_count_ += 1;
         output.consume(static_cast<std::size_t>(sent));
     }
     output.shrink();
