@@ -28,6 +28,7 @@ struct CatalogRefusal {
         invalid_compat,
         vhost_is_protected,
         vhost_limit_exceeded,
+        no_such_parameter,
     };
     Kind kind;
     std::string text;  // For people: the reason HTTP and the command line show.
