@@ -78,27 +78,6 @@ json::value name_or_null(const std::string& name) {
     return name.empty() ? json::value(nullptr) : json::value(to_json_string(name));
 }
 
-json::object message_stats(const engine::Traffic& traffic) {
-    json::object stats;
-    const auto add = [&](const char* name, std::uint64_t count) {
-        if (count > 0) stats[name] = count;
-    };
-    add("publish", traffic.received);
-    add("confirm", traffic.confirmed);
-    add("return_unroutable", traffic.unroutable_returned);
-    add("drop_unroutable", traffic.unroutable_dropped);
-    add("deliver", traffic.delivered_manual_ack);
-    add("deliver_no_ack", traffic.delivered_auto_ack);
-    add("get", traffic.got_manual_ack);
-    add("get_no_ack", traffic.got_auto_ack);
-    add("deliver_get", traffic.delivered_manual_ack + traffic.delivered_auto_ack +
-                           traffic.got_manual_ack + traffic.got_auto_ack);
-    add("get_empty", traffic.get_empty);
-    add("redeliver", traffic.redelivered);
-    add("ack", traffic.acknowledged);
-    return stats;
-}
-
 json::array exchange_types() {
     constexpr std::array<std::array<const char*, 2>, 5> known = {{
         {"direct", "AMQP direct exchange, as per the AMQP specification"},
@@ -168,7 +147,9 @@ json::object view_connection(const ApiSettings& settings,
         {"port", ends.host.port},
         {"protocol", "AMQP 0-9-1"},
         {"recv_oct", connection.received_bytes},
+        {"recv_cnt", connection.received_count},
         {"send_oct", connection.sent_bytes},
+        {"send_cnt", connection.sent_count},
         {"ssl", false},
         {"state", connection.state},
         {"timeout", connection.heartbeat_seconds},
