@@ -283,8 +283,8 @@ def unbuilt_sources(repository: Repository) -> Iterator[Finding]:
                 folder == f"src/{file.room}" and file.room in repository.links
                 and (file.name != "main.cc" or file.room in programs))
         elif file.path.startswith("tests/"):
-            built = (file.path.startswith(("tests/support/", "tests/engine/", "tests/model/", "tests/sim/",
-                                           "tests/protocol/"))
+            built = (file.path.startswith(("tests/support/", "tests/engine/", "tests/golden/", "tests/model/",
+                                           "tests/sim/", "tests/protocol/"))
                      or (folder == "tests/fuzz" and file.name.endswith("_fuzz.cc"))
                      or named_by_folder(repository, file))
         else:
@@ -431,7 +431,8 @@ def comments(repository: Repository) -> Iterator[Finding]:
 def whitespace(repository: Repository) -> Iterator[Finding]:
     for file in repository.files:
         if not file.is_text or not file.text or file.path.startswith(("tests/fuzz/corpus/",
-                                                                      "tests/fuzz/crash/")):
+                                                                      "tests/fuzz/crash/",
+                                                                      "tests/golden/v1/")):
             continue
         if not file.text.endswith("\n"):
             yield Finding(file.path, len(file.lines), "the last line has no end")

@@ -550,9 +550,12 @@ void Channel::on(const QueueDeclare& method) {
     }
     if (const Vhost* const vhost = connection_.access().find_vhost(connection_.vhost())) {
         command.queues_max = vhost->limits.max_queues;
-        // The virtual host's own type, where the queue can be of it (amqp091 8.15).
+        // The virtual host's own type or the node's, where the queue can be of it (amqp091 8.15).
+        const std::string& type = vhost->default_queue_type.empty()
+                                      ? connection_.settings().default_queue_type
+                                      : vhost->default_queue_type;
         const bool can_be_quorum = method.durable && !method.exclusive && !method.auto_delete;
-        if (vhost->default_queue_type == "quorum" && can_be_quorum && !command.server_named &&
+        if (type == "quorum" && can_be_quorum && !command.server_named &&
             find(*table, "x-queue-type") == nullptr) {
             table->push_back({"x-queue-type", Value::string("quorum")});
         }

@@ -41,6 +41,7 @@ struct ConnectionSettings {
     std::string anonymous_login_user = "guest";  // empty: ANONYMOUS is not offered
     std::string anonymous_login_password = "guest";
     std::uint32_t consumer_max_per_channel = 0;  // 0: no limit
+    std::string default_queue_type = "classic";  // in virtual hosts that name none
 };
 
 // The answer to connection.open.

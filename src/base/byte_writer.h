@@ -33,11 +33,15 @@ class ByteWriter {
 
     // Seven bits a byte, the lowest first; small numbers take one byte.
     void varint(std::uint64_t value) {
+        if (value < 0x80) return u8(static_cast<std::uint8_t>(value));
+        char raw[10];
+        std::size_t size = 0;
         while (value >= 0x80) {
-            u8(static_cast<std::uint8_t>(value | 0x80));
+            raw[size++] = static_cast<char>(value | 0x80);
             value >>= 7;
         }
-        u8(static_cast<std::uint8_t>(value));
+        raw[size++] = static_cast<char>(value);
+        out_.append(raw, size);
     }
     // Small numbers of either sign take one byte.
     void signed_varint(std::int64_t value) {

@@ -29,6 +29,7 @@ struct CatalogRefusal {
         vhost_is_protected,
         vhost_limit_exceeded,
         no_such_parameter,
+        disk_is_full,
     };
     Kind kind;
     std::string text;  // For people: the reason HTTP and the command line show.

@@ -33,7 +33,6 @@ bool decode_value(ByteReader& in, Value& value, int depth = 0);
 template <typename Self>
 class WriteArchiveOf {
   public:
-    static constexpr bool reads = false;
     explicit WriteArchiveOf(std::string& out) : out_(out) {}
     ByteWriter& bytes() { return out_; }
 
@@ -86,7 +85,6 @@ class WriteArchiveOf {
 template <typename Self>
 class ReadArchiveOf {
   public:
-    static constexpr bool reads = true;
     explicit ReadArchiveOf(std::string_view bytes) : in_(bytes) {}
     ByteReader& bytes() { return in_; }
     bool failed() const { return in_.failed(); }

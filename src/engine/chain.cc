@@ -362,7 +362,10 @@ Block& Chain::page_in(Slot& slot, std::uint64_t number) const {
     const auto bring = [&](ColdPage page, Keeping keeping) {
         if (!page) return;
         const std::string bytes = paging_->store->fetch(page, keeping);
-        CHECK(decode_page(bytes, keeping, paging_->formats, *block));
+        if (!decode_page(bytes, keeping, paging_->formats, *block)) {
+            CHECK(keeping == Keeping::durable);  // others were in our hands all the time
+            paging_->store->damaged(page.at);
+        }
     };
     bring(cold.durable_page, Keeping::durable);
     bring(cold.passing_page, Keeping::passing);
@@ -377,7 +380,14 @@ Block& Chain::page_in(Slot& slot, std::uint64_t number) const {
     slot.cold.reset();
     cold_ -= 1;
     note_complete(number);
+    expect_next(number + 1);
     return *slot.hot;
+}
+
+// Chains are read from their head on: while this block is used, the disk can look for the next.
+void Chain::expect_next(std::uint64_t number) const {
+    const Slot* const next = slot(number);
+    if (next != nullptr && next->cold) paging_->store->expect(*next->cold);
 }
 
 std::optional<BlockSum> Chain::drop_cold(std::uint64_t number) {
@@ -422,7 +432,7 @@ void Chain::make_whole(std::uint64_t sequence) {
         const std::string_view stored =
             std::string_view(bytes).substr(at.value - begin.value, stored_size(*entry->message));
         MessageRef whole = decode_message(stored, paging_->formats, at);
-        CHECK(whole);
+        if (!whole) paging_->store->damaged(at);
         count_resident(-memory_of(*entry));
         entry->message = std::move(whole);
         count_resident(memory_of(*entry));

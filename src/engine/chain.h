@@ -130,6 +130,7 @@ class Chain {
     Block* block(std::uint64_t number) const;
     Block& block_holding(std::uint64_t sequence) const;
     Block& page_in(Slot& slot, std::uint64_t number) const;
+    void expect_next(std::uint64_t number) const;
     Slot& make_slot(std::uint64_t number);
     void set_ready(Block& block, std::uint64_t number, std::size_t index);
     void clear_ready(Block& block, std::size_t index);

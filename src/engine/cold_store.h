@@ -22,6 +22,8 @@ struct ColdPage {
     friend bool operator==(const ColdPage&, const ColdPage&) = default;
 };
 
+struct ColdBlock;
+
 class ColdStore {
   public:
     virtual ~ColdStore() = default;
@@ -32,10 +34,12 @@ class ColdStore {
     virtual void drop_passing(ColdPage page) = 0;
     // The bytes of a message, or whatever else the journal holds there.
     virtual void read(Lsn at, std::span<char> into) = 0;
+    // What was read there is no message: the node ends.
+    [[noreturn]] virtual void damaged(Lsn at) = 0;
     // How far one read goes from here.
     virtual Lsn readable_to(Lsn at) = 0;
-    // These will be read soon.
-    virtual void expect(ColdPage page, Keeping keeping) = 0;
+    // Its page and its messages will be read soon.
+    virtual void expect(const ColdBlock& block) = 0;
 };
 
 }  // namespace revenant::engine

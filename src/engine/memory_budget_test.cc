@@ -50,6 +50,16 @@ TEST(MemoryBudget, TheMiddleOfADeepQueueLeavesMemoryAndComesBackInOrder) {
     EXPECT_THAT(Probe::reached(), Contains("chain.paged_in"));
 }
 
+TEST(MemoryBudget, WhileABlockIsReadTheNextIsLookedFor) {
+    Deep d;
+    d.ch.declare_queue("q");
+    d.fill("q", 5000);
+    const std::size_t cold = d.chain("q").cold_blocks();
+    ASSERT_GT(cold, 10U);
+    d.expect_all("q", 5000);
+    EXPECT_EQ(d.s.store().blocks_expected(), cold - 1) << "nobody expected the first";
+}
+
 TEST(MemoryBudget, TransientMessagesLeaveAndLeaveNothingBehind) {
     Deep d;
     d.ch.declare_queue("q", {.durable = false});

@@ -40,7 +40,7 @@ struct Stored {
     std::string_view body;
 };
 
-ExtraKeys decode_extra_keys(std::string_view bytes) {
+std::optional<ExtraKeys> decode_extra_keys(std::string_view bytes) {
     ExtraKeys extra;
     ByteReader in(bytes);
     const std::uint16_t cc_count = in.u16();
@@ -48,6 +48,7 @@ ExtraKeys decode_extra_keys(std::string_view bytes) {
         auto& keys = extra.cc.size() < cc_count ? extra.cc : extra.bcc;
         keys.emplace_back(in.short_string());
     }
+    if (in.failed()) return std::nullopt;
     return extra;
 }
 
@@ -72,7 +73,11 @@ std::optional<Stored> decode_stored(std::string_view bytes, const MessageFormats
     stored.head.persistent = (flags & persistent_flag) != 0;
     if ((flags & priority_flag) != 0) stored.head.priority = priority;
     if ((flags & ttl_flag) != 0) stored.head.ttl_ms = static_cast<std::int64_t>(ttl_ms);
-    if (extra_size > 0) stored.head.extra_keys = decode_extra_keys(in.bytes(extra_size));
+    if (extra_size > 0) {
+        auto extra = decode_extra_keys(in.bytes(extra_size));
+        if (!extra) return std::nullopt;
+        stored.head.extra_keys = std::move(*extra);
+    }
     stored.exchange = in.bytes(exchange_size);
     stored.routing_key = in.bytes(routing_key_size);
     stored.properties = in.bytes(properties_size);
@@ -114,18 +119,16 @@ void encode_message(const Message& message, std::string& out) {
     const ExtraKeys* const extra = message.extra_keys();
     const std::size_t extra_size = extra_keys_size(extra);
     CHECK(extra_size <= UINT16_MAX);
+    const std::uint64_t flags = (message.persistent() ? persistent_flag : 0) |
+                                (message.priority() ? priority_flag : 0) |
+                                (message.ttl_ms() ? ttl_flag : 0);
     writer.u32(0);
-    writer.u8(message.format().number);
-    writer.u8(static_cast<std::uint8_t>((message.persistent() ? persistent_flag : 0) |
-                                        (message.priority() ? priority_flag : 0) |
-                                        (message.ttl_ms() ? ttl_flag : 0)));
-    writer.u8(message.priority().value_or(0));
-    writer.u8(static_cast<std::uint8_t>(message.exchange().size()));
-    writer.u8(static_cast<std::uint8_t>(message.routing_key().size()));
-    writer.u8(0);
-    writer.u16(static_cast<std::uint16_t>(extra_size));
-    writer.u32(message.properties_size());
-    writer.u32(message.body_size());
+    // Small fields are gathered: every append costs, and this is done for every message.
+    writer.u64(std::uint64_t{message.format().number} << 56 | flags << 48 |
+               std::uint64_t{message.priority().value_or(0)} << 40 |
+               std::uint64_t{message.exchange().size()} << 32 |
+               std::uint64_t{message.routing_key().size()} << 24 | extra_size);
+    writer.u64(std::uint64_t{message.properties_size()} << 32 | message.body_size());
     writer.u64(static_cast<std::uint64_t>(message.ttl_ms().value_or(0)));
     if (extra != nullptr) {
         writer.u16(static_cast<std::uint16_t>(extra->cc.size()));

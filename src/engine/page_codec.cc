@@ -158,7 +158,10 @@ class PageReader {
         entry.durable = keeping_ == Keeping::durable;
         Timestamp deadline = never;
         if ((flags & deadline_flag) != 0) {
-            last_deadline_.us += in_.signed_varint();
+            // Without a sign, so that nonsense does not overflow.
+            last_deadline_.us =
+                static_cast<std::int64_t>(static_cast<std::uint64_t>(last_deadline_.us) +
+                                          static_cast<std::uint64_t>(in_.signed_varint()));
             deadline = last_deadline_;
         }
         entry.message = (flags & inline_flag) != 0 ? read_inline() : read_reference(flags);

@@ -1,6 +1,7 @@
 #include "engine/snapshot_codec.h"
 
 #include "base/check.h"
+#include "engine/fact_check.h"
 #include "engine/fact_fields.h"
 #include "engine/page_codec.h"
 
@@ -38,8 +39,6 @@ void fields(Archive& a, WaitingLetter& letter) {
 
 namespace {
 
-constexpr std::uint8_t snapshot_version = 1;
-
 // What is written of a level.
 struct LevelShape {
     std::uint8_t level = 0;
@@ -67,7 +66,7 @@ void cold_fields(Archive& a, ColdBlock& block) {
     a(block.uses);
     std::uint64_t first = block.durable_first;
     a(first);
-    block.durable_first = static_cast<std::uint16_t>(first);
+    block.durable_first = static_cast<std::uint16_t>(std::min<std::uint64_t>(first, UINT16_MAX));
 }
 
 class SnapshotWriter {
@@ -181,7 +180,8 @@ class SnapshotWriter {
 
 class SnapshotReader {
   public:
-    SnapshotReader(std::string_view bytes, State& state) : in_(bytes), state_(state) {}
+    SnapshotReader(std::string_view bytes, State& state, std::uint64_t gap_max)
+        : in_(bytes), state_(state), gap_max_(gap_max) {}
 
     std::optional<DecodedSnapshot> read() {
         std::uint8_t version = 0;
@@ -209,7 +209,11 @@ class SnapshotReader {
         std::vector<Fact> facts;
         in_(facts);
         if (in_.failed()) return;
-        for (Fact& fact : facts) state_.apply(std::move(fact));
+        for (Fact& fact : facts) {
+            const Event event(std::move(fact));
+            if (!fits(state_, event)) return in_.fail();
+            state_.apply(event);
+        }
     }
     bool read_queues() {
         std::uint64_t count = 0;
@@ -227,7 +231,7 @@ class SnapshotReader {
         in_(count_properties);
         in_(levels);
         const QueueId id = declaration.id;
-        if (in_.failed() || state_.find_queue(id) != nullptr) return false;
+        if (in_.failed() || !fits(state_, declaration)) return false;
         state_.restore_queue(std::move(declaration), count_properties);
         Queue& queue = *state_.find_queue(id);
         if (levels != queue.level_count()) return false;
@@ -236,7 +240,7 @@ class SnapshotReader {
         }
         read_delayed(queue);
         read_letters(queue);
-        if (in_.failed()) return false;
+        if (in_.failed() || !letters_agree(queue)) return false;
         state_.restored(queue);
         return true;
     }
@@ -244,6 +248,7 @@ class SnapshotReader {
         LevelShape shape;
         in_(shape);
         if (in_.failed() || shape.level >= queue.level_count()) return false;
+        if (!is_sequence(shape.next)) return false;
         for (std::uint64_t i = 0; i < shape.blocks; ++i) {
             if (!read_block(queue, shape.level)) return false;
         }
@@ -256,7 +261,9 @@ class SnapshotReader {
         BlockForm form = BlockForm::in_memory;
         in_(number);
         in_(form);
-        if (in_.failed() || number < queue.level(level).end_block()) return false;
+        if (in_.failed() || !fits_behind(queue.level(level), number, gap_max_)) return false;
+        // What cannot be served is not looked for on the disk.
+        if (form == BlockForm::on_disk && level >= queue.served_levels()) return false;
         if (form == BlockForm::on_disk) {
             ColdBlock cold;
             cold_fields(in_, cold);
@@ -264,6 +271,7 @@ class SnapshotReader {
             cold.earliest = cold.durable_earliest;
             cold.first = cold.durable_first;
             if (in_.failed() || !cold.durable_page || cold.all.live == 0) return false;
+            if (cold.all.live > block_entries || cold.first >= block_entries) return false;
             queue.restore(level, number, std::move(cold));
             return true;
         }
@@ -271,6 +279,7 @@ class SnapshotReader {
         in_(page);
         auto block = std::make_unique<Block>();
         if (!decode_page(page, Keeping::durable, state_.paging().formats, *block)) return false;
+        if (block->live == 0) return false;
         queue.restore(Position::of(level, number * block_entries), std::move(block));
         return true;
     }
@@ -297,8 +306,18 @@ class SnapshotReader {
         }
     }
 
+    // Each letter belongs to an entry of the outbox, and each entry there has its letter.
+    static bool letters_agree(const Queue& queue) {
+        if (!queue.is_quorum()) return queue.letters.empty();
+        for (const auto& [sequence, letter] : queue.letters) {
+            if (!queue.contains(Position::of(outbox_level, sequence))) return false;
+        }
+        return queue.letters.size() == queue.level(outbox_level).live_count();
+    }
+
     ReadArchive in_;
     State& state_;
+    const std::uint64_t gap_max_;
 };
 
 }  // namespace
@@ -309,33 +328,78 @@ std::string encode_snapshot(State& state, Stop stop) {
     return bytes;
 }
 
-std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& state) {
-    return SnapshotReader(bytes, state).read();
+std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& state,
+                                               std::uint64_t gap_max) {
+    return SnapshotReader(bytes, state, gap_max).read();
 }
 
-std::vector<JournalUse> journal_in_use(State& state) {
-    std::vector<JournalUse> uses;
-    const auto add_block = [&](const Chain::View& view) {
-        if (view.cold != nullptr) {
-            uses.insert(uses.end(), view.cold->uses.begin(), view.cold->uses.end());
-            const ColdPage& page = view.cold->durable_page;
-            if (page) uses.push_back({page.at, page.at, page.size});
-        }
-        if (view.hot == nullptr) return;
-        for (const Entry& entry : view.hot->entries) {
-            if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
-            const Lsn at = *entry.message->stored_at();
-            uses.push_back({at, at, stored_size(*entry.message)});
-        }
-    };
+namespace {
+
+void add_uses(const Block& block, std::vector<JournalUse>& uses) {
+    for (const Entry& entry : block.entries) {
+        if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
+        const Lsn at = *entry.message->stored_at();
+        uses.push_back({at, at, stored_size(*entry.message)});
+    }
+}
+
+void add_pages(const ColdBlock& cold, std::vector<JournalUse>& uses) {
+    const ColdPage& page = cold.durable_page;
+    if (page) uses.push_back({page.at, page.at, page.size});
+}
+
+template <typename Visit>
+void for_each_block(State& state, Visit visit) {
     for (Queue* const queue : state.queues_by_name()) {
         for (std::size_t level = 0; level < queue->level_count(); ++level) {
             const Chain& chain = queue->level(level);
             for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
-                add_block(chain.view(number));
+                visit(chain.view(number));
             }
         }
     }
+}
+
+}  // namespace
+
+std::vector<JournalUse> journal_in_use(State& state) {
+    std::vector<JournalUse> uses;
+    for_each_block(state, [&](const Chain::View& view) {
+        if (view.hot != nullptr) add_uses(*view.hot, uses);
+        if (view.cold == nullptr) return;
+        uses.insert(uses.end(), view.cold->uses.begin(), view.cold->uses.end());
+        add_pages(*view.cold, uses);
+    });
+    return uses;
+}
+
+std::vector<JournalUse> journal_in_use(State& state, Lsn start, Lsn end) {
+    const Paging& paging = state.paging();
+    std::vector<JournalUse> uses;
+    const auto look_into = [&](const ColdBlock& cold) {
+        Block block;
+        if (cold.durable_page) {
+            CHECK(decode_page(paging.store->fetch(cold.durable_page, Keeping::durable),
+                              Keeping::durable, paging.formats, block));
+        }
+        if (cold.passing_page) {
+            CHECK(decode_page(paging.store->fetch(cold.passing_page, Keeping::passing),
+                              Keeping::passing, paging.formats, block));
+        }
+        add_uses(block, uses);
+    };
+    for_each_block(state, [&](const Chain::View& view) {
+        if (view.hot != nullptr) add_uses(*view.hot, uses);
+        if (view.cold == nullptr) return;
+        add_pages(*view.cold, uses);
+        // Only pages that refer to this part are read.
+        const bool refers = std::any_of(
+            view.cold->uses.begin(), view.cold->uses.end(),
+            [&](const JournalUse& use) { return use.first < end && use.last >= start; });
+        if (refers) look_into(*view.cold);
+    });
+    std::erase_if(uses,
+                  [&](const JournalUse& use) { return use.first < start || use.first >= end; });
     return uses;
 }
 

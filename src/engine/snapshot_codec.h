@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/ids.h"
+#include "engine/fact_check.h"
 #include "engine/state.h"
 
 #include <cstdint>
@@ -13,6 +14,9 @@
 
 namespace revenant::engine {
 
+// The first byte of a snapshot.
+constexpr std::uint8_t snapshot_version = 1;
+
 enum class Stop : std::uint8_t { clean, none };  // whether the broker stops in good order after it
 
 std::string encode_snapshot(State& state, Stop stop);
@@ -20,10 +24,14 @@ std::string encode_snapshot(State& state, Stop stop);
 struct DecodedSnapshot {
     Stop stop = Stop::none;
 };
-// Into a fresh state. Empty: these bytes are no snapshot of a known version.
-std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& state);
+// Into a fresh state, which is of no use if it fails. Empty: these bytes are no snapshot of a known
+// version. The last argument as in fact_check.h.
+std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& state,
+                                               std::uint64_t gap_max = gap_blocks_max);
 
 // Every stretch of the journal that something in this state refers to, whether it survives or not.
 std::vector<JournalUse> journal_in_use(State& state);
+// The same to the byte, for the part of the journal from `start` to `end`: first equals last.
+std::vector<JournalUse> journal_in_use(State& state, Lsn start, Lsn end);
 
 }  // namespace revenant::engine

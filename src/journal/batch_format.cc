@@ -53,6 +53,18 @@ std::optional<BatchHeader> read_batch_header(std::string_view bytes, Lsn lsn) {
     return header;
 }
 
+std::optional<unsigned> batch_version(std::string_view bytes, Lsn lsn) {
+    ByteReader in(bytes);
+    in.u64();
+    const std::uint32_t magic = in.u32();
+    in.u32();
+    const Lsn at{in.u64()};
+    const std::uint32_t digit = magic & 0xff;
+    const bool is_batch = magic >> 8 == batch_magic >> 8 && digit >= '0' && digit <= '9';
+    if (in.failed() || at != lsn || !is_batch) return std::nullopt;
+    return digit - '0';
+}
+
 bool batch_is_whole(std::string_view batch, const BatchHeader& header) {
     return batch.size() == header.size && checksum_of(batch, header.lsn) == header.checksum;
 }

@@ -30,7 +30,8 @@ namespace revenant::journal {
 
 constexpr std::size_t batch_header_bytes = 40;
 constexpr std::size_t batch_alignment = 8;
-constexpr std::uint32_t batch_magic = 0x52564231;  // "RVB1"
+constexpr std::uint32_t batch_magic = 0x52564231;  // "RVB1", the digit is the version
+constexpr unsigned batch_version_known = 1;
 constexpr std::size_t record_header_bytes = 4;
 constexpr std::size_t batch_bytes_max = std::size_t{1} << 31;
 
@@ -48,6 +49,9 @@ void finish_batch(std::string& batch, Lsn lsn, Lsn synced, std::uint32_t epoch);
 // What stands at the beginning of these bytes, if it looks like the batch of this position. Says
 // nothing about the checksum.
 std::optional<BatchHeader> read_batch_header(std::string_view bytes, Lsn lsn);
+// The version of the format it says it is in, if it looks like the batch of this position in any
+// version: magic and position keep their places for ever.
+std::optional<unsigned> batch_version(std::string_view bytes, Lsn lsn);
 // `batch` is as long as its header says.
 bool batch_is_whole(std::string_view batch, const BatchHeader& header);
 

@@ -54,28 +54,55 @@ Result<std::unique_ptr<Journal>, IoError> Journal::open(Disk& disk, DiskWorker& 
 Result<void, IoError> Journal::find_files() {
     REVENANT_TRY(const auto names, disk_.list(directory_));
     std::vector<Lsn> snapshots;
+    std::vector<CompactedFile> compacted_files;
     for (const std::string& name : names) {
         const std::string path = directory_ + "/" + name;
         if (const auto start = parse_segment_name(name)) {
             REVENANT_TRY(auto file, disk_.open(path));
-            reader_.add({*start, path, std::move(file)});
+            reader_.add({*start, path, std::move(file), nullptr});
+        } else if (const auto compacted = parse_compacted_name(name)) {
+            REVENANT_TRY(auto file, open_compacted_file(disk_, directory_, *compacted));
+            compacted_files.push_back(std::move(file));
         } else if (const auto at = parse_snapshot_name(name)) {
             snapshots.push_back(*at);
         } else if (name.ends_with(".spare")) {
             writer_->add_spare(path);
         } else if (name.ends_with(".new")) {
-            REVENANT_TRY_VOID(disk_.remove(path));  // a snapshot that was never finished
+            leftovers_.push_back(path);  // a file that was never finished
         }
     }
+    adopt(std::move(compacted_files));
     if (snapshots.empty()) return {};
     // Every snapshot with its right name was synced before it got it, so the newest must be whole.
     std::sort(snapshots.begin(), snapshots.end());
     REVENANT_TRY_VOID(read_snapshot(snapshots.back()));
     snapshots.pop_back();
-    for (const Lsn at : snapshots) {
-        REVENANT_TRY_VOID(disk_.remove(directory_ + "/" + snapshot_name(at)));
-    }
+    for (const Lsn at : snapshots) leftovers_.push_back(directory_ + "/" + snapshot_name(at));
     return {};
+}
+
+// Each takes the place of the files it was made of, of which a crash may have left some. Among them
+// may be earlier compacted ones.
+void Journal::adopt(std::vector<CompactedFile> files) {
+    std::sort(files.begin(), files.end(),
+              [](const CompactedFile& a, const CompactedFile& b) { return a.start < b.start; });
+    Lsn covered;
+    for (const CompactedFile& file : files) {
+        if (file.start < covered) {
+            leftovers_.push_back(file.path);
+            continue;
+        }
+        covered = file.end;
+        std::vector<Segment> replaced;
+        for (const auto& [start, segment] : reader_.all()) {
+            if (start >= file.start && start < file.end) replaced.push_back(segment);
+        }
+        for (const Segment& segment : replaced) {
+            reader_.forget(segment.start);
+            leftovers_.push_back(segment.path);
+        }
+        reader_.add({file.start, file.path, file.file, file.index});
+    }
 }
 
 Result<void, IoError> Journal::read_snapshot(Lsn at) {
@@ -86,13 +113,39 @@ Result<void, IoError> Journal::read_snapshot(Lsn at) {
     return {};
 }
 
+namespace {
+
+constexpr std::size_t rewritten_at_once_bytes = 1024 * 1024;
+
+// What a killed process left is not on the disk yet. And where a sync of it failed, it never will
+// be, though it can be read: no later sync knows of it. So it is written once more.
+Result<void, IoError> make_certain(const Segment& segment, Lsn from, Lsn end) {
+    std::string bytes;
+    for (Lsn at = from; at < end; at.value += bytes.size()) {
+        bytes.resize(std::min<std::uint64_t>(rewritten_at_once_bytes, end.value - at.value));
+        const std::uint64_t offset = at.value - segment.start.value;
+        REVENANT_TRY(const std::size_t got, segment.file->read(offset, bytes));
+        if (got != bytes.size()) {
+            return Unexpected{IoError{"file " + segment.path + " is shorter than it was"}};
+        }
+        REVENANT_TRY_VOID(segment.file->write(offset, bytes));
+    }
+    return segment.file->sync();
+}
+
+}  // namespace
+
 // The last segment alone may be torn, so that is where the end is looked for.
 Result<void, IoError> Journal::find_end() {
     Lsn end = snapshot_at_;
     if (!reader_.all().empty()) {
         const auto at = reader_.all().rbegin();
         const Segment& last = at->second;
-        const auto visit = [](const ScannedBatch&) { return Result<void, IoError>{}; };
+        Lsn certain = last.start;  // everything before is
+        const auto visit = [&](const ScannedBatch& batch) {
+            certain = std::max(certain, batch.synced);
+            return Result<void, IoError>{};
+        };
         REVENANT_TRY(const ScanOutcome found,
                      scan_segment(last, last.start, std::nullopt, 0, visit));
         epoch_ = std::max(epoch_, found.epoch);
@@ -105,12 +158,13 @@ Result<void, IoError> Journal::find_end() {
             epoch_ = std::max(epoch_, earlier.epoch);
         }
         if (found.end < snapshot_at_) {
-            return Unexpected{IoError{"journal damaged: directory " + directory_ +
-                                      " ends before its own snapshot"}};
+            return Unexpected{IoError{"journal damaged: file " + last.path + ", offset " +
+                                      std::to_string(found.end.value - last.start.value) +
+                                      ": it ends before the snapshot " + snapshot_path() +
+                                      " was taken; see docs/formats/journal.md for ways out"}};
         }
         end = found.end;
-        // A process that was killed leaves what is not on the disk yet.
-        REVENANT_TRY_VOID(last.file->sync());
+        REVENANT_TRY_VOID(make_certain(last, std::min(certain, end), end));
         writer_->resume(last, end);
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
@@ -146,7 +200,8 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
     const auto missing = [&] {
         return Unexpected{IoError{"journal damaged: directory " + directory_ +
                                   ": the segment that holds position " +
-                                  std::to_string(expected.value) + " is missing"}};
+                                  std::to_string(expected.value) +
+                                  " is missing; see docs/formats/journal.md for ways out"}};
     };
     for (auto at = segments.begin(); at != segments.end(); ++at) {
         const auto following = std::next(at);
@@ -158,6 +213,9 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
         expected = segment_end;
     }
     if (expected != end) return missing();
+    for (const std::string& path : std::exchange(leftovers_, {})) {
+        REVENANT_TRY_VOID(disk_.remove(path));
+    }
     snapshot_.clear();
     snapshot_.shrink_to_fit();
     return {};
@@ -194,7 +252,8 @@ void Journal::flush(Urgency urgency) {
     const bool unsynced = gathered || !sealed_.empty() || durable_ != written_;
     if (gathered) flush_wanted_ = true;
     if (unsynced && urgency == Urgency::now) sync_wanted_ = true;
-    submit();
+    // A full disk is asked again by retry(), not by everybody who has something to write.
+    if (!disk_full_) submit();
 }
 
 void Journal::retry() {
@@ -219,7 +278,9 @@ void Journal::submit() {
     if (sealed_.empty() && !sync_wanted_) return;
     at_work_ = true;
     // One sync for all that is sealed, after the last of it.
-    syncing_ = sealed_.size() <= 1 && std::exchange(sync_wanted_, false);
+    syncing_ = sealed_.size() <= 1 && sync_wanted_;
+    // After a full disk more may have been gathered, for which the sync was wanted.
+    if (syncing_ && !flush_wanted_) sync_wanted_ = false;
     const auto written = std::make_shared<Written>();
     if (!sealed_.empty()) {
         written->end = {sealed_.front().at.value + sealed_.front().bytes->size()};
@@ -293,8 +354,19 @@ Lsn Journal::readable_to(Lsn at) const {
         const Lsn end{batch.at.value + batch.bytes->size()};
         if (at >= batch.at && at < end) return end;
     }
-    const auto following = reader_.all().upper_bound(at);
-    return following == reader_.all().end() ? written_ : following->first;
+    return reader_.readable_to(at).value_or(written_);
+}
+
+std::string Journal::place_of(Lsn at) const {
+    const Segment* const segment = reader_.find(at);
+    if (segment == nullptr) return "position " + std::to_string(at.value) + " of " + directory_;
+    return "file " + segment->path + ", offset " + std::to_string(at.value - segment->start.value);
+}
+
+bool Journal::holds(Lsn at) const { return at >= written_ || reader_.holds(at); }
+
+std::string Journal::snapshot_path() const {
+    return directory_ + "/" + snapshot_name(snapshot_at_);
 }
 
 Lsn Journal::segment_of(Lsn at) const {
@@ -314,7 +386,7 @@ std::vector<Lsn> Journal::segments_between(Lsn first, Lsn last) const {
 // ------------------------------------------------------------------------- snapshots
 
 void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
-    CHECK(!next_snapshot_);
+    CHECK(!next_snapshot_ && !compacting_);
     seal();  // a replay begins with a whole batch
     next_snapshot_ = std::make_shared<Snapshot>(
         Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}, false, {}});
@@ -351,6 +423,90 @@ void Journal::on_snapshot_written(const Snapshot& snapshot) {
     drop_segments(snapshot);
 }
 
+// ------------------------------------------------------------------------- compaction
+
+std::vector<Journal::ClosedSegment> Journal::closed_segments() const {
+    std::vector<ClosedSegment> closed;
+    const auto& segments = reader_.all();
+    for (auto at = segments.begin(); at != segments.end(); ++at) {
+        const auto following = std::next(at);
+        if (following == segments.end()) break;
+        // Behind it there may have been others that are gone.
+        std::uint64_t bytes =
+            std::min(following->first.value - at->first.value, settings_.segments.segment_bytes);
+        if (at->second.index) {
+            bytes = 0;
+            for (const Extent& extent : at->second.index->extents()) bytes += extent.size;
+        }
+        closed.push_back({at->first, following->first, bytes, at->second.index != nullptr});
+    }
+    return closed;
+}
+
+struct Journal::Compaction {
+    std::vector<Segment> sources;
+    std::vector<Extent> extents;
+    Lsn end;
+    std::optional<CompactedFile> file;
+    std::optional<IoError> error;
+};
+
+void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
+    CHECK(!compacting_ && !next_snapshot_);
+    const auto compaction = std::make_shared<Compaction>();
+    SegmentReader sources;
+    for (const auto& [at, segment] : reader_.all()) {
+        if (at < start || at >= end) continue;
+        compaction->sources.push_back(segment);
+        sources.add(segment);
+    }
+    CHECK(!compaction->sources.empty() && end <= snapshot_at_);
+    compaction->extents = joined(std::move(in_use));
+    compaction->end = end;
+    compacting_ = true;
+    worker_.run(
+        [compaction, sources, start, end, &disk = disk_, directory = directory_] {
+            auto written = write_compacted_file(disk, directory, start, end, compaction->extents,
+                                                [&](const Extent& extent, std::span<char> into) {
+                                                    return sources.read(extent.at, into);
+                                                });
+            if (written) {
+                compaction->file = std::move(written).value();
+            } else {
+                compaction->error = std::move(written).error();
+            }
+        },
+        [compaction, self = self_] {
+            if (*self != nullptr) (*self)->on_compacted(*compaction);
+        });
+}
+
+void Journal::on_compacted(const Compaction& compaction) {
+    compacting_ = false;
+    if (compaction.error && compaction.error->disk_full) return;  // the next one may find room
+    if (compaction.error) return fail(*compaction.error);
+    PROBE("journal.compacted");
+    const CompactedFile& file = *compaction.file;
+    for (const Segment& segment : compaction.sources) {
+        reader_.forget(segment.start);
+        // The new file has the name of a compacted one that begins with the same position.
+        if (segment.path != file.path) retire(segment);
+    }
+    reader_.add({file.start, file.path, file.file, file.index});
+}
+
+void Journal::retire(const Segment& segment) {
+    if (segment.index) {
+        worker_.run([&disk = disk_,
+                     path = segment.path] { static_cast<void>(disk.remove(path).has_value()); },
+                    [] {});
+        return;
+    }
+    worker_.run([writer = writer_,
+                 path = segment.path] { static_cast<void>(writer->retire(path).has_value()); },
+                [] {});
+}
+
 void Journal::drop_segments(const Snapshot& snapshot) {
     std::vector<Segment> dead;
     const auto& segments = reader_.all();
@@ -363,9 +519,7 @@ void Journal::drop_segments(const Snapshot& snapshot) {
     }
     for (const Segment& segment : dead) {
         reader_.forget(segment.start);
-        worker_.run(
-            [writer = writer_, path = segment.path] { (void)writer->retire(path).has_value(); },
-            [] {});
+        retire(segment);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "journal/compacted_file.h"
 #include "journal/disk.h"
 #include "journal/disk_worker.h"
 #include "journal/segments.h"
@@ -59,6 +60,9 @@ class Journal {
 
     // Empty if there is none.
     const std::string& snapshot() const { return snapshot_; }
+    std::string snapshot_path() const;
+    // Until it has gone well nothing on the disk is changed: who refuses the contents leaves them
+    // to the version of the broker that wrote them.
     Result<void, IoError> replay(const Visitor& visit);
     void listen(Listener listener) { listener_ = std::move(listener); }
 
@@ -72,8 +76,6 @@ class Journal {
     Lsn batch_position() const { return gathering_at_; }
     // The position that must be durable for this record to be safe.
     Lsn end_record();
-    // Takes back a record that has begun.
-    void drop_record() { gathering_.resize(record_at_); }
 
     enum class Urgency : std::uint8_t { when_convenient, now };
     // Hands what was gathered to the disk, unless the disk is still at work: then as soon as it is
@@ -89,9 +91,14 @@ class Journal {
     // --- reading ---
 
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
+    // Whether there is a file with this position in it.
+    bool holds(Lsn at) const;
     // The end of what lies in one place with this position: so far one read goes.
     Lsn readable_to(Lsn at) const;
+    // That will be read soon.
     void expect_read(Lsn at, std::uint64_t size) const { reader_.expect_read(at, size); }
+    // "file F, offset N", for errors.
+    std::string place_of(Lsn at) const;
     // The position its segment begins with: what is removed together. Known when it is written;
     // before that the answer is the segment written last.
     Lsn segment_of(Lsn at) const;
@@ -107,6 +114,22 @@ class Journal {
     void write_snapshot(std::string bytes, std::set<Lsn> segments_in_use);
     bool is_writing_snapshot() const { return next_snapshot_ != nullptr; }
 
+    // --- compaction ---
+
+    struct ClosedSegment {
+        Lsn start;
+        Lsn end;
+        std::uint64_t bytes = 0;  // that it holds
+        bool compacted = false;
+    };
+    // All but the one that is being written, in order.
+    std::vector<ClosedSegment> closed_segments() const;
+    // Puts what is in use of the segments from `start` to `end`, all before the newest snapshot,
+    // into one file in their place. In use is what that snapshot refers to, not less: a restart
+    // begins there. Neither a snapshot nor another compaction may be under way.
+    void compact(Lsn start, Lsn end, std::vector<Extent> in_use);
+    bool is_compacting() const { return compacting_; }
+
   private:
     Journal(Disk& disk, DiskWorker& worker, std::string directory, JournalSettings settings);
     Result<void, IoError> find_files();
@@ -120,6 +143,10 @@ class Journal {
     struct Snapshot;
     void submit_snapshot();
     void on_snapshot_written(const Snapshot& snapshot);
+    void adopt(std::vector<CompactedFile> files);
+    struct Compaction;
+    void on_compacted(const Compaction& compaction);
+    void retire(const Segment& segment);
     void fail(const IoError& error);
     void drop_segments(const Snapshot& snapshot);
 
@@ -152,8 +179,10 @@ class Journal {
     Lsn durable_;
     std::uint32_t epoch_ = 0;
 
+    std::vector<std::string> leftovers_;  // files that go when the start has succeeded
     std::string snapshot_;
     Lsn snapshot_at_;
+    bool compacting_ = false;
     std::shared_ptr<Snapshot> next_snapshot_;  // until it is safe
 };
 

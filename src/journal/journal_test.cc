@@ -78,22 +78,9 @@ TEST(Journal, AReplayEndsWithTheErrorOfItsVisitor) {
     EXPECT_EQ(visits, 1);
 }
 
-TEST(Journal, ARecordTakenBackIsNotThere) {
-    JournalStage s;
-    s.open();
-    s.append("one");
-    s.journal->begin_record() += "regretted";
-    s.journal->drop_record();
-    s.append("two");
-    s.flush_and_wait(Urgency::now);
-    EXPECT_THAT(s.open(), ElementsAre("one", "two"));
-}
-
 TEST(Journal, WithNothingGatheredAFlushAsksNothingOfTheDisk) {
     JournalStage s;
     s.open();
-    s.journal->begin_record() += "regretted";
-    s.journal->drop_record();
     s.journal->flush(Urgency::now);
     s.journal->flush(Urgency::when_convenient);
     EXPECT_EQ(s.worker.waiting(), 0U);
@@ -846,6 +833,35 @@ TEST(JournalFailure, OfASyncIsToldOnceAndNothingIsPromisedAfterIt) {
     s.append_safely("three");
     EXPECT_THAT(s.failed, SizeIs(1));
     EXPECT_EQ(s.durable, promised);
+}
+
+// The process ends, the machine goes on: what the sync did not write can still be read. It is not
+// on the disk, and no later sync would bring it there.
+TEST(JournalFailure, WhatASyncLeftOutIsWrittenAgainByTheNextStart) {
+    JournalStage s;
+    s.open();
+    s.append_safely("a");
+    s.disk.fail_next_sync();
+    s.append("b");
+    s.flush_and_wait(Urgency::now);
+    EXPECT_THAT(s.failed, SizeIs(1));
+    EXPECT_THAT(s.open_after(SimDisk::Loss::process), ElementsAre("a", "b"));
+    s.append_safely("c");
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("a", "b", "c"));
+}
+
+// What was asked for while the disk was full is not forgotten over the batch that is tried again.
+TEST(JournalFailure, OfAFullDiskDelaysNoLaterSync) {
+    JournalStage s;
+    s.open();
+    s.append_safely("one");
+    s.disk.set_capacity(s.disk.used_bytes());
+    s.append_safely(std::string(3000, 'x'));
+    EXPECT_THAT(s.full, ElementsAre(true));
+    s.disk.set_capacity(std::nullopt);
+    s.append_safely("two");
+    EXPECT_EQ(s.journal->durable(), s.journal->batch_position());
+    EXPECT_THAT(s.open_after(SimDisk::Loss::power), SizeIs(3));
 }
 
 // Some file systems find only then that there is no room. What the failed sync left out may be

@@ -51,6 +51,11 @@ Result<std::string, IoError> Scratch::fetch(std::uint64_t at, std::uint32_t size
     return bytes;
 }
 
+void Scratch::expect(std::uint64_t at, std::uint32_t size) const {
+    const auto found = files_.find(file_of(at));
+    if (found != files_.end()) found->second.file->expect_read(offset_of(at), size);
+}
+
 void Scratch::drop(std::uint64_t at) {
     const auto found = files_.find(file_of(at));
     CHECK(found != files_.end() && found->second.pages > 0);

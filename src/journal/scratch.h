@@ -21,6 +21,8 @@ class Scratch {
     // Where it is: a number for fetch() and drop().
     Result<std::uint64_t, IoError> keep(std::string_view bytes);
     Result<std::string, IoError> fetch(std::uint64_t at, std::uint32_t size) const;
+    // It will be fetched soon.
+    void expect(std::uint64_t at, std::uint32_t size) const;
     void drop(std::uint64_t at);
     std::size_t file_count() const { return files_.size(); }
 

@@ -21,6 +21,12 @@ Unexpected<IoError> damaged(const Segment& segment, Lsn at) {
         "out"}};
 }
 
+Unexpected<IoError> of_other_version(const Segment& segment, unsigned version) {
+    return Unexpected{IoError{"file " + segment.path + " is of version " + std::to_string(version) +
+                              " of the journal's format; this broker knows version " +
+                              std::to_string(batch_version_known)}};
+}
+
 }  // namespace
 
 std::string segment_name(Lsn start) { return position_name(start, segment_suffix); }
@@ -40,17 +46,52 @@ const Segment* SegmentReader::find(Lsn at) const {
 Result<void, IoError> SegmentReader::read(Lsn at, std::span<char> into) const {
     const Segment* const segment = find(at);
     if (segment == nullptr) {
-        return Unexpected{IoError{"no segment holds position " + std::to_string(at.value)}};
+        return Unexpected{IoError{"journal damaged: no segment holds position " +
+                                  std::to_string(at.value) +
+                                  "; see docs/formats/journal.md for ways out"}};
     }
-    const std::uint64_t offset = at.value - segment->start.value;
+    std::uint64_t offset = at.value - segment->start.value;
+    if (segment->index) {
+        const auto place = segment->index->find(at);
+        if (!place || place->readable_to.value - at.value < into.size()) {
+            return damaged(*segment, at);
+        }
+        offset = place->offset;
+    }
     REVENANT_TRY(const std::size_t got, segment->file->read(offset, into));
     if (got != into.size()) return damaged(*segment, at);
     return {};
 }
 
+bool SegmentReader::holds(Lsn at) const {
+    const Segment* const segment = find(at);
+    if (segment == nullptr) return false;
+    if (segment->index) return segment->index->find(at).has_value();
+    const auto size = segment->file->size();
+    return size && at.value - segment->start.value < *size;
+}
+
+std::optional<Lsn> SegmentReader::readable_to(Lsn at) const {
+    const Segment* const segment = find(at);
+    if (segment != nullptr && segment->index) {
+        const auto place = segment->index->find(at);
+        return place ? place->readable_to : at;
+    }
+    const auto following = segments_.upper_bound(at);
+    if (following == segments_.end()) return std::nullopt;
+    return following->first;
+}
+
 void SegmentReader::expect_read(Lsn at, std::uint64_t size) const {
     const Segment* const segment = find(at);
-    if (segment != nullptr) segment->file->expect_read(at.value - segment->start.value, size);
+    if (segment == nullptr) return;
+    std::uint64_t offset = at.value - segment->start.value;
+    if (segment->index) {
+        const auto place = segment->index->find(at);
+        if (!place) return;
+        offset = place->offset;
+    }
+    segment->file->expect_read(offset, size);
 }
 
 namespace {
@@ -95,18 +136,27 @@ Result<std::optional<ScannedBatch>, IoError> whole_batch(Window& window, Lsn at)
     return std::optional{ScannedBatch{at, bytes, header->epoch, header->synced}};
 }
 
+// What another version wrote is neither torn nor damaged, and never cut off.
+Result<void, IoError> check_version(const Segment& segment, Window& window, Lsn at) {
+    REVENANT_TRY(const std::string_view head, window.at(at, batch_header_bytes));
+    const auto version = batch_version(head, at);
+    if (version && *version != batch_version_known) return of_other_version(segment, *version);
+    return {};
+}
+
 // What stands behind a place where no whole batch is.
 struct Remains {
     bool was_synced = false;  // a later batch says that what stood there was
     std::uint32_t epoch = 0;  // the highest of them
 };
 
-Result<Remains, IoError> find_remains(Window& window, Lsn broken) {
+Result<Remains, IoError> find_remains(const Segment& segment, Window& window, Lsn broken) {
     Remains remains;
     for (std::uint64_t at = broken.value + batch_alignment; at + batch_header_bytes <= window.end();
          at += batch_alignment) {
         REVENANT_TRY(const std::string_view head, window.at({at}, batch_header_bytes));
-        if (!read_batch_header(head, {at})) continue;
+        if (!batch_version(head, {at})) continue;
+        REVENANT_TRY_VOID(check_version(segment, window, {at}));
         REVENANT_TRY(const auto batch, whole_batch(window, {at}));
         if (!batch) continue;
         remains.was_synced = remains.was_synced || batch->synced > broken;
@@ -127,8 +177,9 @@ Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std:
         REVENANT_TRY(const auto batch, whole_batch(window, at));
         // One of an earlier epoch was cut off by a start after it was written.
         if (!batch || batch->epoch < epoch) {
+            REVENANT_TRY_VOID(check_version(segment, window, at));
             if (end) return damaged(segment, at);
-            REVENANT_TRY(const Remains remains, find_remains(window, at));
+            REVENANT_TRY(const Remains remains, find_remains(segment, window, at));
             if (remains.was_synced) return damaged(segment, at);
             PROBE("segments.tail_cut");
             return ScanOutcome{at, std::max(epoch, remains.epoch)};
@@ -149,6 +200,24 @@ void SegmentWriter::resume(Segment segment, Lsn end) {
 
 Result<void, IoError> SegmentWriter::write(Lsn at, std::string_view batch,
                                            std::optional<Segment>& opened) {
+    auto outcome = write_once(at, batch, opened);
+    // Before the disk is called full, it gets back what is kept of it for later.
+    while (!outcome && outcome.error().disk_full && drop_a_spare()) {
+        outcome = write_once(at, batch, opened);
+    }
+    return outcome;
+}
+
+bool SegmentWriter::drop_a_spare() {
+    if (spares_.empty()) return false;
+    PROBE("segments.spare_dropped");
+    const bool removed = disk_.remove(spares_.back()).has_value();
+    spares_.pop_back();
+    return removed;
+}
+
+Result<void, IoError> SegmentWriter::write_once(Lsn at, std::string_view batch,
+                                                std::optional<Segment>& opened) {
     const bool fits =
         current_ && (at.value - current_->start.value) + batch.size() <= settings_.segment_bytes;
     if (!fits && (!current_ || current_->start != at)) {
@@ -205,7 +274,11 @@ Result<void, IoError> SegmentWriter::fill_ahead(std::uint64_t end) {
 }
 
 Result<void, IoError> SegmentWriter::retire(const std::string& path) {
-    if (spares_.size() >= settings_.spares_max) return disk_.remove(path);
+    // Where room is short, nothing is kept for later.
+    constexpr std::uint64_t segments_free_min = 8;
+    const auto free_bytes = disk_.free_bytes(directory_);
+    const bool roomy = free_bytes && *free_bytes >= segments_free_min * settings_.segment_bytes;
+    if (!roomy || spares_.size() >= settings_.spares_max) return disk_.remove(path);
     const std::string spare = path + std::string(spare_suffix);
     REVENANT_TRY_VOID(disk_.rename(path, spare));
     spares_.push_back(spare);

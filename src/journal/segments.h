@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "journal/compacted_file.h"
 #include "journal/disk.h"
 
 #include <cstdint>
@@ -25,13 +26,14 @@ struct SegmentSettings {
     std::uint64_t fill_bytes = 1024 * 1024;
     std::uint64_t small_batch_bytes = 64 * 1024;
     // Files of dead segments that are kept to be written again.
-    std::size_t spares_max = 4;
+    std::size_t spares_max = 2;
 };
 
 struct Segment {
     Lsn start;
     std::string path;
     std::shared_ptr<File> file;
+    std::shared_ptr<const ExtentIndex> index;  // of a compacted one: what is left of it
 };
 
 std::string segment_name(Lsn start);
@@ -44,6 +46,10 @@ class SegmentReader {
     // Must have been written.
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
     void expect_read(Lsn at, std::uint64_t size) const;
+    // Whether one of the files has this position in it.
+    bool holds(Lsn at) const;
+    // How far one read goes from here, if the segment is not the last.
+    std::optional<Lsn> readable_to(Lsn at) const;
     // The one that holds this position; nullptr if there is none.
     const Segment* find(Lsn at) const;
     const std::map<Lsn, Segment>& all() const { return segments_; }
@@ -87,6 +93,9 @@ class SegmentWriter {
     Result<void, IoError> retire(const std::string& path);
 
   private:
+    Result<void, IoError> write_once(Lsn at, std::string_view batch,
+                                     std::optional<Segment>& opened);
+    bool drop_a_spare();
     Result<void, IoError> open_next(Lsn start);
     Result<void, IoError> fill_ahead(std::uint64_t end);
 
@@ -97,7 +106,6 @@ class SegmentWriter {
     std::uint64_t filled_ = 0;  // the current file has data or zeros up to here
     bool unsynced_ = false;
     std::vector<std::string> spares_;
-    std::uint64_t spares_made_ = 0;
 };
 
 }  // namespace revenant::journal

@@ -68,7 +68,14 @@ Result<SnapshotFile, IoError> read_snapshot_file(Disk& disk, const std::string& 
     REVENANT_TRY(const std::size_t got, file->read(0, contents));
     if (got != file_bytes) return damaged(path, "it is too short");
     ByteReader in(contents);
-    if (in.u32() != snapshot_magic) return damaged(path, "it is no snapshot of a known version");
+    const std::uint32_t magic = in.u32();
+    if (const unsigned digit = magic & 0xff; magic != snapshot_magic &&
+                                             magic >> 8 == snapshot_magic >> 8 && digit >= '0' &&
+                                             digit <= '9') {
+        return Unexpected{IoError{"file " + path + " is of version " + std::to_string(digit - '0') +
+                                  " of the snapshot's format; this broker knows version 1"}};
+    }
+    if (magic != snapshot_magic) return damaged(path, "it is no snapshot");
     SnapshotFile snapshot;
     snapshot.epoch = in.u32();
     const std::uint64_t lsn = in.u64();

@@ -1,31 +1,100 @@
-// Config: what the node was told — by its options now, by a file and the environment as well with
-// the management issue.
+// Config: what the node was told, by a file, the environment and its command line together.
+// config_keys is the table of everything that can be said; configuration puts the sources together.
 #pragma once
 
-#include "base/result.h"
-#include "net/network.h"
-#include "runtime/broker.h"
+#include "amqp091/host.h"
+#include "catalog/catalog.h"
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace revenant::node {
 
+// Where to listen. How wide an entry without an address is meant depends on who wrote it: somebody
+// who configures a port means all interfaces, as in RabbitMQ; what nobody configured is for this
+// machine alone.
+struct Endpoint {
+    enum class Reach : std::uint8_t { this_machine, all_interfaces };
+    std::string address;  // empty: that of Config::bind, or what the reach says
+    std::uint16_t port = 0;
+    Reach reach = Reach::this_machine;
+    friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+// In the order of severity. RabbitMQ's notice, alert and emergency are kept apart from their
+// neighbours only in what is written.
+enum class LogLevel : std::uint8_t { debug, info, notice, warning, error, critical, none };
+
+enum class LogFormat : std::uint8_t { plaintext, json };
+
+struct LogConfig {
+    bool console = true;
+    LogLevel console_level = LogLevel::info;
+    LogFormat console_format = LogFormat::plaintext;
+    std::string file;  // empty: none
+    std::string directory = "/var/log/revenant";
+    LogLevel file_level = LogLevel::info;
+    LogFormat file_format = LogFormat::plaintext;
+    std::uint64_t rotation_bytes = 0;  // 0: never
+    unsigned rotation_count = 10;
+    LogLevel default_level = LogLevel::info;
+    std::map<std::string, LogLevel, std::less<>> levels;  // by component, where set
+    friend bool operator==(const LogConfig&, const LogConfig&) = default;
+};
+
+// Certificates and listeners that use them.
+struct TlsConfig {
+    std::map<std::string, Endpoint, std::less<>> amqp;  // by the name behind listeners.ssl
+    std::string ca_file;
+    std::string certificate_file;
+    std::string key_file;
+    std::string key_password;
+    bool verify_peer = false;
+    bool fail_if_no_peer_certificate = false;
+    std::map<std::string, std::string, std::less<>> versions;
+
+    std::optional<Endpoint> http;
+    std::string http_ca_file;
+    std::string http_certificate_file;
+    std::string http_key_file;
+};
+
 struct Config {
-    std::string bind = "127.0.0.1";
-    std::uint16_t port = 5672;
-    std::uint16_t http_port = 15672;
-    std::uint16_t prometheus_port = 15692;
+    std::string bind;  // of endpoints without an address; empty: what their reach says
+    std::map<std::string, Endpoint, std::less<>> amqp = {{"default", {.port = 5672}}};
+    Endpoint http = {.port = 15672};
+    Endpoint prometheus = {.port = 15692};
+    TlsConfig tls;
+
     std::string data_dir = "data";
-    std::string config_file;
     unsigned reactors = 0;  // 0: one per core
     std::string placement = "auto";
-    std::uint64_t memory_limit_bytes = 0;  // 0: 60 % of what the machine has
-    std::uint64_t disk_free_limit_bytes = 50'000'000;
-    std::string compat = "4.3";            // of virtual hosts that name none themselves
-    bool quorum_relaxed_checks_on_redeclaration = false;
+    std::string compat = "4.3";  // of virtual hosts that name none themselves
+    std::string node_name = "revenant@localhost";
+
+    // Absolute limits rule; where there is none the share of the machine's memory does.
+    std::optional<std::uint64_t> memory_limit_bytes;
+    double memory_limit_share = 0.6;
+    std::optional<std::uint64_t> memory_total_bytes;  // absent: what the machine has
+    std::optional<std::uint64_t> disk_free_limit_bytes = 50'000'000;
+    double disk_free_limit_share = 0;  // of the machine's memory
+
     amqp091::ConnectionSettings connection;
+    std::optional<std::uint64_t> connections_max;
+    std::optional<std::uint64_t> vhosts_max;
+    std::string default_queue_type = "classic";
+    bool quorum_relaxed_checks_on_redeclaration = false;
+    DefaultContent first_content;  // of a node that starts for the first time
+
+    std::string http_path_prefix;
+    std::uint64_t http_body_bytes_max = 20'000'000;
+    std::string prometheus_path = "/metrics";
+    std::string definitions_path;  // imported at every start; empty: none
+
+    LogConfig log;
 };
 
 }  // namespace revenant::node

@@ -1,10 +1,11 @@
-// revenant: reads its options, starts the node, and stops it cleanly on SIGTERM or SIGINT.
-#include "node/config.h"
+// revenant: reads its configuration, starts the node, reloads what can be reloaded on SIGHUP and
+// stops cleanly on SIGTERM or SIGINT.
+#include "node/command_line.h"
+#include "node/configuration.h"
+#include "node/log.h"
 #include "node/node.h"
+#include "node/supervisor.h"
 
-#include <CLI/CLI.hpp>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,46 +13,11 @@
 #include <string>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <utility>
 
 namespace {
 
-void add_options(CLI::App& app, revenant::node::Config& config) {
-    app.add_option("--bind", config.bind, "Address to listen on")->capture_default_str();
-    app.add_option("--port", config.port, "AMQP port; 0 picks a free one")->capture_default_str();
-    app.add_option("--http-port", config.http_port, "HTTP port; 0 picks a free one")
-        ->capture_default_str();
-    app.add_option("--prometheus-port", config.prometheus_port, "Metrics port; 0 picks a free one")
-        ->capture_default_str();
-    app.add_option("--data-dir", config.data_dir, "Where the broker keeps its data")
-        ->capture_default_str();
-    app.add_option("--config", config.config_file, "Configuration file");
-    app.add_option("--reactors", config.reactors, "Threads that serve AMQP; 0 means one per core")
-        ->check(CLI::Range(0U, 64U))
-        ->capture_default_str();
-    app.add_option("--placement", config.placement,
-                   "Where connections are served: auto, home (their vhost's reactor) or spread")
-        ->check(CLI::IsMember({"auto", "home", "spread"}))
-        ->capture_default_str();
-    app.add_option("--memory-limit", config.memory_limit_bytes,
-                   "Bytes of memory in use at which publishers are blocked; 0 means 60 % of RAM")
-        ->capture_default_str();
-    app.add_option("--disk-free-limit", config.disk_free_limit_bytes,
-                   "Bytes free on the disk below which publishers are blocked")
-        ->capture_default_str();
-    app.add_option(
-           "--compat", config.compat,
-           "RabbitMQ version whose dead-lettering is followed where the versions differ, for "
-           "virtual hosts that name none")
-        ->check(CLI::IsMember({"4.3", "3.12"}))
-        ->capture_default_str();
-    app.add_flag("--quorum-relaxed-checks-on-redeclaration",
-                 config.quorum_relaxed_checks_on_redeclaration,
-                 "Lets applications declare a quorum queue again as a classic one");
-    app.add_option("--max-message-size", config.connection.max_message_size,
-                   "Largest message body in bytes")
-        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{536870912}))
-        ->capture_default_str();
-}
+using namespace revenant::node;
 
 // One descriptor per connection: as many as the system lets us have.
 void raise_descriptor_limit() {
@@ -65,42 +31,102 @@ void raise_descriptor_limit() {
 int signals_descriptor() {
     sigset_t signals;
     sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
-}  // namespace
+int next_signal(int descriptor) {
+    signalfd_siginfo signal{};
+    while (::read(descriptor, &signal, sizeof signal) != static_cast<ssize_t>(sizeof signal)) {
+    }
+    return static_cast<int>(signal.ssi_signo);
+}
 
-int main(int argc, char** argv) {
-    CLI::App app{"Revenant, a message broker for dead letters. Speaks AMQP 0-9-1.", "revenant"};
-    revenant::node::Config config;
-    add_options(app, config);
-    app.set_version_flag("--version", std::string("revenant 0.1.0, compatible with RabbitMQ ") +
-                                          config.connection.version);
-    CLI11_PARSE(app, argc, argv);
+void print_warnings(const Configuration& configuration) {
+    for (const std::string& warning : configuration.warnings) {
+        std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    }
+}
 
-    spdlog::set_default_logger(spdlog::stderr_logger_mt("revenant"));
-    spdlog::set_pattern("%Y-%m-%d %H:%M:%S.%e [%l] %v");
+int check_config(const Configuration& configuration) {
+    print_warnings(configuration);
+    if (!configuration.faults.empty()) {
+        std::fputs(show_faults(configuration).c_str(), stderr);
+        return 1;
+    }
+    std::fputs(show_configuration(configuration).c_str(), stdout);
+    return 0;
+}
+
+// A configuration with a fault changes nothing.
+void reload(const Sources& sources, Configuration& configuration, Node& node, Log& log) {
+    tell_supervisor("RELOADING=1");
+    Configuration fresh = load_configuration(sources);
+    if (const auto opened = log.open_file(); !opened) log.warn(opened.error());
+    if (!fresh.faults.empty()) {
+        for (const Fault& fault : fresh.faults) {
+            log.write(LogLevel::error, "node", "configuration not reloaded: " + fault.text,
+                      {{"at", fault.origin}});
+        }
+    } else {
+        log.set_levels(fresh.config.log);
+        node.reload(fresh.config);
+        const auto changes = show_changes(configuration, fresh);
+        for (const std::string& change : changes) log.info(change);
+        log.info("configuration reloaded", {{"changes", std::to_string(changes.size())}});
+        configuration = std::move(fresh);
+    }
+    tell_supervisor("READY=1");
+}
+
+int run(const Sources& sources, Configuration configuration) {
     raise_descriptor_limit();
     const int signals = signals_descriptor();
-
-    revenant::node::Node node(config);
+    Log log(configuration.config.log);
+    if (const auto opened = log.open_file(); !opened) {
+        std::fprintf(stderr, "revenant: %s\n", opened.error().c_str());
+        return 1;
+    }
+    for (const std::string& warning : configuration.warnings) log.warn(warning);
+    Node node(configuration.config, log);
     const auto ready = node.start();
     if (!ready) {
+        log.write(LogLevel::critical, "node", "cannot start: " + ready.error());
         std::fprintf(stderr, "revenant: %s\n", ready.error().c_str());
         return 1;
     }
     std::printf("revenant ready amqp=%s http=%s prometheus=%s\n", ready->amqp.c_str(),
                 ready->http.c_str(), ready->prometheus.c_str());
     std::fflush(stdout);
-
-    signalfd_siginfo signal{};
-    while (::read(signals, &signal, sizeof signal) != static_cast<ssize_t>(sizeof signal)) {
+    tell_supervisor("READY=1\nSTATUS=AMQP on " + ready->amqp + ", HTTP on " + ready->http);
+    int signal = next_signal(signals);
+    for (; signal == SIGHUP; signal = next_signal(signals)) {
+        reload(sources, configuration, node, log);
     }
-    spdlog::info("stopping on signal {}", signal.ssi_signo);
+    tell_supervisor("STOPPING=1");
+    log.info("stopping", {{"signal", std::to_string(signal)}});
     node.stop();
+    log.info("stopped");
     return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CommandLine command_line;
+    if (const auto status = parse_command_line(argc, argv, command_line)) return *status;
+    if (command_line.list_config_keys) {
+        std::fputs(show_keys_as_markdown().c_str(), stdout);
+        return 0;
+    }
+    Configuration configuration = load_configuration(command_line.sources);
+    if (command_line.check_config) return check_config(configuration);
+    if (!configuration.faults.empty()) {
+        std::fprintf(stderr, "revenant: the configuration has faults; nothing is started\n%s",
+                     show_faults(configuration).c_str());
+        return 1;
+    }
+    return run(command_line.sources, std::move(configuration));
 }

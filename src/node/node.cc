@@ -2,9 +2,10 @@
 
 #include "amqp091/properties.h"
 #include "base/check.h"
+#include "node/addresses.h"
+#include "node/definitions_file.h"
 #include "runtime/system_clock.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +19,6 @@
 namespace revenant::node {
 namespace {
 
-constexpr double memory_share = 0.6;  // of RAM; amqp091 appendix B
 constexpr Duration shutdown_patience = seconds(2);
 
 std::uint64_t machine_memory_bytes() {
@@ -46,24 +46,45 @@ runtime::Placement placement_named(const std::string& name) {
     return runtime::Placement::automatic;
 }
 
+// "connection NAME: what happened" to the name and the rest.
+std::pair<std::string_view, std::string_view> split_diary(std::string_view text) {
+    constexpr std::string_view beginning = "connection ";
+    const std::size_t end = text.find(": ");
+    if (!text.starts_with(beginning) || end == std::string_view::npos) return {{}, text};
+    return {text.substr(beginning.size(), end - beginning.size()), text.substr(end + 2)};
+}
+
 }  // namespace
 
-Node::Node(Config config) : config_(std::move(config)) {}
+Node::Node(Config config, Log& log) : config_(std::move(config)), log_(log) { set_limits(config_); }
 
 Node::~Node() { stop(); }
 
-Result<Ready, std::string> Node::start() {
+void Node::set_limits(const Config& config) {
+    const auto total =
+        static_cast<double>(config.memory_total_bytes.value_or(machine_memory_bytes()));
+    memory_limit_bytes_.store(config.memory_limit_bytes.value_or(
+        static_cast<std::uint64_t>(total * config.memory_limit_share)));
+    disk_free_limit_bytes_.store(config.disk_free_limit_bytes.value_or(
+        static_cast<std::uint64_t>(total * config.disk_free_limit_share)));
+}
+
+void Node::reload(const Config& config) { set_limits(config); }
+
+runtime::BrokerSettings Node::broker_settings() {
     runtime::BrokerSettings settings;
     settings.reactors = config_.reactors != 0 ? config_.reactors
                                               : std::max(1U, std::thread::hardware_concurrency());
     settings.placement = placement_named(config_.placement);
+    settings.connections_max = config_.connections_max;
+    settings.vhosts_max = config_.vhosts_max;
     settings.compatibility = *engine::parse_compatibility(config_.compat);
     settings.quorum_relaxed_checks_on_redeclaration =
         config_.quorum_relaxed_checks_on_redeclaration;
-    settings.notice = [](const engine::Notice& notice) {
-        spdlog::log(notice.level == engine::Notice::Level::warning ? spdlog::level::warn
-                                                                   : spdlog::level::info,
-                    "{}", notice.text);
+    settings.notice = [this](const engine::Notice& notice) {
+        log_.write(
+            notice.level == engine::Notice::Level::warning ? LogLevel::warning : LogLevel::info,
+            "queue", notice.text);
     };
     settings.disk = &disk_;
     settings.data_dir = config_.data_dir;
@@ -72,44 +93,84 @@ Result<Ready, std::string> Node::start() {
         full_disks_.fetch_add(full ? 1 : -1);
         set_alarms();
     };
-    settings.fatal = [](const std::string& text) {
-        spdlog::critical("{}; the broker stops so that nothing more is promised", text);
-        spdlog::default_logger()->flush();
+    settings.fatal = [this](const std::string& text) {
+        log_.write(LogLevel::critical, "node",
+                   text + "; the broker stops so that nothing more is promised");
         std::_Exit(1);
     };
-    broker_ = std::make_unique<runtime::Broker>(std::move(settings));
-    REVENANT_TRY(const bool known, broker_->open());
-    broker_->start();
+    return settings;
+}
+
+Result<void, std::string> Node::fill(bool known) {
     if (!known) {
-        for (const CatalogCommand& command : default_content({}, random_salt())) {
+        for (const CatalogCommand& command :
+             default_content(config_.first_content, random_salt())) {
             const auto record = broker_->change(command);
-            CHECK(record);
+            if (!record) return Unexpected{"the first content is refused: " + record.error().text};
         }
     }
-    network_ =
-        std::make_unique<net::Network>(net::NetworkSettings{config_.connection}, *broker_,
-                                       [](std::string_view text) { spdlog::info("{}", text); });
-    REVENANT_TRY(const std::uint16_t port, network_->listen(config_.bind, config_.port));
+    if (config_.definitions_path.empty()) return {};
+    REVENANT_TRY(const auto files, read_definitions(config_.definitions_path));
+    for (const DefinitionsFile& file : files) {
+        log_.warn("definitions are not imported in this version", {{"file", file.path}});
+    }
+    return {};
+}
+
+Result<void, std::string> Node::listen() {
+    for (const auto& [name, endpoint] : config_.amqp) {
+        const std::string address = address_of(endpoint, config_.bind);
+        REVENANT_TRY(const std::uint16_t port, network_->listen(address, endpoint.port));
+        listeners_.push_back({"amqp", address, port});
+    }
+    return {};
+}
+
+Result<Ready, std::string> Node::start() {
+    broker_ = std::make_unique<runtime::Broker>(broker_settings());
+    REVENANT_TRY(const bool known, broker_->open());
+    broker_->start();
+    REVENANT_TRY_VOID(fill(known));
+    amqp091::ConnectionSettings connection = config_.connection;
+    connection.default_queue_type = config_.default_queue_type;
+    network_ = std::make_unique<net::Network>(
+        net::NetworkSettings{std::move(connection)}, *broker_, [this](std::string_view text) {
+            const auto [name, rest] = split_diary(text);
+            if (name.empty()) {
+                log_.write(LogLevel::warning, "connection", rest);
+            } else {
+                log_.write(LogLevel::warning, "connection", rest, {{"name", name}});
+            }
+        });
+    REVENANT_TRY_VOID(listen());
     resource_watch_ = std::thread([this] { watch_resources(); });
-    REVENANT_TRY_VOID(start_http(port));
+    REVENANT_TRY_VOID(start_http());
     Ready ready;
-    ready.amqp = config_.bind + ":" + std::to_string(port);
-    ready.http = config_.bind + ":" + std::to_string(http_server_->port());
-    ready.prometheus = config_.bind + ":" + std::to_string(prometheus_server_->port());
-    spdlog::info("AMQP listens on {}, HTTP on {}, metrics on {}", ready.amqp, ready.http,
-                 ready.prometheus);
+    const auto first = [&](std::string_view protocol) -> std::string {
+        for (const auto& one : listeners_) {
+            if (one.protocol == protocol) return show(one.address, one.port);
+        }
+        return "none";
+    };
+    ready.amqp = first("amqp");
+    ready.http = first("http");
+    ready.prometheus = first("http/prometheus");
+    for (const auto& one : listeners_) {
+        log_.info("listening",
+                  {{"protocol", one.protocol}, {"address", show(one.address, one.port)}});
+    }
     return ready;
 }
 
-Result<void, std::string> Node::start_http(std::uint16_t amqp_port) {
+http::ApiSettings Node::api_settings() {
     http::ApiSettings api;
-    api.node_name = config_.connection.cluster_name;
+    api.node_name = config_.node_name;
     api.cluster_name = config_.connection.cluster_name;
     api.product_name = config_.connection.product;
     api.rabbitmq_version = config_.connection.version;
     api.data_dir = config_.data_dir;
     api.loopback_users = config_.connection.loopback_users;
-    api.memory_limit_bytes = memory_limit_bytes();
+    api.memory_limit_bytes = memory_limit_bytes_.load();
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
     api.started_at = runtime::system_now();
@@ -117,40 +178,47 @@ Result<void, std::string> Node::start_http(std::uint16_t amqp_port) {
     api.max_message_bytes = config_.connection.max_message_size;
     api.disk_free_limit_bytes = config_.disk_free_limit_bytes;
     api.disk_alarm = [this] { return disk_alarm_.load() || full_disks_.load() > 0; };
+    api.listeners = listeners_;
     api.connections = [this] { return network_->connections(); };
     api.close_connections_if = [this](const auto& chosen, const std::string& reason) {
         network_->close_connections_if(chosen, reason);
     };
     api.memory_alarm = [this] { return memory_alarm_.load(); };
+    return api;
+}
+
+Result<void, std::string> Node::start_http() {
     http::ServerSettings settings;
-    settings.address = config_.bind;
-    settings.port = config_.prometheus_port;
+    settings.address = address_of(config_.prometheus, config_.bind);
+    settings.port = config_.prometheus.port;
     settings.threads = 1;
     REVENANT_TRY(prometheus_server_, http::Server::open(settings));
-    settings.port = config_.http_port;
+    const http::ListenerView metrics{"http/prometheus", settings.address,
+                                     prometheus_server_->port()};
+    settings.address = address_of(config_.http, config_.bind);
+    settings.port = config_.http.port;
     settings.threads = 2;
+    settings.body_bytes_max = config_.http_body_bytes_max;
     REVENANT_TRY(http_server_, http::Server::open(settings));
-    api.listeners = {{"amqp", config_.bind, amqp_port},
-                     {"http", config_.bind, http_server_->port()},
-                     {"http/prometheus", config_.bind, prometheus_server_->port()}};
-    api_ = std::make_unique<http::Api>(std::move(api), *broker_);
+    listeners_.push_back({"http", settings.address, http_server_->port()});
+    listeners_.push_back(metrics);
+    api_ = std::make_unique<http::Api>(api_settings(), *broker_);
     metrics_ = std::make_unique<http::Metrics>(api_->context());
-    prometheus_server_->start(*metrics_);
-    http_server_->start(*api_);
+    moved_api_ = std::make_unique<PathPrefix>(*api_, config_.http_path_prefix, "");
+    moved_metrics_ = std::make_unique<PathPrefix>(*metrics_, config_.prometheus_path, "/metrics");
+    prometheus_server_->start(config_.prometheus_path == "/metrics"
+                                  ? static_cast<http::Responder&>(*metrics_)
+                                  : *moved_metrics_);
+    http_server_->start(config_.http_path_prefix.empty() ? static_cast<http::Responder&>(*api_)
+                                                         : *moved_api_);
     return {};
 }
 
-std::uint64_t Node::memory_limit_bytes() const {
-    if (config_.memory_limit_bytes != 0) return config_.memory_limit_bytes;
-    return static_cast<std::uint64_t>(static_cast<double>(machine_memory_bytes()) * memory_share);
-}
-
 void Node::watch_resources() {
-    const std::uint64_t limit = memory_limit_bytes();
     while (!stopping_.load()) {
-        memory_alarm_.store(resident_bytes() > limit);
+        memory_alarm_.store(resident_bytes() > memory_limit_bytes_.load());
         const auto free_bytes = disk_.free_bytes(config_.data_dir);
-        disk_alarm_.store(free_bytes.has_value() && *free_bytes < config_.disk_free_limit_bytes);
+        disk_alarm_.store(free_bytes.has_value() && *free_bytes < disk_free_limit_bytes_.load());
         set_alarms();
         std::this_thread::sleep_for(std::chrono::milliseconds(250));
     }
@@ -165,9 +233,9 @@ void Node::set_alarms() {
     if (alarm == alarm_told_ || !network_) return;
     alarm_told_ = alarm;
     if (alarm.empty()) {
-        spdlog::warn("alarm cleared: publishers go on");
+        log_.warn("alarm cleared: publishers go on");
     } else {
-        spdlog::warn("alarm: {}; publishers are blocked", alarm);
+        log_.warn("alarm: publishers are blocked", {{"reason", alarm}});
     }
     network_->set_alarm(alarm);
 }

@@ -6,17 +6,21 @@
 #include "http/metrics.h"
 #include "http/server.h"
 #include "journal/disk_posix.h"
+#include "net/network.h"
 #include "node/config.h"
+#include "node/log.h"
+#include "node/path_prefix.h"
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace revenant::node {
 
-// Where the node can be reached, as HOST:PORT.
+// Where the node can be reached, as HOST:PORT; "none" if it cannot.
 struct Ready {
     std::string amqp;
     std::string http;
@@ -25,7 +29,8 @@ struct Ready {
 
 class Node {
   public:
-    explicit Node(Config config);
+    // The log outlives the node.
+    Node(Config config, Log& log);
     ~Node();
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
@@ -33,25 +38,38 @@ class Node {
     // After it returned, every listener accepts.
     Result<Ready, std::string> start();
     void stop();
+    // Limits of memory and disk; the rest of the configuration needs a restart.
+    void reload(const Config& config);
 
   private:
     void watch_resources();
     void set_alarms();
-    std::uint64_t memory_limit_bytes() const;
+    void set_limits(const Config& config);
+    runtime::BrokerSettings broker_settings();
+    // Users and virtual hosts of a node that has none, definitions it is to have.
+    Result<void, std::string> fill(bool known);
+    Result<void, std::string> listen();
     // The HTTP API and the page for Prometheus; both know where AMQP listens.
-    Result<void, std::string> start_http(std::uint16_t amqp_port);
+    Result<void, std::string> start_http();
+    http::ApiSettings api_settings();
 
-    Config config_;
+    const Config config_;
+    Log& log_;
+    std::vector<http::ListenerView> listeners_;
     journal::PosixDisk disk_;  // outlives the broker
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
     std::unique_ptr<http::Api> api_;
     std::unique_ptr<http::Metrics> metrics_;
+    std::unique_ptr<PathPrefix> moved_api_;
+    std::unique_ptr<PathPrefix> moved_metrics_;
     std::unique_ptr<http::Server> http_server_;
     std::unique_ptr<http::Server> prometheus_server_;
     std::thread resource_watch_;
     std::mutex alarm_mutex_;  // guards the telling of alarms
     std::string alarm_told_;
+    std::atomic<std::uint64_t> memory_limit_bytes_{0};
+    std::atomic<std::uint64_t> disk_free_limit_bytes_{0};
     std::atomic<bool> memory_alarm_{false};
     std::atomic<bool> disk_alarm_{false};
     std::atomic<int> full_disks_{0};  // vhosts whose journals found no room

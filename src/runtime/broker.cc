@@ -3,12 +3,8 @@
 #include "base/check.h"
 #include "runtime/system_clock.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
-#include <cctype>
 #include <chrono>
-#include <cstdio>
 #include <set>
 
 namespace revenant::runtime {
@@ -23,6 +19,7 @@ constexpr std::chrono::seconds close_patience{60};
 }  // namespace
 
 Broker::Broker(BrokerSettings settings) : settings_(std::move(settings)) {
+    if (settings_.vhosts_max) catalog_.limit_vhosts(*settings_.vhosts_max);
     const unsigned count = std::clamp(settings_.reactors, 1U, reactors_max);
     std::vector<Reactor*> all;
     for (unsigned i = 0; i < count; ++i) {
@@ -47,7 +44,8 @@ Result<bool, std::string> Broker::open() {
     committer_ = std::make_unique<Committer>();
     REVENANT_TRY(catalog_store_, CatalogStore::open(disk, settings_.data_dir + "/catalog"));
     REVENANT_TRY(const bool found, catalog_store_->load(catalog_));
-    REVENANT_TRY_VOID(remove_strange_directories());
+    directories_ = std::make_unique<VhostDirectories>(disk, settings_.data_dir + "/vhosts");
+    REVENANT_TRY_VOID(look_for_strange_directories());
     for (const auto& [name, vhost] : catalog_.rules().vhosts) {
         REVENANT_TRY_VOID(add_vhost(name));
         set_compatibility(name, vhost.compat);
@@ -86,6 +84,8 @@ void Broker::close_vhosts() {
             [vhost, closed](Reactor&) { vhost->close([closed] { closed->set_value(); }); });
     }
     for (auto& closed : closing) closed.wait_for(close_patience);
+    const std::lock_guard lock(mutex_);
+    catalog_store_->close(catalog_.rules());
 }
 
 void Broker::die(const std::string& text) {
@@ -106,40 +106,28 @@ std::vector<std::shared_ptr<Vhost>> Broker::vhosts() {
     return all;
 }
 
-// Of any name: what a file system might not like is written as %XX, and a long one is shortened to
-// its beginning and a number that stands for the rest.
-std::string Broker::directory_of(std::string_view vhost) const {
-    constexpr std::size_t name_bytes_max = 120;
-    std::string name;
-    for (const char c : vhost) {
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_') {
-            name.push_back(c);
-        } else {
-            char escaped[4];
-            std::snprintf(escaped, sizeof escaped, "%%%02X", static_cast<unsigned char>(c));
-            name += escaped;
+// The catalog may have lost a virtual host; its messages are not thrown away for that.
+Result<void, std::string> Broker::look_for_strange_directories() {
+    std::set<std::string> vhosts;
+    for (const auto& [name, vhost] : catalog_.rules().vhosts) vhosts.insert(name);
+    REVENANT_TRY(const auto strangers, directories_->tidy(vhosts));
+    for (const std::string& stranger : strangers) {
+        const auto vhost = vhost_named_by(stranger);
+        if (settings_.adopt_vhosts && vhost) {
+            adopted_.push_back(*vhost);
+            continue;
         }
+        return Unexpected{"directory " + settings_.data_dir + "/vhosts/" + stranger +
+                          " is that of a virtual host which the catalog does not know, so the "
+                          "catalog may have been lost; see docs/formats/journal.md for ways out"};
     }
-    if (name.size() > name_bytes_max) {
-        name.resize(name_bytes_max);
-        name += '-' + std::to_string(XXH3_64bits(vhost.data(), vhost.size()));
-    }
-    return settings_.data_dir + "/vhosts/" + name;
+    return {};
 }
 
-// Of vhosts that were deleted just before the last stop.
-Result<void, std::string> Broker::remove_strange_directories() {
-    std::set<std::string> known;
-    for (const auto& [name, vhost] : catalog_.rules().vhosts) known.insert(directory_of(name));
-    const std::string parent = settings_.data_dir + "/vhosts";
-    auto names = settings_.disk->list(parent);
-    if (!names) return Unexpected{std::move(names).error().text};
-    for (const std::string& name : *names) {
-        const std::string directory = parent + "/" + name;
-        if (known.contains(directory)) continue;
-        if (auto removed = settings_.disk->remove_directory(directory); !removed) {
-            return Unexpected{std::move(removed).error().text};
-        }
+Result<void, std::string> Broker::adopt_vhosts() {
+    for (const std::string& vhost : std::exchange(adopted_, {})) {
+        const auto changed = change(PutVhost{.name = vhost});
+        if (!changed) return Unexpected{changed.error().text};
     }
     return {};
 }
@@ -148,7 +136,7 @@ Result<std::unique_ptr<VhostStore>, std::string> Broker::open_store(const std::s
                                                                     Reactor& home) {
     if (settings_.disk == nullptr) return std::unique_ptr<VhostStore>{};
     return VhostStore::open(*settings_.disk, std::make_unique<ReactorWorker>(*committer_, home),
-                            directory_of(vhost), settings_.store,
+                            directories_->path_of(vhost), settings_.store,
                             [this](const std::string& text) { die(text); });
 }
 
@@ -179,9 +167,10 @@ void Broker::drop_vhost(const std::string& name) {
     if (found == vhosts_.end()) return;
     const auto vhost = found->second;
     vhosts_.erase(found);
-    vhost->home().post([this, vhost, directory = directory_of(name)](Reactor& reactor) {
+    vhost->home().post([this, vhost, name](Reactor& reactor) {
         reactor.drop_vhost(*vhost);
         if (settings_.disk == nullptr) return;
+        const std::string directory = directories_->path_of(name);
         vhost->listen({});
         // What is left if this fails goes with the next start.
         committer_->run(
@@ -205,8 +194,16 @@ void Broker::set_compatibility(const std::string& name, std::string_view wished)
 
 Result<CatalogRecord, CatalogRefusal> Broker::change(const CatalogCommand& command) {
     const std::lock_guard lock(mutex_);
+    if (catalog_store_ && !catalog_store_->has_room()) {
+        return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
+    }
     REVENANT_TRY(const CatalogRecord record, catalog_.handle(command));
     if (catalog_store_) {
+        const auto* const deletion = std::get_if<DeleteVhost>(&command);
+        if (deletion != nullptr) {
+            const auto marked = directories_->mark_deleted(deletion->name);
+            if (!marked) die(marked.error());
+        }
         const auto kept = catalog_store_->append(record, catalog_.rules());
         if (!kept) die(kept.error());
     }

@@ -10,6 +10,7 @@
 #include "runtime/committer.h"
 #include "runtime/reactor.h"
 #include "runtime/vhost.h"
+#include "runtime/vhost_directories.h"
 
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,7 @@ struct BrokerSettings {
     unsigned reactors = 1;
     Placement placement = Placement::automatic;
     std::optional<std::uint64_t> connections_max;
+    std::optional<std::uint64_t> vhosts_max;
     // Of virtual hosts that name none themselves.
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
     bool quorum_relaxed_checks_on_redeclaration = false;  // DL-46
@@ -45,6 +47,7 @@ struct BrokerSettings {
     // Where everything durable lies; without a disk all ends with the process.
     journal::Disk* disk = nullptr;
     std::string data_dir;
+    bool adopt_vhosts = false;  // that the catalog has lost; otherwise the start is refused
     StoreSettings store;
     engine::MessageFormats formats;
     std::uint64_t memory_budget_bytes = 8 * 1024 * 1024;  // of messages, per virtual host
@@ -63,6 +66,9 @@ class Broker {
     // Takes the data directory and brings back what is in it; true if it held a broker's data.
     Result<bool, std::string> open();
     void start();
+    // Makes virtual hosts of the directories that the catalog does not know, if the settings say
+    // so.
+    Result<void, std::string> adopt_vhosts();
     // What is durable is written down for a quick start.
     void stop();
 
@@ -111,8 +117,7 @@ class Broker {
     Result<void, std::string> add_vhost(const std::string& name);
     Result<std::unique_ptr<VhostStore>, std::string> open_store(const std::string& vhost,
                                                                 Reactor& home);
-    Result<void, std::string> remove_strange_directories();
-    std::string directory_of(std::string_view vhost) const;
+    Result<void, std::string> look_for_strange_directories();
     void close_vhosts();
     void die(const std::string& text);
     void drop_vhost(const std::string& name);
@@ -121,6 +126,8 @@ class Broker {
     const BrokerSettings settings_;
     std::unique_ptr<journal::DirectoryLock> lock_;
     std::unique_ptr<CatalogStore> catalog_store_;
+    std::unique_ptr<VhostDirectories> directories_;
+    std::vector<std::string> adopted_;  // virtual hosts that the catalog is to know again
     std::unique_ptr<Committer> committer_;
     std::vector<std::unique_ptr<Reactor>> reactors_;
     std::mutex mutex_;  // guards everything below

@@ -1,5 +1,6 @@
 #include "runtime/catalog_store.h"
 
+#include "base/check.h"
 #include "catalog/catalog_codec.h"
 
 #include <utility>
@@ -8,9 +9,22 @@ namespace revenant::runtime {
 namespace {
 
 constexpr std::uint64_t snapshot_after_bytes = 1024 * 1024;
+// More than any change takes, with the zeros that are written ahead of it.
+constexpr std::uint64_t room_bytes = 4 * 1024 * 1024;
 
-std::string text_of(CatalogDecodeError error) {
-    return error == CatalogDecodeError::malformed ? "damaged" : "of an unknown version";
+std::string text_of(CatalogDecodeError error, std::string_view record) {
+    switch (error) {
+        case CatalogDecodeError::malformed:
+            return "a record that is damaged";
+        case CatalogDecodeError::unknown_event:
+            return "a record with a fact that this broker does not know";
+        case CatalogDecodeError::unknown_version:
+            return "a record of version " +
+                   std::to_string(
+                       static_cast<unsigned>(static_cast<std::uint8_t>(record.front()))) +
+                   "; this broker knows version " + std::to_string(catalog_record_version);
+    }
+    UNREACHABLE();
 }
 
 }  // namespace
@@ -18,6 +32,8 @@ std::string text_of(CatalogDecodeError error) {
 Result<std::unique_ptr<CatalogStore>, std::string> CatalogStore::open(
     journal::Disk& disk, const std::string& directory) {
     auto store = std::make_unique<CatalogStore>();
+    store->disk_ = &disk;
+    store->directory_ = directory;
     auto opened = journal::Journal::open(disk, store->worker_, directory, {});
     if (!opened) return Unexpected{std::move(opened).error().text};
     store->journal_ = std::move(opened).value();
@@ -30,24 +46,35 @@ Result<std::unique_ptr<CatalogStore>, std::string> CatalogStore::open(
 
 Result<bool, std::string> CatalogStore::load(Catalog& catalog) {
     bool found = false;
-    const auto replay = [&](std::string_view bytes) -> Result<void, journal::IoError> {
+    const auto replay = [&](std::string_view bytes,
+                            const std::string& place) -> Result<void, journal::IoError> {
         const auto record = decode_catalog_record(bytes);
         if (!record) {
-            return Unexpected{
-                journal::IoError{"the catalog holds a record that is " + text_of(record.error())}};
+            return Unexpected{journal::IoError{place + ": " + text_of(record.error(), bytes)}};
         }
         catalog.replay(*record);
         found = true;
         return {};
     };
     if (!journal_->snapshot().empty()) {
-        const auto snapshot = replay(journal_->snapshot());
+        const auto snapshot = replay(journal_->snapshot(), "file " + journal_->snapshot_path());
         if (!snapshot) return Unexpected{snapshot.error().text};
     }
-    const auto replayed = journal_->replay(
-        [&](const journal::Journal::Record& record) { return replay(record.bytes); });
+    const auto replayed = journal_->replay([&](const journal::Journal::Record& record) {
+        return replay(record.bytes, journal_->place_of(record.at));
+    });
     if (!replayed) return Unexpected{replayed.error().text};
     return found;
+}
+
+bool CatalogStore::has_room() const {
+    const auto free_bytes = disk_->free_bytes(directory_);
+    return !free_bytes || *free_bytes >= room_bytes;
+}
+
+void CatalogStore::close(const AccessRules& rules) {
+    if (journal_->batch_position() == journal_->snapshot_position() || !has_room()) return;
+    journal_->write_snapshot(encode_catalog_record(facts_of(rules)), {});
 }
 
 Result<void, std::string> CatalogStore::append(const CatalogRecord& record,

@@ -21,8 +21,12 @@ class CatalogStore {
 
     // True if there was a catalog.
     Result<bool, std::string> load(Catalog& catalog);
+    // Whether a change can be written down: a full disk refuses it before it is made.
+    bool has_room() const;
     // Safe when it returns; the rules are those after it.
     Result<void, std::string> append(const CatalogRecord& record, const AccessRules& rules);
+    // At a stop: what is damaged later cannot pass for a change that was torn.
+    void close(const AccessRules& rules);
 
   private:
     // Does everything at once.
@@ -34,6 +38,8 @@ class CatalogStore {
         }
     };
 
+    journal::Disk* disk_ = nullptr;
+    std::string directory_;
     Inline worker_;
     std::unique_ptr<journal::Journal> journal_;
     std::optional<std::string> failure_;

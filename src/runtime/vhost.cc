@@ -18,6 +18,9 @@ constexpr std::size_t gathered_bytes_max = 512 * 1024;
 // More than this on its way to the disk, and publishers wait.
 constexpr std::size_t behind_bytes = 32 * 1024 * 1024;
 
+// Two seconds without any fact.
+constexpr unsigned ticks_before_tidying = 8;
+
 engine::EngineSettings with_store(engine::EngineSettings settings, VhostStore* store) {
     settings.cold_store = store;
     return settings;
@@ -66,9 +69,13 @@ void Vhost::flush() {
 
 void Vhost::tick() {
     if (!store_) return;
-    store_->journal().retry();
-    store_->journal().flush(journal::Journal::Urgency::now);
-    if (closed_) finish_closing();
+    journal::Journal& journal = store_->journal();
+    journal.retry();
+    journal.flush(journal::Journal::Urgency::now);
+    if (closed_) return finish_closing();
+    idle_ticks_ = journal.position() == position_at_tick_ ? idle_ticks_ + 1 : 0;
+    position_at_tick_ = journal.position();
+    if (idle_ticks_ >= ticks_before_tidying) store_->tidy_up(engine_.state());
 }
 
 void Vhost::on_durable(Lsn durable) {
@@ -93,7 +100,10 @@ void Vhost::close(std::function<void()> closed) {
 // A snapshot under way is of an earlier state: it must be over before the last one is taken.
 void Vhost::finish_closing() {
     journal::Journal& journal = store_->journal();
-    if (journal.is_writing_snapshot()) return;  // looked at again with the next tick
+    // Looked at again with the next tick.
+    // A full disk takes no snapshot; the next start has more to replay.
+    if (journal.is_disk_full()) return std::exchange(closed_, nullptr)();
+    if (journal.is_writing_snapshot() || journal.is_compacting()) return;
     if (!closing_) {
         closing_ = true;
         store_->take_snapshot(engine_.state(), engine::Stop::clean);

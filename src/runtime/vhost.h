@@ -66,6 +66,8 @@ class Vhost final : public engine::EffectSink {
     Promises promises_;
     std::function<void()> closed_;
     bool closing_ = false;
+    Lsn position_at_tick_;
+    unsigned idle_ticks_ = 0;
     std::atomic<bool> behind_{false};
     // Bytes sent to channels on other reactors since they last asked for more.
     boost::unordered_flat_map<ChannelId, std::uint64_t> far_bytes_;

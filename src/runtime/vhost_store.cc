@@ -1,11 +1,13 @@
 #include "runtime/vhost_store.h"
 
 #include "base/check.h"
+#include "engine/fact_check.h"
 #include "engine/memory_budget.h"
 #include "engine/message_codec.h"
 #include "engine/snapshot_codec.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -18,75 +20,211 @@ Result<std::unique_ptr<VhostStore>, std::string> VhostStore::open(
     journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker, const std::string& directory,
     StoreSettings settings, Fatal fatal) {
     std::unique_ptr<VhostStore> store(
-        new VhostStore(std::move(worker), settings, std::move(fatal)));
+        new VhostStore(disk, std::move(worker), directory, settings, std::move(fatal)));
     auto opened = journal::Journal::open(disk, *store->worker_, directory, settings.journal);
     if (!opened) return Unexpected{std::move(opened).error().text};
     store->journal_ = std::move(opened).value();
-    auto scratch = journal::Scratch::open(disk, directory + "/scratch");
-    if (!scratch) return Unexpected{std::move(scratch).error().text};
-    store->scratch_ = std::move(scratch).value();
     return store;
 }
 
 // ------------------------------------------------------------------------- restart
 
+// Empty if no message is there. The position comes from a record: nothing about it is certain.
 MessageRef VhostStore::find_message(Lsn at, const engine::MessageFormats& formats) {
+    if (at >= journal_->durable()) return {};
     std::string bytes(engine::stored_message_header_bytes, '\0');
-    read(at, bytes);
-    bytes.resize(engine::stored_size(bytes));
-    read(at, bytes);
+    if (!journal_->read(at, bytes)) return {};
+    const std::size_t size = engine::stored_size(bytes);
+    if (size > journal_->readable_to(at).value - at.value) return {};
+    bytes.resize(size);
+    if (!journal_->read(at, bytes)) return {};
     return engine::decode_stub(bytes, formats, at);
 }
 
-Result<void, std::string> VhostStore::recover(engine::State& state) {
-    bool suspect = true;
-    if (!journal_->snapshot().empty()) {
-        const auto decoded = engine::decode_snapshot(journal_->snapshot(), state);
-        if (!decoded) return Unexpected{std::string("the snapshot is of an unknown version")};
-        suspect = decoded->stop != engine::Stop::clean;
+namespace {
+
+std::string number_of(char byte) {
+    return std::to_string(static_cast<unsigned>(static_cast<std::uint8_t>(byte)));
+}
+
+}  // namespace
+
+Result<engine::Stop, std::string> VhostStore::recover_snapshot(engine::State& state) {
+    const std::string& bytes = journal_->snapshot();
+    if (bytes.empty()) return engine::Stop::none;
+    if (static_cast<std::uint8_t>(bytes.front()) != engine::snapshot_version) {
+        return Unexpected{"file " + journal_->snapshot_path() + " holds a snapshot of version " +
+                          number_of(bytes.front()) + "; this broker knows version " +
+                          std::to_string(engine::snapshot_version)};
     }
+    const auto decoded = engine::decode_snapshot(bytes, state);
+    if (!decoded) {
+        return Unexpected{"file " + journal_->snapshot_path() + " holds no sound snapshot"};
+    }
+    return decoded->stop;
+}
+
+Result<void, std::string> VhostStore::recover(engine::State& state) {
+    REVENANT_TRY(const engine::Stop stop, recover_snapshot(state));
+    bool suspect = stop != engine::Stop::clean;
     const engine::MessageFormats& formats = state.paging().formats;
     engine::EventReader reader(formats, [&](Lsn at) { return find_message(at, formats); });
     std::vector<engine::Event> facts;
     const auto replayed = journal_->replay(
         [&](const journal::Journal::Record& record) -> Result<void, journal::IoError> {
-            if (record.bytes.front() == static_cast<char>(engine::RecordKind::page)) return {};
-            facts.clear();
-            const bool known =
-                record.bytes.front() == static_cast<char>(engine::RecordKind::facts) &&
-                reader.read(record.bytes.substr(1), {record.at.value + 1}, record.batch, facts);
-            if (!known) {
-                return Unexpected{journal::IoError{"the record at position " +
-                                                   std::to_string(record.at.value) +
-                                                   " is of an unknown version"}};
+            const char kind = record.bytes.front();
+            if (kind == static_cast<char>(engine::RecordKind::page)) return {};
+            if (kind != static_cast<char>(engine::RecordKind::facts)) {
+                return Unexpected{journal::IoError{journal_->place_of(record.at) +
+                                                   ": a record of kind " + number_of(kind) +
+                                                   ", which this broker does not know"}};
             }
-            for (const engine::Event& fact : facts) state.apply(fact);
+            facts.clear();
+            if (!reader.read(record.bytes.substr(1), {record.at.value + 1}, record.batch, facts)) {
+                return Unexpected{journal::IoError{
+                    journal_->place_of(record.at) +
+                    ": a record with a fact that this broker does not know or cannot read"}};
+            }
+            for (const engine::Event& fact : facts) {
+                if (!engine::fits(state, fact)) {
+                    return Unexpected{journal::IoError{
+                        journal_->place_of(record.at) +
+                        ": a record with a fact that contradicts those before it"}};
+                }
+                state.apply(fact);
+            }
             engine::keep_memory_budget_in_replay(state);
             suspect = true;
             return {};
         });
     if (!replayed) return Unexpected{replayed.error().text};
+    REVENANT_TRY_VOID(check_files(state));
     if (suspect) state.suspect_all();
+    auto scratch = journal::Scratch::open(disk_, directory_ + "/scratch");
+    if (!scratch) return Unexpected{std::move(scratch).error().text};
+    scratch_ = std::move(scratch).value();
+    return {};
+}
+
+// A file that is missing is noticed now and not when somebody comes for a message in it.
+Result<void, std::string> VhostStore::check_files(engine::State& state) const {
+    for (const engine::JournalUse& use : engine::journal_in_use(state)) {
+        for (const Lsn at : {use.first, use.last}) {
+            if (journal_->holds(at)) continue;
+            return Unexpected{"journal damaged: directory " + directory_ +
+                              ": the segment with position " + std::to_string(at.value) +
+                              ", where messages are, is missing or too short; see "
+                              "docs/formats/journal.md for ways out"};
+        }
+    }
     return {};
 }
 
 // ------------------------------------------------------------------------- snapshots
 
 void VhostStore::take_snapshot_if_due(engine::State& state) {
-    if (journal_->is_writing_snapshot()) return;
-    const std::uint64_t written = journal_->position().value - journal_->snapshot_position().value;
-    if (written >= settings_.snapshot_after_bytes) take_snapshot(state, engine::Stop::none);
+    if (journal_->is_writing_snapshot() || journal_->is_compacting()) return;
+    compact_if_planned();
+    if (journal_->is_compacting()) return;
+    if (bytes_since_snapshot() >= settings_.snapshot_after_bytes) {
+        take_snapshot(state, engine::Stop::none);
+    }
+}
+
+void VhostStore::tidy_up(engine::State& state) {
+    if (journal_->is_writing_snapshot() || journal_->is_compacting() || !planned_.empty()) return;
+    if (bytes_since_snapshot() >= settings_.idle_snapshot_after_bytes) {
+        take_snapshot(state, engine::Stop::none);
+    }
+}
+
+std::uint64_t VhostStore::bytes_since_snapshot() const {
+    return journal_->position().value - journal_->snapshot_position().value;
 }
 
 void VhostStore::take_snapshot(engine::State& state, engine::Stop stop) {
-    std::set<Lsn> in_use;
+    std::map<Lsn, std::uint64_t> bytes_in_use;
     for (const engine::JournalUse& use : engine::journal_in_use(state)) {
         // A stretch may reach over several segments; what lies between counts as used.
-        for (const Lsn segment : journal_->segments_between(use.first, use.last)) {
-            in_use.insert(segment);
+        const std::vector<Lsn> segments = journal_->segments_between(use.first, use.last);
+        for (const Lsn segment : segments) bytes_in_use[segment] += use.bytes / segments.size();
+    }
+    std::set<Lsn> in_use;
+    for (const auto& [segment, bytes] : bytes_in_use) in_use.insert(segment);
+    journal_->write_snapshot(engine::encode_snapshot(state, stop), std::move(in_use));
+    if (stop == engine::Stop::none) plan_compactions(state, bytes_in_use);
+}
+
+// ------------------------------------------------------------------------- compaction
+
+namespace {
+
+struct Neighbours {
+    Lsn start;
+    Lsn end;
+    std::size_t files = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t used = 0;
+
+    std::uint64_t gain() const { return bytes - std::min(bytes, used); }
+    bool worth(const StoreSettings& settings) const {
+        return gain() >= settings.compact_for_bytes || files >= settings.compact_for_files;
+    }
+};
+
+// A file is worth touching if little of it is in use, or if it is small.
+bool is_sparse(const journal::Journal::ClosedSegment& segment, std::uint64_t used) {
+    constexpr std::uint64_t small_file_bytes = 1024 * 1024;
+    return used * 4 < segment.bytes || (segment.compacted && segment.bytes < small_file_bytes);
+}
+
+std::vector<Neighbours> sparse_neighbours(
+    const std::vector<journal::Journal::ClosedSegment>& segments,
+    const std::map<Lsn, std::uint64_t>& bytes_in_use) {
+    std::vector<Neighbours> found(1);
+    for (const auto& segment : segments) {
+        const auto used = bytes_in_use.find(segment.start);
+        if (used == bytes_in_use.end()) continue;  // the snapshot removes it
+        if (!is_sparse(segment, used->second)) {
+            found.emplace_back();
+            continue;
+        }
+        Neighbours& run = found.back();
+        if (run.files == 0) run.start = segment.start;
+        run.end = segment.end;
+        run.files += 1;
+        run.bytes += segment.bytes;
+        run.used += used->second;
+    }
+    return found;
+}
+
+}  // namespace
+
+// What the snapshot refers to must stay even when it is settled before the compaction begins:
+// a restart begins with the snapshot. So what is in use is seen when the snapshot is taken.
+void VhostStore::plan_compactions(engine::State& state,
+                                  const std::map<Lsn, std::uint64_t>& bytes_in_use) {
+    planned_.clear();
+    planned_with_ = journal_->batch_position();
+    for (const Neighbours& run : sparse_neighbours(journal_->closed_segments(), bytes_in_use)) {
+        if (!run.worth(settings_)) continue;
+        PlannedCompaction& planned = planned_.emplace_back();
+        planned.start = run.start;
+        planned.end = run.end;
+        for (const engine::JournalUse& use : engine::journal_in_use(state, run.start, run.end)) {
+            planned.in_use.push_back({use.first, use.bytes});
         }
     }
-    journal_->write_snapshot(engine::encode_snapshot(state, stop), std::move(in_use));
+}
+
+void VhostStore::compact_if_planned() {
+    if (planned_.empty()) return;
+    PlannedCompaction planned = std::move(planned_.back());
+    planned_.pop_back();
+    // A snapshot that found no room is not there.
+    if (journal_->snapshot_position() != planned_with_) return;
+    journal_->compact(planned.start, planned.end, std::move(planned.in_use));
 }
 
 // ------------------------------------------------------------------------- cold store
@@ -109,6 +247,10 @@ engine::ColdPage VhostStore::keep(std::string_view page, Keeping keeping) {
 
 std::string VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
     if (keeping == Keeping::durable) {
+        const Lsn end = journal_->readable_to(page.at);
+        if (end < page.at || page.size > end.value - page.at.value) {
+            fatal_("journal damaged: " + journal_->place_of(page.at) + ": no page can be here");
+        }
         std::string bytes(page.size, '\0');
         read(page.at, bytes);
         return bytes;
@@ -123,8 +265,21 @@ void VhostStore::read(Lsn at, std::span<char> into) {
     if (!read) fatal_(read.error().text);
 }
 
-void VhostStore::expect(engine::ColdPage page, Keeping keeping) {
-    if (keeping == Keeping::durable) journal_->expect_read(page.at, page.size);
+void VhostStore::damaged(Lsn at) {
+    fatal_("journal damaged: " + journal_->place_of(at) +
+           ": what was once a message here can no longer be read; see docs/formats/journal.md for "
+           "ways out");
+    UNREACHABLE();
+}
+
+void VhostStore::expect(const engine::ColdBlock& block) {
+    if (block.passing_page) {
+        scratch_->expect(block.passing_page.at.value, block.passing_page.size);
+    }
+    if (block.durable_page) journal_->expect_read(block.durable_page.at, block.durable_page.size);
+    for (const engine::JournalUse& use : block.uses) {
+        journal_->expect_read(use.first, std::max(use.bytes, use.last.value - use.first.value));
+    }
 }
 
 }  // namespace revenant::runtime

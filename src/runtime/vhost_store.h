@@ -13,8 +13,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace revenant::runtime {
 
@@ -22,6 +24,11 @@ struct StoreSettings {
     journal::JournalSettings journal;
     // A snapshot is taken when so much was written since the last one: it bounds the restart.
     std::uint64_t snapshot_after_bytes = 64 * 1024 * 1024;
+    // The same when nobody does anything.
+    std::uint64_t idle_snapshot_after_bytes = 1024 * 1024;
+    // Neighbouring files are compacted when that much of the disk can be had back.
+    std::uint64_t compact_for_bytes = 8 * 1024 * 1024;
+    std::size_t compact_for_files = 16;  // or when they become so many
 };
 
 class VhostStore final : public engine::ColdStore, public engine::FactJournal {
@@ -34,19 +41,23 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
         const std::string& directory, StoreSettings settings, Fatal fatal);
 
     journal::Journal& journal() { return *journal_; }
-    // Brings back what survived, into an engine that nobody uses yet.
+    // Brings back what survived, into an engine that nobody uses yet. Comes before all else; an
+    // error leaves everything on the disk as it was.
     Result<void, std::string> recover(engine::State& state);
     // When enough was written since the last one, or always.
     void take_snapshot_if_due(engine::State& state);
     void take_snapshot(engine::State& state, engine::Stop stop);
+    // The broker has been idle: what was written lately is tidied up as well.
+    void tidy_up(engine::State& state);
 
     // --- ColdStore ---
     engine::ColdPage keep(std::string_view page, engine::Keeping keeping) override;
     std::string fetch(engine::ColdPage page, engine::Keeping keeping) override;
     void drop_passing(engine::ColdPage page) override { scratch_->drop(page.at.value); }
     void read(Lsn at, std::span<char> into) override;
+    [[noreturn]] void damaged(Lsn at) override;
     Lsn readable_to(Lsn at) override { return journal_->readable_to(at); }
-    void expect(engine::ColdPage page, engine::Keeping keeping) override;
+    void expect(const engine::ColdBlock& block) override;
 
     // --- FactJournal ---
     std::string& begin_record() override { return journal_->begin_record(); }
@@ -55,15 +66,34 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     Lsn batch_position() const override { return journal_->batch_position(); }
 
   private:
-    VhostStore(std::unique_ptr<journal::DiskWorker> worker, StoreSettings settings, Fatal fatal)
-        : worker_(std::move(worker)), settings_(settings), fatal_(std::move(fatal)) {}
+    VhostStore(journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker,
+               std::string directory, StoreSettings settings, Fatal fatal)
+        : disk_(disk),
+          worker_(std::move(worker)),
+          directory_(std::move(directory)),
+          settings_(settings),
+          fatal_(std::move(fatal)) {}
+    Result<engine::Stop, std::string> recover_snapshot(engine::State& state);
+    Result<void, std::string> check_files(engine::State& state) const;
+    void plan_compactions(engine::State& state, const std::map<Lsn, std::uint64_t>& bytes_in_use);
+    std::uint64_t bytes_since_snapshot() const;
+    void compact_if_planned();
     MessageRef find_message(Lsn at, const engine::MessageFormats& formats);
 
+    journal::Disk& disk_;
     std::unique_ptr<journal::DiskWorker> worker_;
+    const std::string directory_;
     const StoreSettings settings_;
     Fatal fatal_;
     std::unique_ptr<journal::Journal> journal_;
-    std::unique_ptr<journal::Scratch> scratch_;
+    std::unique_ptr<journal::Scratch> scratch_;  // once it has recovered
+    struct PlannedCompaction {
+        Lsn start;
+        Lsn end;
+        std::vector<journal::Extent> in_use;
+    };
+    std::vector<PlannedCompaction> planned_;
+    Lsn planned_with_;  // the snapshot that must be safe before
 };
 
 }  // namespace revenant::runtime

@@ -20,16 +20,19 @@ class KilledWhileStarting(Exception):
 class RevenantToCrash(Revenant):
     recovery_seconds = 0.08  # Within that a kill hits a broker that is starting.
     patience_seconds = 4
+    farewell = (signal.SIGTERM,)
 
-    def __init__(self, program, directory):
-        super().__init__(program, directory)
+    def __init__(self, program, directory, arguments=(), wrapper=()):
+        super().__init__(program, directory, arguments, wrapper)
         self.seconds_to_live = None
+        self.last_process = None  # Also of a start that failed.
 
     def start(self):
         self.port = 0
         super().start()
 
     def wait_for_ready_line(self):
+        self.last_process = self.process
         if self.seconds_to_live is None:
             super().wait_for_ready_line()
         else:
@@ -47,7 +50,8 @@ class RevenantToCrash(Revenant):
 
     def terminate(self):
         """Whether it ended as it should."""
-        self.process.send_signal(signal.SIGTERM)
+        for number in self.farewell:
+            self.process.send_signal(number)
         status = self.process.wait(60)
         self.process = None
         return status == 0
@@ -112,4 +116,5 @@ class RabbitMQToCrash(RabbitMQWithManagement):
         return fault.kind == "lost" and fault.place == "refused"
 
 
-__all__ = ["Api", "BrokerError", "Client", "ClosedByBroker", "Lost", "RabbitMQToCrash", "RevenantToCrash", "segment"]
+__all__ = ["Api", "BrokerError", "Client", "ClosedByBroker", "KilledWhileStarting", "Lost", "RabbitMQToCrash",
+           "RevenantToCrash", "segment"]

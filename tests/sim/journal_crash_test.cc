@@ -139,8 +139,7 @@ class History {
 
     void act(Dice& dice) {
         const std::uint64_t what = dice.below(100);
-        if (what < 30) return append(dice);
-        if (what < 33) return drop_a_record(dice);
+        if (what < 33) return append(dice);
         if (what < 43) return journal_->flush(Journal::Urgency::when_convenient);
         if (what < 53) return flush_now(dice);
         if (what < 63) return do_some_work();
@@ -183,11 +182,6 @@ class History {
         if (!uniform_) return;
         journal_->flush(Journal::Urgency::when_convenient);
         tell_something();
-    }
-
-    void drop_a_record(Dice& dice) {
-        journal_->begin_record() += dice.bytes(30);
-        journal_->drop_record();
     }
 
     void fill_or_empty_the_disk(Dice& dice) {

@@ -72,8 +72,7 @@ class SimFile final : public File {
         if (is_stale()) return failure("sync", path_, EIO);
         if (step != SimDisk::Step::fails && !disk_.lying_ && !disk_.fail_sync_ &&
             !disk_.fail_sync_as_full_) {
-            node_->certain = node_->live;
-            node_->unsynced.clear();
+            disk_.make_certain(*node_);
         }
         if (step != SimDisk::Step::happens && !disk_.crashed_) return forget_unsynced(EIO);
         if (auto error = failure_of(step, "sync", path_)) return Unexpected{*error};
@@ -98,7 +97,8 @@ class SimFile final : public File {
         return disk_.failure_of(step, what, place);
     }
 
-    // What a failed sync did not write is never written: later syncs know nothing of it.
+    // What a failed sync did not write is never written: later syncs know nothing of it, though it
+    // can still be read until the power goes.
     Result<void, IoError> forget_unsynced(int code) {
         node_->unsynced.clear();
         return failure("sync", path_, code);
@@ -146,6 +146,14 @@ void SimDisk::write_to(Node& node, std::uint64_t offset, std::string_view bytes)
     counts_.bytes_written += bytes.size();
     put(node.live, offset, bytes);
     node.unsynced.push_back({offset, std::string(bytes), false});
+}
+
+void SimDisk::make_certain(Node& node) {
+    for (const Change& change : node.unsynced) {
+        if (change.truncates) node.certain.clear();
+        put(node.certain, change.offset, change.bytes);
+    }
+    node.unsynced.clear();
 }
 
 std::uint64_t SimDisk::room() const {

@@ -77,6 +77,8 @@ class SimDisk final : public journal::Disk {
     // The same with the error of a full disk, as some file systems have it.
     void fail_next_sync_as_full() { fail_sync_as_full_ = true; }
     void fail_reads(bool failing) { fail_reads_ = failing; }
+    // No failure that was ordered and has not come will come.
+    void heal() { fail_write_ = fail_sync_ = fail_sync_as_full_ = false; }
     // Syncs say that they are done and make nothing certain.
     void lie_on_sync(bool lying) { lying_ = lying; }
     // No file grows and none is made beyond so many bytes in all; none: no limit.
@@ -130,6 +132,7 @@ class SimDisk final : public journal::Disk {
     std::optional<IoError> failure_of(Step step, std::string_view what, const std::string& path);
     void change_names(Directory& directory, NameChange change);
     void write_to(Node& node, std::uint64_t offset, std::string_view bytes);
+    static void make_certain(Node& node);
     std::string_view part_of(std::string_view bytes);
     void lose_power(Node& node);
     void lose_power(Directory& directory);

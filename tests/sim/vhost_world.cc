@@ -32,6 +32,9 @@ runtime::StoreSettings store_settings() {
     settings.journal.segments = {
         .segment_bytes = 4096, .fill_bytes = 1024, .small_batch_bytes = 512, .spares_max = 1};
     settings.snapshot_after_bytes = 6000;
+    settings.idle_snapshot_after_bytes = 1000;
+    settings.compact_for_bytes = 3000;
+    settings.compact_for_files = 4;
     return settings;
 }
 
@@ -46,16 +49,22 @@ VhostWorld::~VhostWorld() = default;
 std::optional<std::string> VhostWorld::start() {
     auto store = runtime::VhostStore::open(disk, std::make_unique<BorrowedWorker>(worker_),
                                            directory, store_settings(),
-                                           [](const std::string&) { throw ProcessEnded{}; });
+                                           [](const std::string& why) { throw ProcessEnded{why}; });
     if (!store) return store.error();
     engine::EngineSettings settings{.formats = {&engine::test_message_format()},
                                     .memory_budget_bytes = 1500};
     vhost_ = std::make_unique<runtime::Vhost>(std::move(settings), reactor_, nullptr,
                                               std::move(store).value());
     vhost_->engine().state().paging().worth_bytes = 300;
-    if (auto recovered = vhost_->recover(now_); !recovered) return recovered.error();
-    vhost_->listen({});
-    states_ = {durable_state()};
+    try {
+        if (auto recovered = vhost_->recover(now_); !recovered) return recovered.error();
+        states_ = {durable_state()};
+    } catch (const ProcessEnded& ended) {
+        return ended.why;
+    }
+    vhost_->listen({.durable = {},
+                    .failed = [](const std::string& why) { throw ProcessEnded{why}; },
+                    .disk_full = [this](bool is_full) { times_full_ += is_full ? 1 : 0; }});
     promised_ = 0;
     turn_of_publish_.clear();
     turns_of_answers_.clear();
@@ -64,7 +73,7 @@ std::optional<std::string> VhostWorld::start() {
     consumers_ = 0;
     connection_ = reactor_.register_sink(*this);
     try {
-        handle(engine::OpenConnection{{connection_}, "guest"}, /*answered=*/false);
+        handle(engine::OpenConnection{{connection_}, "guest"}, Answered::never);
         open_channel();
         declare_all();
     } catch (const ProcessEnded&) {
@@ -131,7 +140,8 @@ bool VhostWorld::accounts_agree() {
 
 // Who is answered at once, or about a turn that changed nothing durable, was promised nothing.
 void VhostWorld::promise(std::size_t turn) {
-    if (turn >= states_.size() || states_[turn] == states_[turn - 1]) return;
+    if (turn == nothing_promised || turn >= states_.size()) return;
+    if (states_[turn] == states_[turn - 1]) return;
     promised_ = std::max(promised_, turn);
 }
 
@@ -162,9 +172,10 @@ void VhostWorld::request(engine::Effect&& effect) {
 
 // ------------------------------------------------------------------------- actions
 
-void VhostWorld::handle(engine::Command&& command, bool answered) {
+void VhostWorld::handle(engine::Command&& command, Answered answered) {
     const std::size_t turn = states_.size();
-    if (answered) turns_of_answers_.push_back(turn);
+    if (answered == Answered::with_a_promise) turns_of_answers_.push_back(turn);
+    if (answered == Answered::without) turns_of_answers_.push_back(nothing_promised);
     vhost_->engine().handle(std::move(command), now_);
     states_.push_back(durable_state());
 }
@@ -172,9 +183,10 @@ void VhostWorld::handle(engine::Command&& command, bool answered) {
 void VhostWorld::open_channel() {
     if (channel_ != 0) reactor_.release_sink(channel_);
     channel_ = reactor_.register_sink(*this);
-    handle(engine::OpenChannel{{connection_}, {channel_}}, /*answered=*/false);
+    handle(engine::OpenChannel{{connection_}, {channel_}}, Answered::never);
     channel_open_ = true;
     transactional_ = false;
+    will_survive_ = false;
     turns_of_answers_.clear();
     turn_of_publish_.clear();
     unsettled_.clear();
@@ -223,21 +235,23 @@ void VhostWorld::publish() {
     engine::Publish command;
     command.channel = {channel_};
     command.message = any_message();
+    // Whatever else happens in its turn, what does not survive was promised nothing.
+    const bool survives =
+        command.message->persistent() &&
+        (command.message->routing_key() != "passing" || !command.message->exchange().empty());
+    will_survive_ = transactional_ && (will_survive_ || survives);
     if (!transactional_) {
         command.confirm_sequence = ++published_;
-        // Whatever else happens in its turn, what does not survive was promised nothing.
-        const bool survives =
-            command.message->persistent() &&
-            (command.message->routing_key() != "passing" || !command.message->exchange().empty());
         if (survives) turn_of_publish_[published_] = states_.size();
     }
-    handle(std::move(command), /*answered=*/false);
+    handle(std::move(command), Answered::never);
 }
 
 void VhostWorld::take_or_consume() {
     if (dice_.one_in(4)) {
         handle(
-            engine::Consume{.channel = {channel_}, .consumer = ++consumers_, .queue = any_queue()});
+            engine::Consume{.channel = {channel_}, .consumer = ++consumers_, .queue = any_queue()},
+            Answered::without);
     } else {
         handle(engine::Get{{channel_}, any_queue(), dice_.one_in(4)});
     }
@@ -259,7 +273,7 @@ void VhostWorld::settle() {
     } else {
         unsettled_.erase(unsettled_.begin() + static_cast<std::ptrdiff_t>(index));
     }
-    handle(std::move(command), /*answered=*/false);
+    handle(std::move(command), Answered::never);
 }
 
 void VhostWorld::change_definitions() {
@@ -292,11 +306,13 @@ void VhostWorld::change_policy() {
 
 void VhostWorld::commit() {
     if (!transactional_) {
-        handle(engine::SelectTransaction{{channel_}});
+        handle(engine::SelectTransaction{{channel_}}, Answered::without);
         transactional_ = true;
         return;
     }
-    handle(engine::Commit{{channel_}});
+    // What passes may push out what survives; that is no part of what is promised.
+    handle(engine::Commit{{channel_}},
+           std::exchange(will_survive_, false) ? Answered::with_a_promise : Answered::without);
 }
 
 void VhostWorld::act() {
@@ -316,11 +332,11 @@ void VhostWorld::act() {
     } else if (choice < 94) {
         commit();
     } else if (choice < 95) {
-        handle(engine::CloseChannel{{channel_}}, /*answered=*/false);
+        handle(engine::CloseChannel{{channel_}}, Answered::never);
         channel_open_ = false;
     } else {
         now_ = now_ + milliseconds(1500);
-        handle(engine::Tick{}, /*answered=*/false);
+        handle(engine::Tick{}, Answered::never);
     }
 }
 

@@ -19,13 +19,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace revenant::sim {
 
 // The disk is gone in the middle of something: the process ends there.
-struct ProcessEnded {};
+struct ProcessEnded {
+    std::string why;
+};
 
 class VhostWorld final : private engine::EffectSink {
   public:
@@ -50,6 +53,8 @@ class VhostWorld final : private engine::EffectSink {
     // The last turn that somebody was told to be safe.
     std::size_t promised() const { return promised_; }
     bool accounts_agree();
+    // How often it was told that the disk is full.
+    std::uint64_t times_full() const { return times_full_; }
     bool has_started() const { return vhost_ != nullptr && !states_.empty(); }
 
     SimDisk disk;
@@ -61,7 +66,9 @@ class VhostWorld final : private engine::EffectSink {
 
     void promise(std::size_t turn);
     void act();
-    void handle(engine::Command&& command, bool answered = true);
+    enum class Answered : std::uint8_t { with_a_promise, without, never };
+    static constexpr std::size_t nothing_promised = 0;
+    void handle(engine::Command&& command, Answered answered = Answered::with_a_promise);
     void publish();
     void take_or_consume();
     void settle();
@@ -82,6 +89,7 @@ class VhostWorld final : private engine::EffectSink {
     std::uint64_t connection_ = 0;
     std::uint64_t channel_ = 0;
     bool transactional_ = false;
+    bool will_survive_ = false;  // something of the transaction under way
     bool channel_open_ = false;
     std::uint32_t consumers_ = 0;
     std::uint64_t published_ = 0;
@@ -91,6 +99,7 @@ class VhostWorld final : private engine::EffectSink {
     std::map<std::uint64_t, std::size_t> turn_of_publish_;
     std::deque<std::size_t> turns_of_answers_;
     std::size_t promised_ = 0;
+    std::uint64_t times_full_ = 0;
 };
 
 }  // namespace revenant::sim

@@ -1,6 +1,7 @@
 #include "tests/support/memory_store.h"
 
 #include "base/check.h"
+#include "engine/fact_check.h"
 #include "engine/message_codec.h"
 
 #include <cstring>
@@ -55,7 +56,10 @@ bool MemoryStore::replay(State& state, const MessageFormats& formats) {
         if (bytes.front() == static_cast<char>(RecordKind::page)) continue;
         std::vector<Event> facts;
         if (!reader.read(bytes.substr(1), {record.at + 1}, {record.batch}, facts)) return false;
-        for (const Event& fact : facts) state.apply(fact);
+        for (const Event& fact : facts) {
+            if (!fits(state, fact)) return false;
+            state.apply(fact);
+        }
     }
     return true;
 }

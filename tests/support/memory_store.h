@@ -2,6 +2,7 @@
 // in order, so that a test can replay them into a fresh state, as a restart would.
 #pragma once
 
+#include "base/check.h"
 #include "engine/cold_store.h"
 #include "engine/durable_facts.h"
 
@@ -17,8 +18,9 @@ class MemoryStore final : public ColdStore, public FactJournal {
     std::string fetch(ColdPage page, Keeping keeping) override;
     void drop_passing(ColdPage page) override;
     void read(Lsn at, std::span<char> into) override;
+    [[noreturn]] void damaged(Lsn) override { UNREACHABLE(); }
     Lsn readable_to(Lsn) override { return position(); }
-    void expect(ColdPage, Keeping) override {}
+    void expect(const ColdBlock&) override { blocks_expected_ += 1; }
 
     std::string& begin_record() override;
     void end_record() override;
@@ -32,6 +34,7 @@ class MemoryStore final : public ColdStore, public FactJournal {
     std::size_t passing_pages() const { return passing_.size(); }
     // How often the bytes of messages were asked for.
     std::uint64_t message_reads() const { return message_reads_; }
+    std::uint64_t blocks_expected() const { return blocks_expected_; }
 
   private:
     struct Record {
@@ -46,6 +49,7 @@ class MemoryStore final : public ColdStore, public FactJournal {
     std::map<std::uint64_t, std::string> passing_;
     std::uint64_t last_passing_ = 0;
     std::uint64_t message_reads_ = 0;
+    std::uint64_t blocks_expected_ = 0;
 };
 
 }  // namespace revenant::engine

@@ -1,0 +1,49 @@
+// Configuration files as RabbitMQ writes them: key = value, one per line, # comments. A value that
+// has a # or blanks at its ends stands in single quotes. What the keys mean is not known here.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::node {
+
+enum class Source : std::uint8_t { file, environment, command_line };  // the later one wins
+
+// One thing somebody said.
+struct Setting {
+    Source source = Source::file;
+    std::string origin;  // "/etc/revenant/revenant.conf:12", "RABBITMQ_NODE_PORT", "--port"
+    std::string key;
+    std::string value;
+};
+
+// Something that keeps the node from starting.
+struct Fault {
+    std::string origin;
+    std::string text;
+};
+
+struct ConfigLines {
+    std::vector<Setting> settings;
+    std::vector<Fault> faults;
+};
+
+constexpr std::size_t config_file_bytes_max = 4U << 20;
+
+ConfigLines parse_config(std::string_view text, std::string_view file_name);
+
+// The file, if one is named, then those of the directory whose names end in .conf, in the order of
+// their names. RabbitMQ lets people leave the ending .conf of the file out.
+ConfigLines read_config_files(const std::string& file, const std::string& directory);
+
+// The directory conf.d beside the file.
+std::string directory_beside(const std::string& file);
+
+// At most so many bytes; the error says what cannot be done.
+Result<std::string, std::string> read_text_file(const std::string& path, std::size_t bytes_max);
+
+}  // namespace revenant::node

@@ -1,0 +1,193 @@
+#include "node/config_keys.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+namespace revenant::node {
+namespace {
+
+std::vector<std::string_view> parts_of(std::string_view key) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t dot = key.find('.');
+        parts.push_back(key.substr(0, dot));
+        if (dot == std::string_view::npos) return parts;
+        key.remove_prefix(dot + 1);
+    }
+}
+
+// How many characters have to be added, removed or replaced.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row.back();
+}
+
+// The last part of a pattern with a variable is the user's own and no guide to what he meant.
+std::pair<std::string, std::size_t> likeness(std::string_view pattern, std::string_view key) {
+    const std::size_t variable = pattern.find_first_of("$*");
+    if (variable == std::string_view::npos) return {std::string(pattern), distance(pattern, key)};
+    const std::string_view stem = pattern.substr(0, variable);
+    const std::size_t dots = static_cast<std::size_t>(std::count(stem.begin(), stem.end(), '.'));
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < dots && end != std::string_view::npos; ++i) {
+        end = key.find('.', end + (i == 0 ? 0 : 1));
+    }
+    if (end == std::string_view::npos) return {std::string(pattern), SIZE_MAX};
+    return {std::string(stem) + std::string(key.substr(end + 1)),
+            distance(stem, key.substr(0, end + 1))};
+}
+
+}  // namespace
+
+Assignment::Outcome Assignment::flag(bool& field) {
+    REVENANT_TRY(field, parse_flag(setting.value));
+    return {};
+}
+
+Assignment::Outcome Assignment::limit(std::optional<std::uint64_t>& field) {
+    REVENANT_TRY(field, parse_limit(setting.value));
+    return {};
+}
+
+Assignment::Outcome Assignment::text(std::string& field) {
+    if (setting.value.empty()) return Unexpected{std::string("must not be empty")};
+    field = setting.value;
+    return {};
+}
+
+Assignment::Outcome Assignment::level(LogLevel& field) {
+    REVENANT_TRY(field, parse_log_level(setting.value));
+    return {};
+}
+
+Assignment::Outcome Assignment::format(LogFormat& field) {
+    std::string name;
+    REVENANT_TRY_VOID(one_of(name, {"plaintext", "json"}));
+    field = name == "json" ? LogFormat::json : LogFormat::plaintext;
+    return {};
+}
+
+Assignment::Outcome Assignment::one_of(std::string& field,
+                                       const std::vector<std::string_view>& choices) {
+    if (std::find(choices.begin(), choices.end(), setting.value) != choices.end()) {
+        field = setting.value;
+        return {};
+    }
+    std::string all;
+    for (const std::string_view choice : choices) {
+        if (!all.empty()) all += &choice == &choices.back() ? " or " : ", ";
+        all += choice;
+    }
+    return Unexpected{"'" + setting.value + "' is not " + all};
+}
+
+Assignment::Outcome Assignment::milliseconds(Duration& field) {
+    std::uint64_t count = 0;
+    REVENANT_TRY_VOID(number(count, 1, 86'400'000));
+    field = revenant::milliseconds(static_cast<std::int64_t>(count));
+    return {};
+}
+
+Assignment::Outcome Assignment::readable_file(std::string& field) {
+    if (::access(setting.value.c_str(), R_OK) != 0) {
+        return Unexpected{"'" + setting.value + "' cannot be read: " + std::strerror(errno)};
+    }
+    field = setting.value;
+    return {};
+}
+
+Endpoint::Reach Assignment::reach() const {
+    return setting.source == Source::command_line ? Endpoint::Reach::this_machine
+                                                  : Endpoint::Reach::all_interfaces;
+}
+
+Assignment::Outcome Assignment::port(Endpoint& field) {
+    REVENANT_TRY(field.port, parse_port(setting.value));
+    // A port on the command line of a configured listener does not narrow it.
+    if (setting.source != Source::command_line) field.reach = reach();
+    return {};
+}
+
+Assignment::Outcome Assignment::address(Endpoint& field) {
+    REVENANT_TRY(field.address, parse_address(setting.value));
+    return {};
+}
+
+Assignment::Outcome Assignment::listener(std::map<std::string, Endpoint, std::less<>>& listeners) {
+    REVENANT_TRY(Endpoint endpoint, parse_endpoint(setting.value, reach()));
+    if (setting.source != Source::file) {
+        if (!listeners.empty() && endpoint.address.empty()) {
+            endpoint.address = listeners.begin()->second.address;
+            endpoint.reach = std::max(endpoint.reach, listeners.begin()->second.reach);
+        }
+        listeners.clear();
+    }
+    listeners[std::string(variable)] = std::move(endpoint);
+    return {};
+}
+
+const std::vector<ConfigKey>& config_keys() {
+    static const std::vector<ConfigKey> keys = [] {
+        std::vector<ConfigKey> all;
+        for (auto& group : {network_keys(), access_keys(), limit_keys(), operation_keys()}) {
+            all.insert(all.end(), group.begin(), group.end());
+        }
+        return all;
+    }();
+    return keys;
+}
+
+std::optional<std::string_view> match_key(std::string_view pattern, std::string_view key) {
+    const auto wanted = parts_of(pattern);
+    const auto given = parts_of(key);
+    std::string_view variable;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (i >= given.size()) return std::nullopt;
+        if (wanted[i] == "*") return variable;
+        if (wanted[i].starts_with('$')) {
+            variable = given[i];
+        } else if (wanted[i] != given[i]) {
+            return std::nullopt;
+        }
+    }
+    if (wanted.size() != given.size()) return std::nullopt;
+    return variable;
+}
+
+const ConfigKey* find_config_key(std::string_view key) {
+    // Names before variables: log.file.level is no component called file.
+    const ConfigKey* found = nullptr;
+    for (const ConfigKey& one : config_keys()) {
+        if (one.pattern == key) return &one;
+        if (found == nullptr && match_key(one.pattern, key)) found = &one;
+    }
+    return found;
+}
+
+std::string nearest_config_key(std::string_view key) {
+    std::string nearest;
+    std::size_t least = std::max<std::size_t>(2, key.size() / 4) + 1;
+    for (const ConfigKey& one : config_keys()) {
+        auto [name, far] = likeness(one.pattern, key);
+        if (far >= least) continue;
+        least = far;
+        nearest = std::move(name);
+    }
+    return nearest;
+}
+
+}  // namespace revenant::node

@@ -1,0 +1,122 @@
+// Users, and what a node holds when it starts for the first time.
+#include "node/config_keys.h"
+
+#include <algorithm>
+
+namespace revenant::node {
+namespace {
+
+using Outcome = Assignment::Outcome;
+
+// RabbitMQ's own tag goes as soon as somebody names tags.
+Outcome user_tag(Assignment& to) {
+    bool wanted = false;
+    REVENANT_TRY_VOID(to.flag(wanted));
+    auto& tags = to.config.first_content.tags;
+    std::erase(tags, to.variable);
+    if (tags == DefaultContent{}.tags && to.variable != tags.front()) tags.clear();
+    if (wanted) tags.emplace_back(to.variable);
+    return {};
+}
+
+Outcome pattern(Assignment& to, std::string& field) {
+    if (const auto made = Pattern::compile(to.setting.value); !made) {
+        return Unexpected{"'" + to.setting.value +
+                          "' is not a regular expression: " + made.error()};
+    }
+    field = to.setting.value;
+    return {};
+}
+
+Outcome loopback_user(Assignment& to) {
+    bool only_local = false;
+    REVENANT_TRY_VOID(to.flag(only_local));
+    auto& users = to.config.connection.loopback_users;
+    std::erase(users, to.variable);
+    if (only_local) users.emplace_back(to.variable);
+    return {};
+}
+
+Outcome no_loopback_users(Assignment& to) {
+    std::string word;
+    REVENANT_TRY_VOID(to.one_of(word, {"none"}));
+    to.config.connection.loopback_users.clear();
+    return {};
+}
+
+Outcome anonymous_user(Assignment& to) {
+    REVENANT_TRY_VOID(to.text(to.config.connection.anonymous_login_user));
+    if (to.setting.value == "none") to.config.connection.anonymous_login_user.clear();
+    return {};
+}
+
+Outcome backend(Assignment& to) {
+    std::string word;
+    REVENANT_TRY_VOID(to.one_of(word, {"internal", "rabbit_auth_backend_internal"}));
+    return {};
+}
+
+Outcome mechanism(Assignment& to) {
+    std::string word;
+    return to.one_of(word, {"PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL"});
+}
+
+}  // namespace
+
+std::vector<ConfigKey> access_keys() {
+    constexpr auto works = Standing::works;
+    constexpr auto no_effect = Standing::no_effect_yet;
+    constexpr auto plain = Trait::plain;
+    return {
+        {"default_vhost", "/", works, plain, "Made at the first start",
+         [](Assignment& to) { return to.text(to.config.first_content.vhost); }},
+        {"default_user", "guest", works, plain, "Made at the first start",
+         [](Assignment& to) { return to.text(to.config.first_content.user); }},
+        {"default_pass", "guest", works, Trait::secret, "Its password",
+         [](Assignment& to) { return to.text(to.config.first_content.password); }},
+        {"default_user_tags.$tag", "administrator", works, plain,
+         "Its tags: `default_user_tags.monitoring = true`", user_tag},
+        {"default_permissions.configure", ".*", works, plain, "Its permissions",
+         [](Assignment& to) { return pattern(to, to.config.first_content.permissions.configure); }},
+        {"default_permissions.write", ".*", works, plain, "",
+         [](Assignment& to) { return pattern(to, to.config.first_content.permissions.write); }},
+        {"default_permissions.read", ".*", works, plain, "",
+         [](Assignment& to) { return pattern(to, to.config.first_content.permissions.read); }},
+        {"loopback_users", "", works, plain, "`none`: every user may come from everywhere",
+         no_loopback_users},
+        {"loopback_users.$user", "guest", works, plain,
+         "`true`: this user may log in from this machine only", loopback_user},
+        {"anonymous_login_user", "guest", works, plain,
+         "Who clients without a name are; `none`: they are refused", anonymous_user},
+        {"anonymous_login_pass", "guest", works, Trait::secret, "That user's password",
+         [](Assignment& to) { return to.text(to.config.connection.anonymous_login_password); }},
+        {"auth_mechanisms.$n", "PLAIN, AMQPLAIN, ANONYMOUS", no_effect, plain,
+         "SASL mechanisms that are offered", mechanism},
+        {"auth_backends.$n", "internal", works, plain, "`internal` is the only one", backend},
+        {"password_hashing_module", "rabbit_password_hashing_sha256", no_effect, plain,
+         "How new passwords are kept",
+         [](Assignment& to) {
+             std::string ignored;
+             return to.one_of(ignored,
+                              {"rabbit_password_hashing_sha256", "rabbit_password_hashing_sha512"});
+         }},
+        {"credential_validator.validation_backend", "rabbit_credential_validator_accept_everything",
+         no_effect, plain, "What is asked of new passwords",
+         [](Assignment& to) {
+             std::string ignored;
+             return to.text(ignored);
+         }},
+        {"credential_validator.min_length", "", no_effect, plain, "Their least length",
+         [](Assignment& to) {
+             unsigned ignored = 0;
+             return to.number(ignored, 0, 10'000);
+         }},
+        {"credential_validator.regexp", "", no_effect, plain, "What they must match",
+         [](Assignment& to) {
+             std::string ignored;
+             return pattern(to, ignored);
+         }},
+    };
+}
+
+}  // namespace revenant::node

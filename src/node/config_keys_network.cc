@@ -1,0 +1,191 @@
+// Listeners and what goes over them.
+#include "node/config_keys.h"
+
+namespace revenant::node {
+namespace {
+
+using Outcome = Assignment::Outcome;
+
+Outcome none(Assignment& to, std::map<std::string, Endpoint, std::less<>>& listeners) {
+    std::string word;
+    REVENANT_TRY_VOID(to.one_of(word, {"none"}));
+    listeners.clear();
+    return {};
+}
+
+// The first listener that somebody configures takes the place of the default one.
+Outcome amqp_listener(Assignment& to) {
+    auto& listeners = to.config.amqp;
+    const bool untouched = listeners.size() == 1 && listeners.begin()->first == "default" &&
+                           listeners.begin()->second == Config{}.amqp.at("default");
+    if (untouched) listeners.clear();
+    auto done = to.listener(listeners);
+    if (!done && untouched) listeners = Config{}.amqp;
+    return done;
+}
+
+Outcome prefix(Assignment& to, std::string& field) {
+    if (!to.setting.value.starts_with('/')) {
+        return Unexpected{"'" + to.setting.value + "' is not a path that begins with /"};
+    }
+    field = to.setting.value;
+    while (field.ends_with('/')) field.pop_back();
+    return {};
+}
+
+Outcome verify(Assignment& to) {
+    std::string word;
+    REVENANT_TRY_VOID(to.one_of(word, {"verify_none", "verify_peer"}));
+    to.config.tls.verify_peer = word == "verify_peer";
+    return {};
+}
+
+Outcome tls_version(Assignment& to) {
+    return to.one_of(to.config.tls.versions[std::string(to.variable)], {"tlsv1.2", "tlsv1.3"});
+}
+
+Outcome tls_port(Assignment& to) {
+    Endpoint endpoint = to.config.tls.http.value_or(Endpoint{});
+    REVENANT_TRY_VOID(to.port(endpoint));
+    to.config.tls.http = endpoint;
+    return {};
+}
+
+Outcome ignored_flag(Assignment& to) {
+    bool ignored = false;
+    return to.flag(ignored);
+}
+
+Outcome ignored_number(Assignment& to) {
+    std::uint64_t ignored = 0;
+    return to.number(ignored, 0, UINT64_MAX);
+}
+
+constexpr auto works = Standing::works;
+constexpr auto no_effect = Standing::no_effect_yet;
+constexpr auto plain = Trait::plain;
+
+std::vector<ConfigKey> listener_keys() {
+    return {
+        {"listeners.tcp", "", works, plain, "`none`: no AMQP listener without TLS",
+         [](Assignment& to) { return none(to, to.config.amqp); }},
+        {"listeners.tcp.$name", "5672", works, plain,
+         "AMQP: a port, or an address and a port; any number of them, named as you like",
+         amqp_listener},
+        {"bind", "", works, plain,
+         "Address of all listeners for which none is given (Revenant's own)",
+         [](Assignment& to) -> Outcome {
+             REVENANT_TRY(to.config.bind, parse_address(to.setting.value));
+             return {};
+         }},
+        {"listeners.ssl", "none", no_effect, plain, "`none`: no AMQP listener with TLS",
+         [](Assignment& to) { return none(to, to.config.tls.amqp); }},
+        {"listeners.ssl.$name", "", no_effect, plain, "AMQP over TLS: a port, or address and port",
+         [](Assignment& to) { return to.listener(to.config.tls.amqp); }},
+        {"ssl_options.cacertfile", "", no_effect, plain, "Certificates that are trusted",
+         [](Assignment& to) { return to.readable_file(to.config.tls.ca_file); }},
+        {"ssl_options.certfile", "", no_effect, plain, "The node's certificate",
+         [](Assignment& to) { return to.readable_file(to.config.tls.certificate_file); }},
+        {"ssl_options.keyfile", "", no_effect, plain, "Its key",
+         [](Assignment& to) { return to.readable_file(to.config.tls.key_file); }},
+        {"ssl_options.password", "", no_effect, Trait::secret, "The password of the key",
+         [](Assignment& to) { return to.text(to.config.tls.key_password); }},
+        {"ssl_options.verify", "verify_none", no_effect, plain,
+         "`verify_peer` asks clients for a certificate", verify},
+        {"ssl_options.fail_if_no_peer_cert", "false", no_effect, plain,
+         "Refuses clients without a certificate",
+         [](Assignment& to) { return to.flag(to.config.tls.fail_if_no_peer_certificate); }},
+        {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", no_effect, plain,
+         "Versions of TLS: `tlsv1.3`, `tlsv1.2`", tls_version},
+    };
+}
+
+std::vector<ConfigKey> connection_keys() {
+    return {
+        {"heartbeat", "60", works, plain, "Seconds; what clients are offered, 0 for none",
+         [](Assignment& to) {
+             return to.number(to.config.connection.heartbeat_seconds, 0, UINT16_MAX);
+         }},
+        {"frame_max", "131072", works, plain, "Largest frame in bytes, at least 8192; 0 for any",
+         [](Assignment& to) -> Outcome {
+             std::uint64_t bytes = 0;
+             REVENANT_TRY_VOID(to.bytes(bytes));
+             if ((bytes != 0 && bytes < 8192) || bytes > UINT32_MAX) {
+                 return Unexpected{std::string("must be 0 or at least 8192")};
+             }
+             to.config.connection.frame_max = static_cast<std::uint32_t>(bytes);
+             return {};
+         }},
+        {"channel_max", "2047", works, plain, "Channels of a connection; 0 for no limit",
+         [](Assignment& to) { return to.number(to.config.connection.channel_max, 0, UINT16_MAX); }},
+        {"initial_frame_max", "8192", works, plain, "Largest frame before the client has logged in",
+         [](Assignment& to) {
+             return to.number(to.config.connection.initial_frame_max, 4096, 1U << 20);
+         }},
+        {"handshake_timeout", "10000", works, plain, "Milliseconds a client has to log in",
+         [](Assignment& to) { return to.milliseconds(to.config.connection.handshake_timeout); }},
+        {"session_max_per_connection", "64", no_effect, plain, "AMQP 1.0: sessions",
+         ignored_number},
+        {"link_max_per_session", "256", no_effect, plain, "AMQP 1.0: links", ignored_number},
+        {"tcp_listen_options.backlog", "128", no_effect, plain,
+         "Connections waiting to be accepted (4096 here)", ignored_number},
+        {"tcp_listen_options.nodelay", "true", no_effect, plain,
+         "Small packets are not held back (always so here)", ignored_flag},
+        {"tcp_listen_options.keepalive", "false", no_effect, plain, "TCP's own keep-alive",
+         ignored_flag},
+        {"tcp_listen_options.sndbuf", "", no_effect, plain, "Bytes of the kernel's send buffer",
+         ignored_number},
+        {"tcp_listen_options.recbuf", "", no_effect, plain, "Bytes of the kernel's receive buffer",
+         ignored_number},
+        {"proxy_protocol", "false", no_effect, plain, "A PROXY header precedes every connection",
+         ignored_flag},
+    };
+}
+
+std::vector<ConfigKey> http_keys() {
+    return {
+        {"management.tcp.port", "15672", works, plain, "HTTP API",
+         [](Assignment& to) { return to.port(to.config.http); }},
+        {"management.tcp.ip", "", works, plain, "Its address",
+         [](Assignment& to) { return to.address(to.config.http); }},
+        {"management.path_prefix", "", works, plain, "What stands before /api in every path",
+         [](Assignment& to) { return prefix(to, to.config.http_path_prefix); }},
+        {"management.http.max_body_size", "20000000", works, plain, "Largest body of a request",
+         [](Assignment& to) { return to.bytes(to.config.http_body_bytes_max); }},
+        {"management.ssl.port", "", no_effect, plain, "HTTP API over TLS", tls_port},
+        {"management.ssl.cacertfile", "", no_effect, plain, "Certificates that are trusted",
+         [](Assignment& to) { return to.readable_file(to.config.tls.http_ca_file); }},
+        {"management.ssl.certfile", "", no_effect, plain, "Its certificate",
+         [](Assignment& to) { return to.readable_file(to.config.tls.http_certificate_file); }},
+        {"management.ssl.keyfile", "", no_effect, plain, "Its key",
+         [](Assignment& to) { return to.readable_file(to.config.tls.http_key_file); }},
+        {"management.cors.allow_origins.$n", "", no_effect, plain,
+         "Pages of these origins may use the API",
+         [](Assignment& to) {
+             std::string ignored;
+             return to.text(ignored);
+         }},
+        {"management.login_session_timeout", "480", no_effect, plain, "Minutes until UI logs out",
+         ignored_number},
+        {"prometheus.tcp.port", "15692", works, plain, "Metrics",
+         [](Assignment& to) { return to.port(to.config.prometheus); }},
+        {"prometheus.tcp.ip", "", works, plain, "Their address",
+         [](Assignment& to) { return to.address(to.config.prometheus); }},
+        {"prometheus.path", "/metrics", works, plain, "Their path",
+         [](Assignment& to) { return prefix(to, to.config.prometheus_path); }},
+        {"prometheus.return_per_object_metrics", "false", no_effect, plain,
+         "The plain path tells of every queue", ignored_flag},
+    };
+}
+
+}  // namespace
+
+std::vector<ConfigKey> network_keys() {
+    std::vector<ConfigKey> all = listener_keys();
+    for (const auto& group : {connection_keys(), http_keys()}) {
+        all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
+}
+
+}  // namespace revenant::node

@@ -1,0 +1,154 @@
+// The node itself: its name, where it keeps things, what it tells.
+#include "node/config_keys.h"
+
+namespace revenant::node {
+namespace {
+
+using Outcome = Assignment::Outcome;
+
+constexpr auto works = Standing::works;
+constexpr auto no_effect = Standing::no_effect_yet;
+constexpr auto of_clusters = Standing::of_clusters_only;
+constexpr auto plain = Trait::plain;
+constexpr auto reloads = Trait::reloads;
+
+Outcome any_text(Assignment& to) {
+    std::string ignored;
+    return to.text(ignored);
+}
+
+Outcome any_flag(Assignment& to) {
+    bool ignored = false;
+    return to.flag(ignored);
+}
+
+Outcome any_number(Assignment& to) {
+    std::uint64_t ignored = 0;
+    return to.number(ignored, 0, UINT64_MAX);
+}
+
+Outcome definitions(Assignment& to) { return to.readable_file(to.config.definitions_path); }
+
+Outcome log_file(Assignment& to) {
+    REVENANT_TRY_VOID(to.text(to.config.log.file));
+    if (to.setting.value == "false") to.config.log.file.clear();
+    return {};
+}
+
+Outcome component_level(Assignment& to) {
+    LogLevel level = LogLevel::info;
+    REVENANT_TRY_VOID(to.level(level));
+    to.config.log.levels[std::string(to.variable)] = level;
+    return {};
+}
+
+std::vector<ConfigKey> node_keys() {
+    return {
+        {"data_dir", "data", works, plain, "Where everything is kept (Revenant's own)",
+         [](Assignment& to) { return to.text(to.config.data_dir); }},
+        {"reactors", "0", works, plain,
+         "Threads that serve AMQP; 0 means one per core (Revenant's own)",
+         [](Assignment& to) { return to.number(to.config.reactors, 0, 64); }},
+        {"placement", "auto", works, plain,
+         "Where connections are served: `auto`, `home` or `spread` (Revenant's own)",
+         [](Assignment& to) {
+             return to.one_of(to.config.placement, {"auto", "home", "spread"});
+         }},
+        {"compat", "4.3", works, plain,
+         "Whose dead-lettering is followed where RabbitMQ's versions differ: `4.3` or `3.12` "
+         "(Revenant's own)",
+         [](Assignment& to) {
+             return to.one_of(to.config.compat, {"4.3", "3.12"});
+         }},
+        {"node_name", "revenant@localhost", works, plain,
+         "What the node calls itself (Revenant's own)",
+         [](Assignment& to) { return to.text(to.config.node_name); }},
+        {"cluster_name", "revenant@localhost", works, plain, "What clients are told",
+         [](Assignment& to) { return to.text(to.config.connection.cluster_name); }},
+        {"cluster_tags.$key", "", no_effect, plain, "Told in the API", any_text},
+        {"node_tags.$key", "", no_effect, plain, "Told in the API", any_text},
+        {"load_definitions", "", no_effect, plain,
+         "A file, or a directory of them, read at the start", definitions},
+        {"definitions.local.path", "", no_effect, plain, "The same", definitions},
+        {"definitions.import_backend", "local_filesystem", works, plain,
+         "`local_filesystem` is the only one",
+         [](Assignment& to) {
+             std::string ignored;
+             return to.one_of(ignored, {"local_filesystem"});
+         }},
+        {"definitions.skip_if_unchanged", "false", no_effect, plain,
+         "Definitions read before are not read again", any_flag},
+        {"management.load_definitions", "", no_effect, plain, "The same as `load_definitions`",
+         definitions},
+        {"cluster_formation.*", "", of_clusters, plain, "How a node finds others", any_text},
+        {"cluster_partition_handling", "ignore", of_clusters, plain, "", any_text},
+        {"cluster_partition_handling.*", "", of_clusters, plain, "", any_text},
+        {"queue_leader_locator", "client-local", of_clusters, plain, "", any_text},
+    };
+}
+
+std::vector<ConfigKey> log_keys() {
+    return {
+        {"log.console", "true", works, plain, "Lines go to standard error",
+         [](Assignment& to) { return to.flag(to.config.log.console); }},
+        {"log.console.level", "info", works, reloads,
+         "Least level of the lines there: `debug`, `info`, `notice`, `warning`, `error`, "
+         "`critical`, `none`",
+         [](Assignment& to) { return to.level(to.config.log.console_level); }},
+        {"log.console.formatter", "plaintext", works, plain, "`plaintext` or `json`",
+         [](Assignment& to) { return to.format(to.config.log.console_format); }},
+        {"log.file", "false", works, plain, "Name of a file for them, or `false`", log_file},
+        {"log.file.level", "info", works, reloads, "Least level of the lines there",
+         [](Assignment& to) { return to.level(to.config.log.file_level); }},
+        {"log.file.formatter", "plaintext", works, plain, "`plaintext` or `json`",
+         [](Assignment& to) { return to.format(to.config.log.file_format); }},
+        {"log.dir", "/var/log/revenant", works, plain, "Where the file lies",
+         [](Assignment& to) { return to.text(to.config.log.directory); }},
+        {"log.file.rotation.size", "", works, plain, "Size at which a new file is begun",
+         [](Assignment& to) { return to.bytes(to.config.log.rotation_bytes); }},
+        {"log.file.rotation.count", "10", works, plain, "Old files that are kept",
+         [](Assignment& to) { return to.number(to.config.log.rotation_count, 0, 1000); }},
+        {"log.file.rotation.date", "", no_effect, plain,
+         "When a new file is begun; use logrotate and SIGHUP", any_text},
+        {"log.default.level", "info", works, reloads,
+         "Least level of components that have none of their own",
+         [](Assignment& to) { return to.level(to.config.log.default_level); }},
+        {"log.$component.level", "", works, reloads,
+         "Least level of one component: `connection`, `queue`, `node`", component_level},
+    };
+}
+
+std::vector<ConfigKey> statistics_keys() {
+    return {
+        {"collect_statistics", "none", no_effect, plain, "What is counted (everything here)",
+         [](Assignment& to) {
+             std::string ignored;
+             return to.one_of(ignored, {"none", "coarse", "fine"});
+         }},
+        {"collect_statistics_interval", "5000", no_effect, plain, "Milliseconds between samples",
+         any_number},
+        {"management.disable_stats", "false", no_effect, plain, "The API tells no rates", any_flag},
+        {"management.enable_queue_totals", "false", no_effect, plain,
+         "It then still tells the depth of queues", any_flag},
+        {"management.rates_mode", "basic", no_effect, plain, "`basic`, `detailed` or `none`",
+         [](Assignment& to) {
+             std::string ignored;
+             return to.one_of(ignored, {"basic", "detailed", "none"});
+         }},
+        {"management_agent.disable_metrics_collector", "false", no_effect, plain, "", any_flag},
+        {"management.restrictions.operator_policy_changes.disabled", "false", no_effect, plain,
+         "Nobody changes operator policies over HTTP", any_flag},
+    };
+}
+
+}  // namespace
+
+std::vector<ConfigKey> operation_keys() {
+    std::vector<ConfigKey> all = node_keys();
+    for (const auto& group : {log_keys(), statistics_keys()}) {
+        all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
+}
+
+}  // namespace revenant::node

@@ -1,0 +1,204 @@
+#include "node/configuration.h"
+
+#include "node/addresses.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace revenant::node {
+namespace {
+
+class Sandbox : public testing::Test {
+  protected:
+    Sandbox() {
+        sources_.variable = [this](const std::string& name) { return variable(name); };
+    }
+    ~Sandbox() override { std::filesystem::remove(path_); }
+
+    Configuration load(const std::string& text) {
+        std::ofstream(path_) << text;
+        sources_.config_file = path_;
+        return load_configuration(sources_);
+    }
+    void say(const char* option, const char* key, const char* value) {
+        sources_.command_line.push_back({Source::command_line, option, key, value});
+    }
+    std::optional<std::string> variable(const std::string& name) const {
+        const auto found = variables_.find(name);
+        return found == variables_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    std::string path_ =
+        testing::TempDir() + "configuration_test" + std::to_string(getpid()) + ".conf";
+    std::map<std::string, std::string> variables_;
+    Sources sources_;
+};
+
+using ConfigurationTest = Sandbox;
+
+TEST_F(ConfigurationTest, TheLaterSourceWins) {
+    const std::string text =
+        "listeners.tcp.default = 1\ndefault_user = file\ndefault_vhost = file\n";
+    Configuration configuration = load(text);
+    EXPECT_EQ(configuration.config.amqp.at("default").port, 1);
+    variables_ = {{"RABBITMQ_NODE_PORT", "2"},
+                  {"RABBITMQ_DEFAULT_USER", "rabbit"},
+                  {"REVENANT_DEFAULT_USER", "revenant"}};
+    configuration = load(text);
+    EXPECT_EQ(configuration.config.amqp.at("default").port, 2);
+    EXPECT_EQ(configuration.config.first_content.user, "revenant");
+    EXPECT_EQ(configuration.config.first_content.vhost, "file");
+    say("--port", "listeners.tcp.default", "3");
+    configuration = load(text);
+    EXPECT_EQ(configuration.config.amqp.at("default").port, 3);
+    EXPECT_TRUE(configuration.faults.empty());
+}
+
+TEST_F(ConfigurationTest, AllFaultsAreToldWithTheirPlaces) {
+    const Configuration configuration = load(
+        "hearbeat = 5\n"
+        "heartbeat = often\n"
+        "\n"
+        "listeners.tcp.default = localhost:5672\n"
+        "default_permissions.read = (\n"
+        "default_pass = ''\n"
+        "qwertyuiop.asdf = 1\n"
+        "auth_backends.1 = ldap\n");
+    EXPECT_EQ(show_faults(configuration),
+              path_ + ":1: unknown key 'hearbeat'; did you mean 'heartbeat'?\n" +             //
+                  path_ + ":2: heartbeat: 'often' is not a whole number from 0 to 65535\n" +  //
+                  path_ +
+                  ":4: listeners.tcp.default: 'localhost:5672' is not a port or an address and "
+                  "a port, such as 5672, 127.0.0.1:5672 or [::1]:5672\n" +
+                  path_ +
+                  ":5: default_permissions.read: '(' is not a regular expression: missing "
+                  "closing parenthesis at offset 1\n" +
+                  path_ + ":6: default_pass: the value is not usable\n" +  //
+                  path_ + ":7: unknown key 'qwertyuiop.asdf'\n" +          //
+                  path_ +
+                  ":8: auth_backends.1: 'ldap' is not internal or rabbit_auth_backend_internal\n");
+}
+
+TEST_F(ConfigurationTest, WhatHasNoEffectIsSaid) {
+    const Configuration configuration = load(
+        "consumer_timeout = 5000\n"
+        "tcp_listen_options.nodelay = true\n"
+        "cluster_formation.dns.hostname = x\n");
+    ASSERT_EQ(configuration.warnings.size(), 2U);
+    EXPECT_EQ(configuration.warnings[0],
+              path_ + ":1: consumer_timeout: has no effect in this version");
+    EXPECT_EQ(configuration.warnings[1],
+              path_ + ":3: cluster_formation.dns.hostname: has no meaning on a single node");
+    EXPECT_NE(
+        show_configuration(configuration)
+            .find("consumer_timeout = 5000  # " + path_ + ":1, has no effect in this version"),
+        std::string::npos);
+}
+
+TEST_F(ConfigurationTest, SecretsAreNeverShown) {
+    variables_ = {{"RABBITMQ_DEFAULT_PASS", "s3cret"}};
+    const Configuration configuration = load("anonymous_login_pass = s3cret\n");
+    EXPECT_EQ(configuration.config.first_content.password, "s3cret");
+    const std::string shown = show_configuration(configuration);
+    EXPECT_EQ(shown.find("s3cret"), std::string::npos);
+    EXPECT_NE(shown.find("default_pass = (hidden)  # RABBITMQ_DEFAULT_PASS\n"), std::string::npos);
+    variables_ = {{"RABBITMQ_DEFAULT_PASS", "0ther"}};
+    for (const std::string& change : show_changes(configuration, load(""))) {
+        EXPECT_EQ(change.find("s3cret"), std::string::npos) << change;
+        EXPECT_EQ(change.find("0ther"), std::string::npos) << change;
+    }
+}
+
+TEST_F(ConfigurationTest, APortThatSomebodyConfiguredIsForAllInterfaces) {
+    const auto address = [](const Configuration& configuration, const Endpoint& endpoint) {
+        return address_of(endpoint, configuration.config.bind);
+    };
+    Configuration configuration = load("");
+    EXPECT_EQ(address(configuration, configuration.config.amqp.at("default")), "127.0.0.1");
+    configuration = load("listeners.tcp.1 = 5672\nlisteners.tcp.2 = 127.0.0.2:5673\n");
+    ASSERT_EQ(configuration.config.amqp.size(), 2U);
+    EXPECT_EQ(address(configuration, configuration.config.amqp.at("1")), any_address());
+    EXPECT_EQ(address(configuration, configuration.config.amqp.at("2")), "127.0.0.2");
+    EXPECT_EQ(address(configuration, configuration.config.http), "127.0.0.1");
+    variables_ = {{"REVENANT_BIND", "127.0.0.3"}};
+    configuration = load("listeners.tcp.1 = 5672\nlisteners.tcp.2 = 127.0.0.2:5673\n");
+    EXPECT_EQ(address(configuration, configuration.config.amqp.at("1")), "127.0.0.3");
+    EXPECT_EQ(address(configuration, configuration.config.amqp.at("2")), "127.0.0.2");
+    EXPECT_TRUE(load("listeners.tcp = none\n").config.amqp.empty());
+}
+
+TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
+    Config config = load("loopback_users.guest = false\nloopback_users.bob = true\n").config;
+    EXPECT_EQ(config.connection.loopback_users, std::vector<std::string>{"bob"});
+    config = load("loopback_users = none\ndefault_user_tags.monitoring = true\n").config;
+    EXPECT_TRUE(config.connection.loopback_users.empty());
+    EXPECT_EQ(config.first_content.tags, std::vector<std::string>{"monitoring"});
+    config = load("default_user_tags.administrator = true\nanonymous_login_user = none\n").config;
+    EXPECT_EQ(config.first_content.tags, std::vector<std::string>{"administrator"});
+    EXPECT_TRUE(config.connection.anonymous_login_user.empty());
+}
+
+TEST_F(ConfigurationTest, TheLimitNamedLastRules) {
+    Config config = load("vm_memory_high_watermark.absolute = 2GB\n").config;
+    EXPECT_EQ(config.memory_limit_bytes, 2'000'000'000U);
+    variables_ = {{"RABBITMQ_VM_MEMORY_HIGH_WATERMARK", "50%"}};
+    config = load("vm_memory_high_watermark.absolute = 2GB\n").config;
+    EXPECT_EQ(config.memory_limit_bytes, std::nullopt);
+    EXPECT_DOUBLE_EQ(config.memory_limit_share, 0.50);
+    config = load("disk_free_limit.relative = 1.5\n").config;
+    EXPECT_EQ(config.disk_free_limit_bytes, std::nullopt);
+    EXPECT_DOUBLE_EQ(config.disk_free_limit_share, 1.5);
+}
+
+TEST_F(ConfigurationTest, AReloadTellsWhatChangedAndWhatWaits) {
+    const Configuration before = load("heartbeat = 10\nlog.console.level = debug\n");
+    const Configuration after = load("heartbeat = 20\ndisk_free_limit.absolute = 1GB\n");
+    const std::vector<std::string> expected = {
+        "heartbeat changed from 10 to 20: needs a restart",
+        "log.console.level changed from debug to info",
+        "disk_free_limit.absolute changed from 50MB to 1GB",
+    };
+    EXPECT_EQ(show_changes(before, after), expected);
+    EXPECT_TRUE(show_changes(after, after).empty());
+}
+
+// What the table shows as a default must be one: nothing changes when somebody writes it down.
+TEST(ConfigKeys, DefaultsAreValidValues) {
+    for (const ConfigKey& key : config_keys()) {
+        const bool listed = key.pattern.find_first_of("$*") != std::string_view::npos;
+        if (key.fallback.empty() || listed) continue;
+        Config config;
+        const Setting setting{Source::file, "table", std::string(key.pattern),
+                              std::string(key.fallback)};
+        Assignment assignment{config, setting, ""};
+        const auto done = key.apply(assignment);
+        EXPECT_TRUE(done) << key.pattern << ": " << (done ? "" : done.error());
+    }
+}
+
+TEST(ConfigKeys, EveryKeyIsFoundAsItself) {
+    for (const ConfigKey& key : config_keys()) {
+        std::string name(key.pattern);
+        for (const char* variable : {"$name", "$n", "$tag", "$user", "$key", "$component"}) {
+            if (const auto at = name.find(variable); at != std::string::npos) {
+                name.replace(at, std::string_view(variable).size(), "some");
+            }
+        }
+        if (name.ends_with('*')) name.replace(name.size() - 1, 1, "a.b");
+        const ConfigKey* const found = find_config_key(name);
+        ASSERT_NE(found, nullptr) << name;
+        EXPECT_EQ(found->pattern, key.pattern);
+    }
+    EXPECT_EQ(find_config_key("log.file.level")->pattern, "log.file.level");
+    EXPECT_EQ(find_config_key("log.queue.level")->pattern, "log.$component.level");
+    EXPECT_EQ(find_config_key("listeners.tcp.a.b"), nullptr);
+    EXPECT_EQ(nearest_config_key("disk_free_limit.absolut"), "disk_free_limit.absolute");
+    EXPECT_EQ(nearest_config_key("listners.tcp.default"), "listeners.tcp.default");
+}
+
+}  // namespace
+}  // namespace revenant::node

@@ -1,0 +1,20 @@
+// Definitions that a node is to have from its start: one file, or a directory of files that end in
+// .json and are taken in the order of their names.
+#pragma once
+
+#include "base/result.h"
+
+#include <string>
+#include <vector>
+
+namespace revenant::node {
+
+struct DefinitionsFile {
+    std::string path;
+    std::string json;  // an object
+};
+
+// The error names the file and what is wrong with it.
+Result<std::vector<DefinitionsFile>, std::string> read_definitions(const std::string& path);
+
+}  // namespace revenant::node

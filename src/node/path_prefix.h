@@ -1,0 +1,30 @@
+// PathPrefix: moves everything a Responder answers below another path. Who asks elsewhere finds
+// nothing.
+#pragma once
+
+#include "http/request.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace revenant::node {
+
+class PathPrefix final : public http::Responder {
+  public:
+    // Below `outside` stands what the responder knows below `inside`.
+    PathPrefix(http::Responder& responder, std::string outside, std::string inside)
+        : responder_(responder), outside_(std::move(outside)), inside_(std::move(inside)) {}
+
+    http::Response respond(const http::Request& request) override;
+    std::optional<http::Response> refuse_early(const http::Request& request) override;
+
+  private:
+    std::optional<http::Request> translate(const http::Request& request) const;
+
+    http::Responder& responder_;
+    const std::string outside_;
+    const std::string inside_;
+};
+
+}  // namespace revenant::node

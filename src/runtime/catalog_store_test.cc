@@ -1,0 +1,155 @@
+#include "runtime/catalog_store.h"
+
+#include "catalog/catalog_codec.h"
+#include "tests/sim/sim_disk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace revenant::runtime {
+namespace {
+
+using sim::SimDisk;
+using ::testing::HasSubstr;
+
+struct Stored {
+    Stored() { open(); }
+    // What is found; an error instead of "true" or "false".
+    std::string open() {
+        store.reset();
+        catalog = std::make_unique<Catalog>();
+        auto opened = CatalogStore::open(disk, directory);
+        if (!opened) return opened.error();
+        store = std::move(opened).value();
+        const auto found = store->load(*catalog);
+        return !found ? found.error() : *found ? "true" : "false";
+    }
+    std::string open_after(SimDisk::Loss loss) {
+        store.reset();
+        disk.restart(loss);
+        return open();
+    }
+    // "safe", or why not.
+    std::string change(const CatalogCommand& command) {
+        const auto record = catalog->handle(command).value();
+        const auto kept = store->append(record, catalog->rules());
+        return kept ? "safe" : kept.error();
+    }
+    bool has_vhost(const std::string& name) { return catalog->rules().vhosts.contains(name); }
+    bool has_snapshot() {
+        for (const std::string& name : disk.list(directory).value()) {
+            if (name.ends_with(".snapshot")) return true;
+        }
+        return false;
+    }
+
+    const std::string directory = "/data/catalog";
+    SimDisk disk{1};
+    std::unique_ptr<Catalog> catalog;
+    std::unique_ptr<CatalogStore> store;
+};
+
+TEST(CatalogStore, AFreshOneHoldsNothing) {
+    Stored s;
+    EXPECT_EQ(s.open(), "false");
+}
+
+TEST(CatalogStore, WhatWasAppendedIsFoundAgain) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    EXPECT_EQ(s.change(PutVhost{.name = "b", .description = "the second"}), "safe");
+    EXPECT_EQ(s.change(DeleteVhost{"a"}), "safe");
+    const AccessRules before = s.catalog->rules();
+    EXPECT_EQ(s.open(), "true");
+    EXPECT_EQ(s.catalog->rules(), before);
+}
+
+TEST(CatalogStore, WhatWasAppendedSurvivesALossOfPower) {
+    Stored s;
+    for (int i = 0; i < 20; ++i) {
+        const std::string name = "v" + std::to_string(i);
+        EXPECT_EQ(s.change(PutVhost{.name = name}), "safe");
+        EXPECT_EQ(s.open_after(SimDisk::Loss::power), "true");
+        EXPECT_TRUE(s.has_vhost(name));
+    }
+    EXPECT_EQ(s.catalog->rules().vhosts.size(), 20U);
+}
+
+TEST(CatalogStore, AChangeThatChangesNothingIsNotWritten) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    const auto written = s.disk.counts().bytes_written;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    EXPECT_EQ(s.disk.counts().bytes_written, written);
+}
+
+TEST(CatalogStore, AFullDiskIsTold) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    s.disk.set_capacity(s.disk.used_bytes());
+    // Within the zeros that were written ahead there is still room.
+    const std::string large(2 * 1024 * 1024, 'x');
+    EXPECT_EQ(s.change(PutVhost{.name = "b", .description = large}), "the disk is full");
+}
+
+TEST(CatalogStore, AfterAFullDiskTheSameChangeIsStillWritten) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    s.disk.set_capacity(s.disk.used_bytes());
+    const std::string large(2 * 1024 * 1024, 'x');
+    EXPECT_EQ(s.change(PutVhost{.name = "b", .description = large}), "the disk is full");
+    s.disk.set_capacity(std::nullopt);
+    EXPECT_EQ(s.change(PutVhost{.name = "c"}), "safe");
+    const AccessRules before = s.catalog->rules();
+    EXPECT_EQ(s.open_after(SimDisk::Loss::power), "true");
+    EXPECT_EQ(s.catalog->rules(), before);
+}
+
+TEST(CatalogStore, AFailedSyncIsToldAndNothingIsSafeAfterIt) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    s.disk.fail_next_sync();
+    EXPECT_THAT(s.change(PutVhost{.name = "b"}), HasSubstr("sync"));
+    EXPECT_THAT(s.change(PutVhost{.name = "c"}), HasSubstr("sync"));
+    EXPECT_EQ(s.open_after(SimDisk::Loss::power), "true");
+    EXPECT_TRUE(s.has_vhost("a"));
+    EXPECT_FALSE(s.has_vhost("c"));
+}
+
+TEST(CatalogStore, AFailedWriteIsTold) {
+    Stored s;
+    s.disk.fail_next_write();
+    EXPECT_THAT(s.change(PutVhost{.name = "a"}), HasSubstr("write"));
+}
+
+TEST(CatalogStore, ASnapshotIsTakenAfterAMebibyteAndFound) {
+    Stored s;
+    const std::string large(300 * 1024, 'x');
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(s.change(PutVhost{.name = "v" + std::to_string(i), .description = large}),
+                  "safe");
+    }
+    EXPECT_FALSE(s.has_snapshot());
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(s.change(DeleteVhost{"v" + std::to_string(i)}), "safe");
+    EXPECT_EQ(s.change(PutVhost{.name = "kept", .description = large}), "safe");
+    EXPECT_TRUE(s.has_snapshot());
+    EXPECT_EQ(s.change(PutVhost{.name = "behind it"}), "safe");
+    const AccessRules before = s.catalog->rules();
+    EXPECT_EQ(s.open_after(SimDisk::Loss::power), "true");
+    EXPECT_EQ(s.catalog->rules(), before);
+}
+
+TEST(CatalogStore, DamageIsToldWithFileAndPlace) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    EXPECT_EQ(s.change(PutVhost{.name = "b"}), "safe");
+    s.store.reset();
+    s.disk.flip_bit(s.directory + "/0000000000000000.segment", 50, 3);
+    EXPECT_THAT(s.open(), HasSubstr(s.directory + "/0000000000000000.segment, offset 0"));
+}
+
+}  // namespace
+}  // namespace revenant::runtime

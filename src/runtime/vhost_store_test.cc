@@ -1,0 +1,304 @@
+#include "runtime/vhost_store.h"
+
+#include "engine/describe.h"
+#include "engine/memory_budget.h"
+#include "journal/snapshot_file.h"
+#include "tests/sim/sim_disk.h"
+#include "tests/sim/sim_worker.h"
+#include "tests/support/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace revenant::runtime {
+namespace {
+
+using engine::Position;
+using sim::SimDisk;
+using sim::SimWorker;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+struct Ended {
+    std::string why;
+};
+
+class BorrowedWorker final : public journal::DiskWorker {
+  public:
+    explicit BorrowedWorker(SimWorker& worker) : worker_(worker) {}
+    void run(std::function<void()> work, std::function<void()> done) override {
+        worker_.run(std::move(work), std::move(done));
+    }
+
+  private:
+    SimWorker& worker_;
+};
+
+// A state whose facts are written down by the store, a turn each.
+class Kept {
+  public:
+    Kept() {
+        settings.journal.segments = {
+            .segment_bytes = 4096, .fill_bytes = 512, .small_batch_bytes = 256, .spares_max = 1};
+        settings.snapshot_after_bytes = 3000;
+        EXPECT_EQ(start(), "");
+    }
+
+    // Empty, or why it is refused.
+    std::string start() {
+        facts.reset();
+        state.reset();
+        store.reset();
+        worker.forget_all();
+        auto opened = VhostStore::open(disk, std::make_unique<BorrowedWorker>(worker), directory,
+                                       settings, [](const std::string& why) { throw Ended{why}; });
+        if (!opened) return opened.error();
+        store = std::move(opened).value();
+        state = std::make_unique<engine::State>();
+        state->paging().formats = {&engine::test_message_format()};
+        state->paging().store = store.get();
+        if (auto recovered = store->recover(*state); !recovered) return recovered.error();
+        facts = std::make_unique<engine::DurableFacts>(*store);
+        facts->observe(*state);
+        return "";
+    }
+    std::string start_after(SimDisk::Loss loss) {
+        disk.restart(loss);
+        return start();
+    }
+
+    void apply(const engine::Event& fact) {
+        facts->record(fact);
+        state->apply(fact);
+        facts->turn_ended();
+    }
+    void declare(std::uint64_t id, const std::string& name) {
+        apply(engine::QueueDeclared{{.id = {id}, .name = name, .durable = true}, {}});
+    }
+    void enqueue(std::uint64_t queue, const std::string& body) {
+        const Position at = state->find_queue(QueueId{queue})->next_in(0);
+        apply(engine::Enqueued{engine::make_test_message("q", body), {{queue}, at, never}});
+    }
+    void make_safe() {
+        store->journal().flush(journal::Journal::Urgency::now);
+        worker.run_all();
+    }
+    std::string description() { return describe(*state, engine::Described::durable); }
+    std::string last_file(const std::string& ending) {
+        std::string last;
+        for (const std::string& name : disk.list(directory).value()) {
+            if (name.ends_with(ending)) last = directory + "/" + name;
+        }
+        return last;
+    }
+    void append_record(const std::string& bytes) {
+        store->journal().begin_record() += bytes;
+        store->journal().end_record();
+        make_safe();
+    }
+
+    const std::string directory = "/data/vhosts/v";
+    StoreSettings settings;
+    SimDisk disk{1};
+    SimWorker worker;
+    std::unique_ptr<VhostStore> store;
+    std::unique_ptr<engine::State> state;
+    std::unique_ptr<engine::DurableFacts> facts;
+};
+
+TEST(VhostStore, AFreshOneIsEmpty) {
+    Kept k;
+    EXPECT_EQ(k.state->queue_count(), 0U);
+    EXPECT_EQ(k.start(), "");
+    EXPECT_EQ(k.state->queue_count(), 0U);
+}
+
+TEST(VhostStore, WhatWasMadeSafeIsFoundAgain) {
+    Kept k;
+    k.declare(1, "q");
+    for (int i = 0; i < 10; ++i) k.enqueue(1, "body " + std::to_string(i));
+    k.apply(engine::Removed{{1}, Position::of(0, 3), engine::Ending::acknowledged});
+    k.make_safe();
+    const std::string before = k.description();
+    k.enqueue(1, "never written");
+    EXPECT_EQ(k.start_after(SimDisk::Loss::power), "");
+    EXPECT_EQ(k.description(), before);
+}
+
+TEST(VhostStore, ASnapshotIsTakenWhenEnoughWasWritten) {
+    Kept k;
+    k.declare(1, "q");
+    k.make_safe();
+    k.store->take_snapshot_if_due(*k.state);
+    k.worker.run_all();
+    EXPECT_EQ(k.last_file(".snapshot"), "");
+    k.enqueue(1, std::string(3000, 'x'));
+    k.make_safe();
+    k.store->take_snapshot_if_due(*k.state);
+    k.worker.run_all();
+    EXPECT_NE(k.last_file(".snapshot"), "");
+    EXPECT_EQ(k.store->journal().snapshot_position(), k.store->journal().durable());
+    k.enqueue(1, "behind the snapshot");
+    k.make_safe();
+    const std::string before = k.description();
+    EXPECT_EQ(k.start_after(SimDisk::Loss::power), "");
+    EXPECT_EQ(k.description(), before);
+}
+
+TEST(VhostStore, NoSecondSnapshotBeginsBeforeTheFirstIsOver) {
+    Kept k;
+    k.declare(1, "q");
+    k.enqueue(1, std::string(4000, 'x'));
+    k.store->take_snapshot_if_due(*k.state);
+    EXPECT_TRUE(k.store->journal().is_writing_snapshot());
+    k.enqueue(1, std::string(4000, 'y'));
+    k.store->take_snapshot_if_due(*k.state);
+    k.worker.run_all();
+    EXPECT_FALSE(k.store->journal().is_writing_snapshot());
+}
+
+TEST(VhostStore, SegmentsWithMessagesStayWhenASnapshotIsTaken) {
+    Kept k;
+    k.declare(1, "q");
+    for (int i = 0; i < 8; ++i) {
+        k.enqueue(1, "body " + std::to_string(i) + std::string(2000, 'x'));
+        k.make_safe();
+    }
+    k.apply(engine::Removed{{1}, Position::of(0, 0), engine::Ending::acknowledged});
+    k.make_safe();
+    k.store->take_snapshot(*k.state, engine::Stop::none);
+    k.worker.run_all();
+    const std::string before = k.description();
+    EXPECT_EQ(k.start_after(SimDisk::Loss::power), "");
+    EXPECT_EQ(k.description(), before);
+}
+
+TEST(VhostStore, AfterACrashEverythingMayHaveBeenSeen) {
+    Kept k;
+    k.declare(1, "q");
+    k.enqueue(1, "a");
+    k.make_safe();
+    EXPECT_EQ(k.start_after(SimDisk::Loss::process), "");
+    EXPECT_TRUE(k.state->find_queue(QueueId{1})->at(Position::of(0, 0)).is_redelivered());
+}
+
+TEST(VhostStore, AfterACleanStopNothingWasSeenThatWasNotDelivered) {
+    Kept k;
+    k.declare(1, "q");
+    k.enqueue(1, "a");
+    k.store->take_snapshot(*k.state, engine::Stop::clean);
+    k.worker.run_all();
+    EXPECT_EQ(k.start_after(SimDisk::Loss::power), "");
+    EXPECT_FALSE(k.state->find_queue(QueueId{1})->at(Position::of(0, 0)).is_redelivered());
+}
+
+TEST(VhostStore, PagesComeBackWhetherTheyAreToSurviveOrNot) {
+    Kept k;
+    const std::string page = "as if it were a page";
+    const auto durable = k.store->keep(page, engine::Keeping::durable);
+    const auto passing = k.store->keep(page, engine::Keeping::passing);
+    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable), page) << "not yet written";
+    k.make_safe();
+    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable), page);
+    EXPECT_EQ(k.store->fetch(passing, engine::Keeping::passing), page);
+    k.store->drop_passing(passing);
+}
+
+TEST(VhostStore, APassingPageThatFindsNoRoomStaysWithItsOwner) {
+    Kept k;
+    k.disk.set_capacity(k.disk.used_bytes());
+    EXPECT_FALSE(k.store->keep("a page", engine::Keeping::passing));
+}
+
+std::string end_of(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const Ended& ended) {
+        return ended.why;
+    }
+    return "it goes on";
+}
+
+TEST(VhostStore, AReadThatFailsEndsTheNode) {
+    Kept k;
+    const auto durable = k.store->keep("a page", engine::Keeping::durable);
+    const auto passing = k.store->keep("a page", engine::Keeping::passing);
+    k.make_safe();
+    k.disk.fail_reads(true);
+    EXPECT_THAT(end_of([&] { k.store->fetch(durable, engine::Keeping::durable); }),
+                HasSubstr(".segment"));
+    EXPECT_THAT(end_of([&] { k.store->fetch(passing, engine::Keeping::passing); }),
+                HasSubstr(".pages"));
+    std::string bytes(4, '\0');
+    EXPECT_THAT(end_of([&] { k.store->read(durable.at, bytes); }), HasSubstr(".segment"));
+}
+
+TEST(VhostStore, APageWhereNoneCanBeEndsTheNode) {
+    Kept k;
+    k.declare(1, "q");
+    k.make_safe();
+    const engine::ColdPage nonsense{{48}, UINT32_MAX};
+    EXPECT_THAT(end_of([&] { k.store->fetch(nonsense, engine::Keeping::durable); }),
+                AllOf(HasSubstr("damaged"), HasSubstr(".segment, offset 48")));
+}
+
+// ------------------------------------------------------------------------- refusals
+
+TEST(VhostStore, ARecordOfAnUnknownKindIsRefusedByItsPlace) {
+    Kept k;
+    k.append_record("\x07something new");
+    EXPECT_THAT(k.start(),
+                AllOf(HasSubstr(k.last_file(".segment") + ", offset 44"), HasSubstr("kind 7")));
+}
+
+TEST(VhostStore, AFactThatContradictsTheOthersIsRefused) {
+    Kept k;
+    k.declare(1, "q");
+    k.make_safe();
+    // Removed: queue 9, level 0, sequence 0, acknowledged.
+    k.append_record(std::string("\x01\x08\x09\0\0\0", 6));
+    EXPECT_THAT(k.start(), AllOf(HasSubstr(".segment"), HasSubstr("contradicts")));
+}
+
+TEST(VhostStore, AReferenceToNoMessageIsRefused) {
+    Kept k;
+    k.declare(1, "q");
+    k.make_safe();
+    for (const char* at : {"\x00", "\x30", "\x7f"}) {
+        Kept other;
+        other.declare(1, "q");
+        // Enqueued: queue 1, level 0, sequence 0, no deadline, the message elsewhere.
+        other.append_record(std::string("\x01\x07\x01\0\0\0\x01", 7) + std::string(at, 1));
+        EXPECT_THAT(other.start(), AllOf(HasSubstr(".segment"), HasSubstr("fact")));
+    }
+}
+
+TEST(VhostStore, ASnapshotOfAnotherVersionIsRefusedByNameAndNumber) {
+    Kept k;
+    k.declare(1, "q");
+    k.store->take_snapshot(*k.state, engine::Stop::none);
+    k.worker.run_all();
+    const Lsn at = k.store->journal().snapshot_position();
+    auto snapshot = journal::read_snapshot_file(k.disk, k.directory, at).value();
+    snapshot.bytes.front() = 5;
+    ASSERT_TRUE(journal::write_snapshot_file(k.disk, k.directory, at, 1, snapshot.bytes));
+    EXPECT_THAT(k.start(), AllOf(HasSubstr(k.last_file(".snapshot")), HasSubstr("version 5")));
+}
+
+TEST(VhostStore, ASnapshotThatMakesNoSenseIsRefused) {
+    Kept k;
+    k.declare(1, "q");
+    k.store->take_snapshot(*k.state, engine::Stop::none);
+    k.worker.run_all();
+    const Lsn at = k.store->journal().snapshot_position();
+    auto snapshot = journal::read_snapshot_file(k.disk, k.directory, at).value();
+    snapshot.bytes.pop_back();
+    ASSERT_TRUE(journal::write_snapshot_file(k.disk, k.directory, at, 1, snapshot.bytes));
+    EXPECT_THAT(k.start(), AllOf(HasSubstr(k.last_file(".snapshot")), HasSubstr("no sound")));
+}
+
+}  // namespace
+}  // namespace revenant::runtime

@@ -1,0 +1,106 @@
+"""Damage to a directory whose old segments are gone: what was left of them lies in a compacted file."""
+import os
+import time
+
+from brokers_to_crash import BrokerError
+from cases import Case, case_of, known_fault
+from checker import Fault
+from damage import (DOCUMENT, LATE, cut_to_half, empty, flip, flip_middle, killed, refusal_or_all, replace_everywhere,
+                    snapshot, walk_third_way)
+from ledger import id_in
+from sites import QUEUE, complaint_about, files_of, segments_of
+
+KEPT_OF = 40  # One message of so many stays.
+COMPACTION_SECONDS_MAX = 30
+END_OFFSET = 16  # Of the header: magic, zero and start stand before it.
+
+
+def compacted(ground):
+    """Few messages are left of the first segments, and the broker had time to tidy up."""
+    site = ground.copy_of(killed)
+    site.start()
+    client = site.client()
+    kept = []
+    for number in range(len(site.sent)):
+        message = client.get(QUEUE, no_ack=False)
+        if number % KEPT_OF == 0:
+            kept.append(id_in(message.body))
+        else:
+            client.send("basic.ack", message.values[0], False)
+    client.sync()
+    end = time.monotonic() + COMPACTION_SECONDS_MAX
+    while len(segments_of(site.front_door)) > 1 or not compacted_files(site):
+        if time.monotonic() > end:
+            raise BrokerError("nothing was compacted")
+        time.sleep(0.05)
+    client.drop()
+    site.confirmed = kept
+    site.kill()
+    return site
+
+
+def compacted_files(site):
+    return files_of(site.front_door, ".compacted")
+
+
+def the_compacted_file(site):
+    return compacted_files(site)[0]
+
+
+def make_newer(path):
+    replace_everywhere(path, b"RVC1", b"RVC2")
+
+
+def flip_end_of_range(path):
+    flip(path, END_OFFSET + 4)
+
+
+def damaged(harm):
+    def run(ground):
+        site = ground.copy_of(compacted)
+        path = the_compacted_file(site)
+        harm(path)
+        yield from refusal_or_all(site, path if os.path.exists(path) else site.front_door)
+        site.kill()
+        yield from walk_third_way(site)
+    return run
+
+
+def a_compacted_file_serves(ground):
+    site = ground.copy_of(compacted)
+    for _ in range(2):
+        site.start()
+        yield from site.losses()
+        site.publish(3, 100)
+        site.kill()
+    site.start()
+    yield from site.losses()
+
+
+@known_fault("no way out", "the second way out (remove what is damaged and the snapshot behind it) never starts when "
+                           "older segments are gone, as they are after some time; the document does not say so")
+def the_second_way_out_of_a_damaged_snapshot_is_there(ground):
+    site = ground.copy_of(compacted)
+    flip_middle(snapshot(site))
+    refusal = site.try_to_start()
+    if refusal is None:
+        yield Fault("started", "broker", "with a damaged snapshot")
+        return
+    yield from complaint_about(refusal, snapshot(site), DOCUMENT)
+    os.remove(snapshot(site))
+    refusal = site.try_to_start()
+    if refusal is not None:
+        yield Fault("no way out", "second way", f"{refusal}")
+
+
+UNGUARDED = {"changed": "the checksum does not cover the header; with a wrong end of its range the start removes "
+                        "segments that are in use",
+             "unclear message": "what is missing then is told without a file"}
+GONE = {"unclear message": "a missing file is noticed when somebody wants a message in it, and told without a file"}
+HARMS = (("a flipped bit in the header of", flip_end_of_range, UNGUARDED), ("a flipped bit in", flip_middle, LATE),
+         ("a cut through", cut_to_half, {}), ("nothing left of", empty, {}), ("the removal of", os.remove, GONE),
+         ("a newer version of", make_newer, {}))
+
+CASES = [*(case_of(function) for function in (a_compacted_file_serves,
+                                              the_second_way_out_of_a_damaged_snapshot_is_there)),
+         *(Case(f"damage: {harm} a compacted file", damaged(damage), known) for harm, damage, known in HARMS)]

@@ -1,0 +1,195 @@
+"""A broker with a directory of its own, and what its clients were promised of one queue in it."""
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+
+from brokers_to_crash import BrokerError, Client, ClosedByBroker, Lost, RevenantToCrash
+from checker import Fault
+from ledger import body_of, id_in
+
+QUEUE = "kept"
+ANSWER_SECONDS_MAX = 20
+END_SECONDS_MAX = 90
+TEXT_SHOWN_MAX = 400
+FRONT_DOOR = "%2F"
+
+
+class Skipped(Exception):
+    """This machine cannot run the case; the text says what it lacks."""
+
+
+class Site:
+    def __init__(self, program, directory, arguments=(), wrapper=()):
+        self.broker = RevenantToCrash(program, directory, arguments, wrapper)
+        self.sent, self.confirmed = [], []  # Ids, in order.
+
+    @property
+    def data(self):
+        return self.broker.data
+
+    def copy(self, directory, arguments=()):
+        """Another site with the same promises and a copy of the data. This one's broker must not run."""
+        other = Site(self.broker.program, directory, arguments)
+        shutil.copytree(self.data, other.data)
+        other.sent, other.confirmed = list(self.sent), list(self.confirmed)
+        return other
+
+    # --- the process ---------------------------------------------------------------------------------
+
+    def start(self):
+        self.broker.start()
+        client = self.client()
+        client.call("queue.declare", 0, QUEUE, False, True, False, False, False, [])
+        client.close()
+
+    def client(self):
+        return Client(self.broker.port, "/")
+
+    def end(self, *signals):
+        """The exit status; negative is the signal that ended it."""
+        for number in signals:
+            self.broker.process.send_signal(number)
+        status = self.await_end()
+        self.broker.process = None
+        return status
+
+    def await_end(self):
+        try:
+            return self.broker.process.wait(END_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self.broker.kill()
+            raise BrokerError(f"the broker did not end within {END_SECONDS_MAX} s") from None
+
+    def kill(self):
+        self.broker.kill()
+
+    def stop(self):
+        return self.end(signal.SIGTERM)
+
+    def told(self):
+        """What the broker has said since the log was forgotten."""
+        with open(self.broker.log, errors="replace") as log:
+            return log.read()
+
+    def forget_log(self):
+        if os.path.exists(self.broker.log):
+            os.truncate(self.broker.log, 0)
+
+    def try_to_start(self):
+        """Nothing if the broker runs, else its exit status and its last words."""
+        self.forget_log()
+        try:
+            self.broker.start()
+            return None
+        except BrokerError:
+            return self.broker.last_process.returncode, self.told().strip()
+
+    # --- messages ------------------------------------------------------------------------------------
+
+    def publish(self, count, size, waves=1):
+        """Each wave is confirmed before the next one is sent, so each is at least one batch."""
+        client = self.client()
+        client.call("confirm.select", False)
+        for _ in range(waves):
+            ids = [f"site/one/0/{len(self.sent) + number}" for number in range(count)]
+            self.sent += ids
+            before, answered = client.published, 0
+            for id in ids:
+                client.publish("", QUEUE, body_of(id, size), {"delivery-mode": 2})
+            while answered < count:
+                if not client.read_until(lambda: client.events, ANSWER_SECONDS_MAX):
+                    raise BrokerError(f"{answered} of {count} messages were confirmed")
+                name, (tag, _) = client.events.popleft()[:2]
+                if name != "basic.ack":
+                    raise BrokerError(f"a publish was answered with {name}")
+                # Those that wait become durable in their order, so an ack is one of all before it.
+                self.confirmed += ids[answered:tag - before]
+                answered = max(answered, tag - before)
+        client.close()
+
+    def found(self, queue=QUEUE):
+        """The ids in the queue, in order; nothing for a message that is damaged. They stay there."""
+        client = self.client()
+        try:
+            count = client.call("queue.declare", 0, queue, True, False, False, False, False, [])[1]
+        except ClosedByBroker as closed:
+            client.close()
+            if closed.code != 404:
+                raise
+            return []
+        client.call("basic.consume", 0, queue, "look", False, False, False, False, [])
+        client.read_until(lambda: len(client.deliveries) >= count, ANSWER_SECONDS_MAX)
+        ids = [id_in(message.body) for message in client.deliveries]
+        client.drop()
+        return ids
+
+    def losses(self):
+        """Faults if not everything confirmed is there, once and in order."""
+        found = self.found()
+        yield from disorder(found, self.sent)
+        missing = set(self.confirmed) - set(found)
+        if missing:
+            yield Fault("silent loss", QUEUE, f"the broker starts without {len(missing)} of {len(self.confirmed)} "
+                                              "confirmed messages")
+
+    # --- the disk ------------------------------------------------------------------------------------
+
+    @property
+    def front_door(self):
+        return os.path.join(self.data, "vhosts", FRONT_DOOR)
+
+    @property
+    def catalog(self):
+        return os.path.join(self.data, "catalog")
+
+    def fingerprint(self):
+        """Of everything a start is not allowed to change before it is certain: all but the lock and the scratch."""
+        prints = {}
+        for folder, folders, files in os.walk(self.data):
+            folders[:] = [name for name in folders if name != "scratch"]
+            for name in files:
+                path = os.path.join(folder, name)
+                if path != os.path.join(self.data, "lock"):
+                    with open(path, "rb") as file:
+                        prints[os.path.relpath(path, self.data)] = hashlib.sha1(file.read()).hexdigest()
+        return prints
+
+
+def disorder(found, expected):
+    """Faults if what was found is not part of what is expected, each once and in its order."""
+    places = {id: place for place, id in enumerate(expected)}
+    last = -1
+    for id in found:
+        if id is None:
+            yield Fault("damaged", QUEUE, "a message was delivered that nobody published")
+        elif id not in places:
+            yield Fault("stranger", QUEUE, f"{id} was never published")
+        elif places[id] <= last:
+            yield Fault("order", QUEUE, f"{id} is behind {expected[last]}")
+        else:
+            last = places[id]
+
+
+def files_of(directory, ending):
+    """Paths in the order of their names, which is that of their positions."""
+    return sorted(os.path.join(directory, name) for name in os.listdir(directory) if name.endswith(ending))
+
+
+def segments_of(directory):
+    return files_of(directory, ".segment")
+
+
+def complaint_about(refusal, *needed):
+    """A fault if a refusal does not say what it has to, or if the process did not end by itself."""
+    status, text = refusal
+    shown = text[-TEXT_SHOWN_MAX:]
+    if status != 1:
+        yield Fault("exit status", "broker", f"it ended with {status} and {shown!r}")
+    missing = [word for word in needed if word not in text]
+    if missing:
+        yield Fault("unclear message", "broker", f"{shown!r} does not name {' nor '.join(missing)}")
+
+
+__all__ = ["ClosedByBroker", "Lost", "Site", "Skipped", "complaint_about", "disorder", "files_of", "segments_of"]

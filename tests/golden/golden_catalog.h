@@ -1,0 +1,12 @@
+// The golden catalog: every kind of fact, half of them in a snapshot, half behind it.
+#pragma once
+
+#include "journal/disk.h"
+
+#include <string>
+
+namespace revenant::golden {
+
+void write_catalog(journal::Disk& disk, const std::string& directory);
+
+}  // namespace revenant::golden

@@ -1,0 +1,15 @@
+// A state as text in which nothing is left out that a restart must find.
+#pragma once
+
+#include "auth/access.h"
+#include "engine/state.h"
+
+#include <string>
+
+namespace revenant::golden {
+
+// engine::describe(), then every message with its envelope.
+std::string describe_all(engine::State& state);
+std::string describe_catalog(const AccessRules& rules);
+
+}  // namespace revenant::golden

@@ -1,0 +1,75 @@
+// GoldenVhost: a virtual host whose whole life is fixed, on the disk it is given. Whatever the
+// format can hold, its life brings about: every kind of fact, of value, of death; pages, and a
+// snapshot with facts behind it.
+#pragma once
+
+#include "engine/effect.h"
+#include "journal/disk.h"
+#include "runtime/reactor.h"
+#include "runtime/vhost.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::golden {
+
+class GoldenVhost final : private engine::EffectSink {
+  public:
+    GoldenVhost(journal::Disk& disk, std::string directory);
+    ~GoldenVhost() override;
+
+    // What is in the directory comes back; an error text if that is refused.
+    std::optional<std::string> start();
+    // The state as text, with every byte of every message.
+    std::string description();
+    // From an empty directory to the golden one: a first life that ends in good order, and a second
+    // one that just ends.
+    void live();
+    // Ends without a word, as a crash does.
+    void end();
+
+  private:
+    bool deliver(engine::Deliver&& effect) override;
+    void confirm(const engine::Confirm&) override {}
+    void request(engine::Effect&& effect) override;
+
+    void do_now(engine::Command&& command);
+    void wait(std::int64_t milliseconds);
+    void declare_exchange(std::string name, std::string type, Table arguments = {});
+    void declare_queue(std::string name, Table arguments, bool durable = true);
+    void bind(std::string source, std::string destination, std::string key, Table arguments = {},
+              engine::DestinationKind kind = engine::DestinationKind::queue);
+    void publish(std::string exchange, std::string key, std::string_view body,
+                 std::string_view properties);
+    void get_and_settle(const std::string& queue, engine::Outcome outcome);
+    void reject_in_a_passing_queue();
+    void set_policy(engine::PolicyScope scope, engine::Policy policy);
+
+    void open_channel();
+    void declare_exchanges();
+    void declare_queues();
+    void bind_everything();
+    void set_policies();
+    void publish_every_kind();
+    void let_messages_die();
+    void return_to_quorum_queues();
+    void fill_a_deep_queue();
+    void change_definitions();
+    void move_messages();
+
+    journal::Disk& disk_;
+    const std::string directory_;
+    Timestamp now_{1'700'000'000'000'000};
+    runtime::Reactor reactor_{0};
+    runtime::VhostStore* store_ = nullptr;
+    std::unique_ptr<runtime::Vhost> vhost_;
+    std::uint64_t connection_ = 0;
+    std::uint64_t channel_ = 0;
+    std::uint64_t last_delivery_ = 0;
+};
+
+}  // namespace revenant::golden

@@ -1,0 +1,187 @@
+"""revenant.conf: what it may say, what wins, and what is told when it is wrong."""
+import os
+import re
+import socket
+
+import pika
+
+from world import Mismatch, case, contains, equal, lacks
+
+PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = 0\n" \
+        "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
+
+
+def connect(broker, user="guest", password="guest", vhost="/"):
+    return pika.BlockingConnection(pika.ConnectionParameters(
+        "127.0.0.1", broker.ports["amqp"], vhost, pika.PlainCredentials(user, password), socket_timeout=20))
+
+
+@case
+def config_check_tells_all_faults_at_once(world):
+    done = world.check("heartbeat = often\nno_such.key = 1\nbroken line\ndisk_free_limit.absolute = 1XB\n", status=1)
+    equal(done.stdout, "")
+    equal(done.stderr.splitlines(), [
+        "r.conf:3: not of the form key = value",
+        "r.conf:1: heartbeat: 'often' is not a whole number from 0 to 65535",
+        "r.conf:2: unknown key 'no_such.key'",
+        "r.conf:4: disk_free_limit.absolute: '1XB' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB",
+    ])
+    contains(world.revenant("--config", "/nowhere/r.conf", "--check-config", status=1).stderr,
+             "/nowhere/r.conf: cannot be read: No such file or directory")
+    contains(world.revenant("--check-config", "--port", "x", status=1).stderr, "--port: listeners.tcp.default: 'x'")
+    contains(world.revenant("--check-config", status=1, RABBITMQ_NODE_PORT="x").stderr, "RABBITMQ_NODE_PORT: ")
+
+
+@case
+def config_check_shows_what_is_in_force(world):
+    text = "heartbeat = 30\ndefault_pass = hunter2\nconsumer_timeout = 1000\ncluster_formation.dns.hostname = x\n"
+    done = world.check(text, "--max-message-size", "1MiB", RABBITMQ_DEFAULT_USER="admin")
+    for line in ("heartbeat = 30  # r.conf:1", "frame_max = 131072  # default", "default_pass = (hidden)  # r.conf:2",
+                 "max_message_size = 1MiB  # --max-message-size", "default_user = admin  # RABBITMQ_DEFAULT_USER",
+                 "consumer_timeout = 1000  # r.conf:3, has no effect in this version",
+                 "cluster_formation.dns.hostname = x  # r.conf:4, has no meaning on a single node"):
+        contains(done.stdout.splitlines(), line)
+    equal(done.stderr.splitlines(), [
+        "warning: r.conf:3: consumer_timeout: has no effect in this version",
+        "warning: r.conf:4: cluster_formation.dns.hostname: has no meaning on a single node"])
+    lacks(done.stdout + done.stderr, "hunter2")
+
+
+@case
+def config_with_a_fault_starts_nothing(world):
+    with world.directory() as directory:
+        path = os.path.join(directory, "r.conf")
+        with open(path, "w") as file:
+            file.write("hearbeat = 5\ndefault_pass = hunter2 # x\n")
+        data = os.path.join(directory, "data")
+        done = world.revenant("--config", path, "--data-dir", data, status=1)
+        contains(done.stderr, f"{path}:1: unknown key 'hearbeat'; did you mean 'heartbeat'?")
+        equal(os.path.exists(data), False)
+
+
+@case
+def config_file_takes_effect(world):
+    text = PORTS + """
+heartbeat = 7
+frame_max = 65536
+channel_max = 5
+max_message_size = 1000
+default_user = admin
+default_pass = 'pass#word'
+default_vhost = prod
+default_user_tags.administrator = true
+default_permissions.configure = ^mine
+cluster_name = rabbits
+node_name = broker@test
+management.path_prefix = /broker
+prometheus.path = /numbers
+default_queue_type = quorum
+vhost_max = 1
+connection_max = 1
+"""
+    with world.directory() as directory, world.broker(directory, text, options=()) as broker:
+        admin = "admin:pass#word"
+        equal(broker.get("/api/overview", user=admin)[0], 404)
+        overview = broker.json("/broker/api/overview", user=admin)
+        equal((overview["cluster_name"], overview["node"]), ("rabbits", "broker@test"))
+        equal(broker.get("/metrics", port="prometheus")[0], 404)
+        contains(broker.get("/numbers", port="prometheus")[1], b"rabbitmq_identity_info")
+        connection = connect(broker, "admin", "pass#word", "prod")
+        equal(connection._impl.params.heartbeat, 7)
+        equal(connection._impl.params.frame_max, 65536)
+        equal(connection._impl.params.channel_max, 5)
+        channel = connection.channel()
+        channel.queue_declare("mine", durable=True)
+        equal(broker.json("/broker/api/queues/prod/mine", user=admin)["type"], "quorum")
+        refused = "connection limit"
+        try:
+            connect(broker, "admin", "pass#word", "prod")
+            raise Mismatch("a second connection came in")
+        except (pika.exceptions.ConnectionClosedByBroker, pika.exceptions.ProbableAccessDeniedError) as error:
+            contains(str(error), refused)
+        try:
+            channel.basic_publish("", "mine", b"x" * 1001)
+            channel.queue_declare("mine", passive=True)
+            raise Mismatch("a message that is too large came in")
+        except pika.exceptions.ChannelClosedByBroker as closed:
+            equal(closed.reply_code, 406)
+        try:
+            connection.channel().queue_declare("yours", durable=True)
+            raise Mismatch("a queue was declared without the permission")
+        except pika.exceptions.ChannelClosedByBroker as closed:
+            equal(closed.reply_code, 403)
+        connection.close()
+
+
+@case
+def config_of_the_first_start_is_not_forced_on_later_ones(world):
+    with world.directory() as directory:
+        with world.broker(directory, PORTS + "default_user = one\ndefault_pass = p\n", options=()) as broker:
+            equal(broker.get("/api/whoami", user="one:p")[0], 200)
+        with world.broker(directory, PORTS + "default_user = two\ndefault_pass = p\n", options=()) as broker:
+            equal(broker.get("/api/whoami", user="one:p")[0], 200)
+            equal(broker.get("/api/whoami", user="two:p")[0], 401)
+
+
+@case
+def config_environment_speaks_as_for_rabbitmq(world):
+    with world.directory() as directory:
+        secret = os.path.join(directory, "secret")
+        with open(secret, "w") as file:
+            file.write("from a file\n")
+        environment = {"RABBITMQ_DEFAULT_USER": "env", "RABBITMQ_DEFAULT_PASS_FILE": secret,
+                       "RABBITMQ_DEFAULT_VHOST": "v", "RABBITMQ_NODE_PORT": "0", "RABBITMQ_NODENAME": "rabbit@env"}
+        ports = "management.tcp.port = 0\nprometheus.tcp.port = 0\ndefault_user = file\n"
+        with world.broker(directory, ports, options=(), environment=environment) as broker:
+            equal(broker.json("/api/overview", user="env:from a file")["node"], "rabbit@env")
+            connect(broker, "env", "from a file", "v").close()
+
+
+@case
+def config_several_listeners_and_none(world):
+    text = "listeners.tcp.1 = 127.0.0.1:0\nlisteners.tcp.2 = 127.0.0.2:0\n" + \
+        PORTS.replace("listeners.tcp.default = 127.0.0.1:0\n", "")
+    with world.directory() as directory, world.broker(directory, text, options=()) as broker:
+        listeners = [(one["ip_address"], one["port"]) for one in broker.json("/api/overview")["listeners"]
+                     if one["protocol"] == "amqp"]
+        equal([address for address, _ in listeners], ["127.0.0.1", "127.0.0.2"])
+        for listener in listeners:
+            socket.create_connection(listener, timeout=10).close()
+    text = "listeners.tcp = none\n" + PORTS.replace("listeners.tcp.default = 127.0.0.1:0\n", "")
+    with world.directory() as directory, world.broker(directory, text, options=()) as broker:
+        contains(broker.first_line, "amqp=none ")
+        equal(broker.json("/api/overview")["node"], "revenant@localhost")
+
+
+@case
+def config_loopback_users_are_kept_out(world):
+    # Whoever is not on this machine cannot be played here; the list is what the API is given.
+    done = world.check("loopback_users.guest = false\nloopback_users.bob = true\n")
+    contains(done.stdout, "loopback_users.guest = false  # r.conf:1")
+    world.check("loopback_users = none\n")
+    contains(world.check("loopback_users = all\n", status=1).stderr, "loopback_users: 'all' is not none")
+
+
+@case
+def config_definitions_must_be_json(world):
+    with world.directory() as directory:
+        path = os.path.join(directory, "d.json")
+        with open(path, "w") as file:
+            file.write("[]")
+        contains(world.check(f"load_definitions = {path}x\n", status=1).stderr, "cannot be read")
+        try:
+            world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()).stop()
+            raise Mismatch("started with definitions that are none")
+        except Mismatch as mismatch:
+            contains(str(mismatch), f"{path}: is not a JSON object")
+
+
+@case
+def config_documentation_has_every_key(world):
+    table = world.revenant("--list-config-keys").stdout
+    with open(os.path.join(world.root, "docs", "configuration.md")) as file:
+        text = file.read()
+    if table not in text:
+        rows = [row for row in table.splitlines() if row not in text]
+        raise Mismatch("docs/configuration.md lacks rows of `revenant --list-config-keys`: " + "\n".join(rows[:5]))
+    equal(len(re.findall(r"^\| `[a-z_]+(\.[a-z_$*]+)*` \|", text, re.M)), len(table.splitlines()) - 2)

@@ -1,0 +1,152 @@
+"""What the cases work with: brokers started as an operator starts them, and what they say."""
+import base64
+import http.client
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+SECONDS_MAX = 30
+CASES = []
+
+
+class Mismatch(Exception):
+    """A promise does not hold."""
+
+
+class Skipped(Exception):
+    """This machine does not allow it."""
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def equal(found, wanted, what=""):
+    if found != wanted:
+        raise Mismatch(f"{what + ': ' if what else ''}found {found!r}, wanted {wanted!r}")
+
+
+def contains(found, part, what=""):
+    if part not in found:
+        raise Mismatch(f"{what + ': ' if what else ''}{part!r} is not in {found!r}")
+
+
+def lacks(found, part):
+    if part in found:
+        raise Mismatch(f"{part!r} is in {found!r}")
+
+
+def eventually(condition, what):
+    end = time.monotonic() + SECONDS_MAX
+    while not condition():
+        if time.monotonic() > end:
+            raise Mismatch(f"not within {SECONDS_MAX} s: {what}")
+        time.sleep(0.02)
+
+
+class Broker:
+    """One process; all ports are free ones of this machine unless the configuration says otherwise."""
+
+    def __init__(self, program, directory, text="", options=("--port", "0", "--http-port", "0", "--prometheus-port", "0"),
+                 environment=None, command=()):
+        self.directory = directory
+        self.config = os.path.join(directory, "revenant.conf")
+        self.write_config(text)
+        self.log_path = os.path.join(directory, "stderr")
+        self.log_file = open(self.log_path, "ab")
+        # A broker that another machine could reach has no place in a test.
+        variables = {"PATH": os.environ["PATH"], "REVENANT_BIND": "127.0.0.1",
+                     "REVENANT_DATA_DIR": os.path.join(directory, "data"), **(environment or {})}
+        self.process = subprocess.Popen([*command, program, "--config", self.config, *options], stdout=subprocess.PIPE,
+                                        stderr=self.log_file, env=variables)
+        self.first_line = self.read_line()
+        ports = dict(re.findall(r"(\w+)=\S*?(?::(\d+))?(?=\s|$)", self.first_line))
+        self.ports = {name: int(port) for name, port in ports.items() if port}
+
+    def read_line(self):
+        end, text = time.monotonic() + SECONDS_MAX, b""
+        while b"\n" not in text:
+            readable, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
+            part = os.read(self.process.stdout.fileno(), 4096) if readable else b""
+            if not part:
+                self.stop()
+                raise Mismatch(f"the broker did not get ready: {text!r} {self.log()}")
+            text += part
+        return text.decode()
+
+    def write_config(self, text):
+        with open(self.config, "w") as file:
+            file.write(text)
+
+    def log(self):
+        with open(self.log_path) as file:
+            return file.read()
+
+    def reload(self):
+        self.process.send_signal(signal.SIGHUP)
+
+    def get(self, path, port="http", user="guest:guest"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.ports[port], timeout=SECONDS_MAX)
+        try:
+            connection.request("GET", path,
+                               headers={"Authorization": "Basic " + base64.b64encode(user.encode()).decode()})
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+    def json(self, path, **options):
+        status, body = self.get(path, **options)
+        equal(status, 200, path)
+        return json.loads(body)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.process.stdout.close()
+        self.log_file.close()
+        return self.process.returncode
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class World:
+    def __init__(self, root, program, ctl):
+        self.root, self.program, self.ctl_program = root, program, ctl
+
+    def directory(self):
+        return tempfile.TemporaryDirectory(prefix="operation_")
+
+    def broker(self, directory, text="", **options):
+        return Broker(self.program, directory, text, **options)
+
+    def revenant(self, *arguments, status=0, **environment):
+        """A call that starts nothing."""
+        done = subprocess.run([self.program, *arguments], capture_output=True, text=True, timeout=SECONDS_MAX,
+                              env={"PATH": os.environ["PATH"], **environment})
+        equal(done.returncode, status, f"{' '.join(arguments)}: {done.stdout}{done.stderr}")
+        return done
+
+    def check(self, text, *arguments, status=0, **environment):
+        with self.directory() as directory:
+            path = os.path.join(directory, "r.conf")
+            with open(path, "w") as file:
+                file.write(text)
+            done = self.revenant("--check-config", "--config", path, *arguments, status=status, **environment)
+            done.stdout, done.stderr = done.stdout.replace(path, "r.conf"), done.stderr.replace(path, "r.conf")
+            return done

@@ -1,0 +1,173 @@
+// A virtual host over a disk that does not always do what it is told: it is full for a while, or a
+// write or sync fails. A full disk delays promises and breaks none; after a failure the process
+// ends and the next one finds every promise kept, whether the power fails as well or not.
+//
+// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
+// with this seed only.
+
+#include "tests/sim/dice.h"
+#include "tests/sim/vhost_restart.h"
+#include "tests/sim/vhost_world.h"
+#include "tests/support/seeds.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace revenant::sim {
+namespace {
+
+constexpr int steps_per_life = 60;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t usual_histories = 40;
+#else
+constexpr std::uint64_t usual_histories = 800;
+#endif
+
+SimDisk::Loss any_loss(Dice& dice) {
+    return dice.one_in(3) ? SimDisk::Loss::process : SimDisk::Loss::power;
+}
+
+// The last life of every history: it works as if nothing had been.
+Violation live_well(VhostWorld& world) {
+    for (int i = 0; i < steps_per_life / 3; ++i) {
+        if (!world.step()) return "a life without faults ended by itself";
+        if (!world.accounts_agree()) return "the accounts do not agree";
+    }
+    if (!world.stop_cleanly()) return "it cannot be stopped";
+    const std::string before = world.states().back();
+    world.end(SimDisk::Loss::power);
+    if (const auto refused = world.start()) return "after a clean stop: " + *refused;
+    if (world.states().front() == before) return std::nullopt;
+    return "after a clean stop\n" + first_difference(before, world.states().front());
+}
+
+// ------------------------------------------------------------------------- a full disk
+
+class Shortage {
+  public:
+    Shortage(VhostWorld& world, Dice& dice) : world_(world), dice_(dice) {}
+    void before_step() {
+        if (steps_left_ > 0) {
+            if (--steps_left_ == 0) world_.disk.set_capacity(std::nullopt);
+        } else if (dice_.one_in(15)) {
+            steps_left_ = 3 + dice_.below(25);
+            world_.disk.set_capacity(world_.disk.used_bytes() + dice_.below(3000));
+        }
+    }
+
+  private:
+    VhostWorld& world_;
+    Dice& dice_;
+    std::uint64_t steps_left_ = 0;
+};
+
+struct FullOutcome {
+    Violation violation;
+    std::uint64_t times_full = 0;
+};
+
+FullOutcome run_with_full_disk(std::uint64_t seed) {
+    VhostWorld world(seed);
+    Dice dice(seed * 7919);
+    FullOutcome outcome;
+    if (const auto refused = world.start()) return {"the first start is refused: " + *refused, 0};
+    for (int life = 0; life < 3 && !outcome.violation; ++life) {
+        Shortage shortage(world, dice);
+        if (dice.one_in(2)) world.disk.crash_at_step(world.disk.steps() + 1 + dice.below(200));
+        for (int i = 0; i < steps_per_life; ++i) {
+            shortage.before_step();
+            if (!world.step()) break;
+            if (!world.accounts_agree()) return {"the accounts do not agree", 0};
+        }
+        // There may be no room at the restart either.
+        if (dice.one_in(2)) world.disk.set_capacity(std::nullopt);
+        outcome.violation = restart(world, any_loss(dice));
+    }
+    world.disk.set_capacity(std::nullopt);
+    if (!outcome.violation) outcome.violation = live_well(world);
+    outcome.times_full = world.times_full();
+    return outcome;
+}
+
+// ------------------------------------------------------------------------- failures
+
+void break_something(SimDisk& disk, Dice& dice) {
+    switch (dice.below(4)) {
+        case 0:
+            return disk.fail_next_write();
+        case 1:
+            return disk.fail_next_sync_as_full();
+        default:
+            return disk.fail_next_sync();
+    }
+}
+
+struct FailedOutcome {
+    Violation violation;
+    std::uint64_t ended = 0;  // lives that a failure ended
+};
+
+FailedOutcome run_with_failures(std::uint64_t seed) {
+    VhostWorld world(seed);
+    Dice dice(seed * 104729);
+    FailedOutcome outcome;
+    if (const auto refused = world.start()) return {"the first start is refused: " + *refused, 0};
+    for (int life = 0; life < 4 && !outcome.violation; ++life) {
+        const std::uint64_t when = dice.below(steps_per_life);
+        bool running = true;
+        for (std::uint64_t i = 0; running && i < steps_per_life; ++i) {
+            if (i == when) break_something(world.disk, dice);
+            running = world.step();
+        }
+        if (!running) outcome.ended += 1;
+        world.disk.heal();
+        outcome.violation = restart(world, any_loss(dice));
+    }
+    if (!outcome.violation) outcome.violation = live_well(world);
+    return outcome;
+}
+
+// ------------------------------------------------------------------------- the tests
+
+void run_all(const char* name, const std::function<Violation(std::uint64_t)>& run) {
+    SeedWatch watch(name);
+    if (const std::uint64_t only = number_from_environment("REVENANT_SEED", 0); only != 0) {
+        EXPECT_EQ(run(only).value_or(""), "");
+        return;
+    }
+    const std::uint64_t histories = number_from_environment("REVENANT_HISTORIES", usual_histories);
+    for (std::uint64_t seed = 1; seed <= histories; ++seed) {
+        watch.begin(seed);
+        const Violation violation = run(seed);
+        if (!violation) continue;
+        ADD_FAILURE() << name << ", seed " << seed << ": " << *violation;
+        return;
+    }
+}
+
+TEST(VhostFault, ADiskThatIsFullForAWhileBreaksNoPromise) {
+    std::uint64_t times_full = 0;
+    run_all("full disk", [&](std::uint64_t seed) {
+        const FullOutcome outcome = run_with_full_disk(seed);
+        times_full += outcome.times_full;
+        return outcome.violation;
+    });
+    EXPECT_GT(times_full, 10U);
+}
+
+TEST(VhostFault, AfterAFailedWriteOrSyncEveryPromiseIsKept) {
+    std::uint64_t ended = 0;
+    run_all("failures", [&](std::uint64_t seed) {
+        const FailedOutcome outcome = run_with_failures(seed);
+        ended += outcome.ended;
+        return outcome.violation;
+    });
+    EXPECT_GT(ended, 3U);
+}
+
+}  // namespace
+}  // namespace revenant::sim
