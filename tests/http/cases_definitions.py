@@ -1,7 +1,10 @@
 """Definitions: export, import, and that the one undoes the other."""
 import json
+import os
+import tempfile
 
-from world import case, contains, equal
+from brokers import BrokerError, Revenant
+from world import Asked, case, contains, equal
 
 LISTS = ("users", "vhosts", "permissions", "topic_permissions", "parameters", "global_parameters", "policies",
          "queues", "exchanges", "bindings")
@@ -186,3 +189,44 @@ def ten_thousand_queues_are_imported_and_exported(world):
     document = world.get("/definitions/many")
     equal((len(document["queues"]), len(document["bindings"])), (10_000, 10_000))
     world.delete("/vhosts/many")
+
+
+@case
+def definitions_are_loaded_at_the_start(world):
+    fill(world)
+    exported = world.get("/definitions")
+    wipe(world)
+    with tempfile.TemporaryDirectory() as directory:
+        definitions = os.path.join(directory, "definitions.json")
+        configuration = os.path.join(directory, "revenant.conf")
+        with open(configuration, "w") as file:
+            file.write(f"load_definitions = {definitions}\n")
+
+        def start(document):
+            with open(definitions, "w") as file:
+                json.dump(document, file)
+            broker = Revenant(world.broker.program, directory, ["--config", configuration])
+            broker.start()
+            return broker
+        for _ in range(2):  # The second start finds everything in place.
+            broker = start(exported)
+            try:
+                equal(lists_of(Asked(broker).get("/definitions")), lists_of(exported))
+            finally:
+                broker.stop()
+        try:
+            start({"queues": [{"name": "q", "vhost": "nov"}]}).stop()
+            wrong = ""
+        except BrokerError as error:
+            wrong = str(error)
+        contains(wrong, "queue 'q' in vhost 'nov'")
+
+
+@case
+def the_default_type_of_a_vhost_counts_over_http_as_well(world):
+    world.put("/vhosts/dqt", {"default_queue_type": "quorum"})
+    world.put("/queues/dqt/q", {"durable": True})
+    world.put("/queues/dqt/classic", {"durable": True, "arguments": {"x-queue-type": "classic"}})
+    world.put("/queues/dqt/passing", {"auto_delete": True})
+    equal([queue["type"] for queue in world.get("/queues/dqt")], ["classic", "classic", "quorum"])
+    world.delete("/vhosts/dqt")

@@ -58,9 +58,10 @@ class Asked:
         self.broker = broker
 
     def send(self, method, path, body=None, user="guest:guest", headers=None, port=None):
+        all_headers = dict(headers or {})
         if body is not None and not isinstance(body, (str, bytes)):
             body = json.dumps(body)
-        all_headers = dict(headers or {})
+            all_headers.setdefault("content-type", "application/json")
         if user:
             all_headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
         connection = http.client.HTTPConnection("127.0.0.1", port or self.broker.http_port, timeout=SECONDS_MAX)
@@ -117,6 +118,7 @@ class World(Asked):
             self.api("DELETE", path + "/deletion/protection")
             self.api("DELETE", path)
         self.put("/vhosts/%2F")
+        self.api("PUT", "/permissions/%2F/guest", {"configure": ".*", "write": ".*", "read": ".*"})
         for parameter in self.get("/global-parameters"):
             self.api("DELETE", "/global-parameters/" + quote(parameter["name"]))
 
