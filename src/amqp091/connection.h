@@ -122,6 +122,8 @@ class Connection final : public engine::EffectSink {
     bool blocked() const { return blocked_; }
     std::string_view mechanism() const { return mechanism_; }
     std::uint16_t heartbeat_seconds() const { return heartbeat_seconds_; }
+    std::uint16_t channel_max() const { return channel_max_; }
+    std::size_t unsent_bytes() const { return output_.unsent_bytes(); }
 
   private:
     std::size_t receive_greeting(std::string_view bytes);

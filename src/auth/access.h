@@ -99,6 +99,8 @@ struct AccessRules {
     std::map<std::string, Vhost, std::less<>> vhosts;
     std::map<UserAndVhost, Permissions> permissions;
     std::map<TopicKey, TopicPermissions> topic_permissions;
+    // What operators note down for the node as a whole, such as its name; values are JSON.
+    std::map<std::string, std::string, std::less<>> global_parameters;
     friend bool operator==(const AccessRules&, const AccessRules&) = default;
 };
 

@@ -123,6 +123,12 @@ struct Apply {
     void operator()(const TopicPermissionsCleared& event) const {
         CHECK(rules.topic_permissions.erase(event.of) == 1);
     }
+    void operator()(const GlobalParameterSet& event) const {
+        rules.global_parameters[event.name] = event.value;
+    }
+    void operator()(const GlobalParameterCleared& event) const {
+        CHECK(rules.global_parameters.erase(event.name) == 1);
+    }
 };
 
 }  // namespace
@@ -313,6 +319,21 @@ class CatalogTurn {
         return {};
     }
 
+    Checked operator()(const SetGlobalParameter& command) {
+        REVENANT_TRY_VOID(check_name("global parameter", command.name));
+        const auto found = rules().global_parameters.find(command.name);
+        if (found == rules().global_parameters.end() || found->second != command.value)
+            emit(GlobalParameterSet{command.name, command.value});
+        return {};
+    }
+
+    Checked operator()(const ClearGlobalParameter& command) {
+        if (!rules().global_parameters.contains(command.name))
+            return refuse(Kind::no_such_parameter, "Global parameter does not exist");
+        emit(GlobalParameterCleared{command.name});
+        return {};
+    }
+
   private:
     const AccessRules& rules() const { return catalog_.rules_; }
 
@@ -411,6 +432,9 @@ CatalogRecord facts_of(const AccessRules& rules) {
     }
     for (const auto& [of, permissions] : rules.topic_permissions) {
         facts.push_back(TopicPermissionsSet{of, permissions});
+    }
+    for (const auto& [name, value] : rules.global_parameters) {
+        facts.push_back(GlobalParameterSet{name, value});
     }
     return facts;
 }

@@ -28,6 +28,7 @@ struct CatalogRefusal {
         invalid_compat,
         vhost_is_protected,
         vhost_limit_exceeded,
+        no_such_parameter,
         disk_is_full,
     };
     Kind kind;

@@ -34,6 +34,8 @@ enum class Tag : std::uint8_t {
     permissions_cleared = 10,
     topic_permissions_set = 11,
     topic_permissions_cleared = 12,
+    global_parameter_set = 13,
+    global_parameter_cleared = 14,
 };
 
 std::uint8_t algorithm_number(HashAlgorithm algorithm) {
@@ -130,8 +132,11 @@ void fields_of(Stream& stream, Event& event) {
              event.vhost.protected_from_deletion, event.vhost.limits.max_connections,
              event.vhost.limits.max_queues);
     } else if constexpr (std::is_same_v<Plain, UserDeleted> ||
-                         std::is_same_v<Plain, VhostDeleted>) {
+                         std::is_same_v<Plain, VhostDeleted> ||
+                         std::is_same_v<Plain, GlobalParameterCleared>) {
         each(stream, event.name);
+    } else if constexpr (std::is_same_v<Plain, GlobalParameterSet>) {
+        each(stream, event.name, event.value);
     } else if constexpr (std::is_same_v<Plain, PermissionsSet>) {
         each(stream, event.of.user, event.of.vhost, event.permissions.configure,
              event.permissions.write, event.permissions.read);
@@ -159,6 +164,8 @@ struct TagOf {
     Tag operator()(const PermissionsCleared&) const { return Tag::permissions_cleared; }
     Tag operator()(const TopicPermissionsSet&) const { return Tag::topic_permissions_set; }
     Tag operator()(const TopicPermissionsCleared&) const { return Tag::topic_permissions_cleared; }
+    Tag operator()(const GlobalParameterSet&) const { return Tag::global_parameter_set; }
+    Tag operator()(const GlobalParameterCleared&) const { return Tag::global_parameter_cleared; }
 };
 
 // An event of the kind the tag names, still empty.
@@ -188,6 +195,10 @@ std::optional<CatalogEvent> event_of(Tag tag) {
             return TopicPermissionsSet{};
         case Tag::topic_permissions_cleared:
             return TopicPermissionsCleared{};
+        case Tag::global_parameter_set:
+            return GlobalParameterSet{};
+        case Tag::global_parameter_cleared:
+            return GlobalParameterCleared{};
     }
     return std::nullopt;
 }

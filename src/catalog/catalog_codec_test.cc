@@ -36,6 +36,8 @@ CatalogRecord every_event() {
         PermissionsCleared{{"ann", "v"}},
         TopicPermissionsSet{{"ann", "v", "t"}, {"w", "r"}},
         TopicPermissionsCleared{{"ann", "v", std::string("\0\xff", 2)}},
+        GlobalParameterSet{"g", "\"x\""},
+        GlobalParameterCleared{"g"},
     };
 }
 
@@ -73,7 +75,7 @@ TEST(CatalogCodec, GivesBackAnEmptyRecord) {
 // These bytes are in journals: they may never change. A new version gets a test of its own.
 TEST(CatalogCodec, KeepsTheBytesOfVersionOne) {
     EXPECT_EQ(hex(encode_catalog_record(every_event())),
-              "010000000c"
+              "010000000e"
               "0100000003616e6e0000000451554a440200000002000000016100000001620100000000000000010180"
               "00000000000000"
               "0200000003616e6e0000000003"
@@ -87,7 +89,9 @@ TEST(CatalogCodec, KeepsTheBytesOfVersionOne) {
               "0900000003616e6e0000000176000000016300000001770000000172"
               "0a00000003616e6e0000000176"
               "0b00000003616e6e0000000176000000017400000001770000000172"
-              "0c00000003616e6e00000001760000000200ff");
+              "0c00000003616e6e00000001760000000200ff"
+              "0d000000016700000002227822"
+              "0e0000000167");
 }
 
 TEST(CatalogCodec, RefusesEveryPrefix) {
@@ -108,7 +112,7 @@ TEST(CatalogCodec, RefusesOtherVersionsAndUnknownFacts) {
     bytes[0] = catalog_record_version + 1;
     EXPECT_EQ(error_of(bytes), CatalogDecodeError::unknown_version);
     bytes[0] = catalog_record_version;
-    for (const int tag : {0, 13, 255}) {
+    for (const int tag : {0, 15, 255}) {
         bytes[5] = static_cast<char>(tag);
         EXPECT_EQ(error_of(bytes), CatalogDecodeError::unknown_event);
     }

@@ -123,10 +123,20 @@ struct ClearVhostLimits {
     std::optional<VhostLimit> only;  // Absent: all.
 };
 
+// management 4.15
+struct SetGlobalParameter {
+    std::string name;
+    std::string value;  // JSON
+};
+
+struct ClearGlobalParameter {
+    std::string name;
+};
+
 using CatalogCommand =
     std::variant<AddUser, PutUser, ChangePassword, ClearPassword, SetTags, DeleteUser, PutVhost,
                  ProtectVhost, DeleteVhost, SetPermissions, ClearPermissions, SetTopicPermissions,
                  ClearTopicPermissions, SetUserLimits, ClearUserLimits, SetVhostLimits,
-                 ClearVhostLimits>;
+                 ClearVhostLimits, SetGlobalParameter, ClearGlobalParameter>;
 
 }  // namespace revenant

@@ -78,9 +78,21 @@ struct TopicPermissionsCleared {
                            const TopicPermissionsCleared&) = default;
 };
 
+struct GlobalParameterSet {
+    std::string name;
+    std::string value;
+    friend bool operator==(const GlobalParameterSet&, const GlobalParameterSet&) = default;
+};
+
+struct GlobalParameterCleared {
+    std::string name;
+    friend bool operator==(const GlobalParameterCleared&, const GlobalParameterCleared&) = default;
+};
+
 using CatalogEvent = std::variant<UserAdded, PasswordChanged, TagsSet, UserLimitsSet, UserDeleted,
                                   VhostAdded, VhostChanged, VhostDeleted, PermissionsSet,
-                                  PermissionsCleared, TopicPermissionsSet, TopicPermissionsCleared>;
+                                  PermissionsCleared, TopicPermissionsSet, TopicPermissionsCleared,
+                                  GlobalParameterSet, GlobalParameterCleared>;
 
 // All facts of one command: durable together or not at all.
 using CatalogRecord = std::vector<CatalogEvent>;

@@ -377,6 +377,23 @@ TEST_F(CatalogTest, AddsAndClearsVhostLimits) {
     EXPECT_EQ(vhost("v").limits, VhostLimits{});
 }
 
+// management 4.15
+TEST_F(CatalogTest, KeepsGlobalParametersUntilTheyAreCleared) {
+    EXPECT_THAT(handle(SetGlobalParameter{"cluster_name", "\"c\""}),
+                ElementsAre(CatalogEvent{GlobalParameterSet{"cluster_name", "\"c\""}}));
+    EXPECT_THAT(handle(SetGlobalParameter{"cluster_name", "\"c\""}), IsEmpty());
+    handle(SetGlobalParameter{"cluster_name", "5"});
+    EXPECT_EQ(catalog.rules().global_parameters.at("cluster_name"), "5");
+    Catalog again;
+    again.replay(facts_of(catalog.rules()));
+    EXPECT_EQ(again.rules(), catalog.rules());
+    handle(ClearGlobalParameter{"cluster_name"});
+    EXPECT_THAT(catalog.rules().global_parameters, IsEmpty());
+    EXPECT_EQ(catalog.handle(ClearGlobalParameter{"cluster_name"}).error().kind,
+              CatalogRefusal::Kind::no_such_parameter);
+    EXPECT_FALSE(catalog.handle(SetGlobalParameter{"", "1"}));
+}
+
 // amqp091 15.5
 TEST_F(CatalogTest, SharesOneSnapshotUntilSomethingChanges) {
     begin_with_default_content();

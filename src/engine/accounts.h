@@ -84,6 +84,25 @@ struct Traffic {
     std::uint64_t queues_declared = 0;
     std::uint64_t queues_created = 0;
     std::uint64_t queues_deleted = 0;
+    std::uint64_t connections_opened = 0;
+    std::uint64_t connections_closed = 0;
+    std::uint64_t channels_opened = 0;
+    std::uint64_t channels_closed = 0;
+};
+
+// What passes through one queue or one channel; each counts what concerns it.
+struct Passage {
+    std::uint64_t published = 0;
+    std::uint64_t confirmed = 0;
+    std::uint64_t unroutable_returned = 0;
+    std::uint64_t unroutable_dropped = 0;
+    std::uint64_t delivered_auto_ack = 0;
+    std::uint64_t delivered_manual_ack = 0;
+    std::uint64_t got_auto_ack = 0;
+    std::uint64_t got_manual_ack = 0;
+    std::uint64_t get_empty = 0;
+    std::uint64_t redelivered = 0;
+    std::uint64_t acknowledged = 0;
 };
 
 }  // namespace revenant::engine

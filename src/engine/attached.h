@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/ids.h"
+#include "engine/accounts.h"
 #include "engine/command.h"
 #include "engine/shared_death.h"
 #include "message/value.h"
@@ -129,6 +130,7 @@ struct Channel {
     std::uint64_t consumer_unsettled = 0;
     std::unique_ptr<Transaction> transaction;
     RouteCache routes;
+    Passage passage;
     std::string reply_name;  // of its direct reply-to consumer
     std::uint32_t reply_consumer = 0;
 };

@@ -37,6 +37,11 @@ ShownCounts shown_counts(Turn& turn, const Queue& queue, const Entry& entry) {
     return {entry.delivery_count, both ? std::uint32_t{entry.acquired_count} : 0};
 }
 
+void count(Queue& queue, Channel& channel, std::uint64_t Passage::*counter) {
+    queue.passage.*counter += 1;
+    channel.passage.*counter += 1;
+}
+
 void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     Channel& channel = *consumer.channel;
     Traffic& traffic = turn.state().traffic();
@@ -52,6 +57,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         delivery.redelivered = entry.is_redelivered();
         delivery.counts = shown_counts(turn, queue, entry);
         traffic.delivered_auto_ack += 1;
+        count(queue, channel, &Passage::delivered_auto_ack);
     } else {
         const Entry& entry = queue.at(position);
         delivery.message = entry.message;
@@ -65,8 +71,12 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         delivery.delivery =
             channel.unsettled.add({&queue, &consumer, position.packed, Unsettled::State::waiting});
         traffic.delivered_manual_ack += 1;
+        count(queue, channel, &Passage::delivered_manual_ack);
     }
-    if (delivery.redelivered) traffic.redelivered += 1;
+    if (delivery.redelivered) {
+        traffic.redelivered += 1;
+        count(queue, channel, &Passage::redelivered);
+    }
     if (!turn.effects().deliver(std::move(delivery))) channel.connection->paused = true;
 }
 
@@ -150,18 +160,23 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
     GetAnswer answer;
     if (!position) {
         traffic.get_empty += 1;
+        count(*queue, channel, &Passage::get_empty);
         return answer;
     }
     queue->whole_message(*position);
     answer.redelivered = queue->at(*position).is_redelivered();
     answer.counts = shown_counts(turn, *queue, queue->at(*position));
-    if (answer.redelivered) traffic.redelivered += 1;
+    if (answer.redelivered) {
+        traffic.redelivered += 1;
+        count(*queue, channel, &Passage::redelivered);
+    }
     if (command.no_ack) {
         Entry entry = turn.remove(*queue, *position, Ending::auto_acknowledged);
         answer.delivery = channel.unsettled.skip();
         answer.message = std::move(entry.message);
         answer.envelope = std::move(entry.envelope);
         traffic.got_auto_ack += 1;
+        count(*queue, channel, &Passage::got_auto_ack);
     } else {
         const Entry& entry = queue->at(*position);
         answer.message = entry.message;
@@ -171,6 +186,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         answer.delivery =
             channel.unsettled.add({queue, nullptr, position->packed, Unsettled::State::waiting});
         traffic.got_manual_ack += 1;
+        count(*queue, channel, &Passage::got_manual_ack);
     }
     note_room(*queue);
     answer.messages_left = queue->ready_count();

@@ -160,6 +160,7 @@ void Engine::close_channel(Turn& turn, ChannelId id) {
     return_all(turn, *channel, /*delivery_failed=*/true);
     cancel_all(turn, *channel);
     attached_.close_channel(id);
+    state_.traffic().channels_closed += 1;
 }
 
 template <typename ChannelCommand>
@@ -179,6 +180,7 @@ void Engine::run(Turn& turn, ChannelCommand&& command) {
 
 void Engine::run(Turn&, OpenConnection&& command) {
     attached_.open_connection(command.connection, std::move(command.user));
+    state_.traffic().connections_opened += 1;
 }
 
 void Engine::run(Turn& turn, CloseConnection&& command) {
@@ -188,6 +190,7 @@ void Engine::run(Turn& turn, CloseConnection&& command) {
             remove_queue(turn, *state_.find_queue(connection->exclusive_queues.back()));
         }
         attached_.close_connection(command.connection);
+        state_.traffic().connections_closed += 1;
     }
     turn.effects().request(ConnectionClosed{command.connection});
 }
@@ -203,6 +206,7 @@ void Engine::run(Turn& turn, ResumeConnection&& command) {
 void Engine::run(Turn&, OpenChannel&& command) {
     if (attached_.find_connection(command.connection) == nullptr) return;
     attached_.open_channel(command.connection, command.channel);
+    state_.traffic().channels_opened += 1;
 }
 
 void Engine::run(Turn& turn, CloseChannel&& command) {

@@ -84,6 +84,8 @@ struct Exchange {
     StringMap<std::unique_ptr<Binding>> outgoing;
     std::vector<Binding*> incoming;  // exchange-to-exchange bindings that end here
     std::uint64_t route_mark = 0;    // the routing pass that visited this exchange already
+    std::uint64_t published_in = 0;
+    std::uint64_t published_out = 0;  // once per queue
 
     const std::string& name() const { return declaration.name; }
     // Routing depends on exchange and key alone, so its result may be cached.

@@ -53,6 +53,7 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
     delivery.delivery = channel->unsettled.skip();
     delivery.message = reference;
     turn.state().traffic().delivered_auto_ack += 1;
+    channel->passage.delivered_auto_ack += 1;
     if (!turn.effects().deliver(std::move(delivery))) channel->connection->paused = true;
     return true;
 }
@@ -67,6 +68,7 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
     }
     const Timestamp deadline = deadline_for(turn, queue, message->ttl_ms());
     turn.enqueue(queue, message, deadline);
+    queue.passage.published += 1;
     if (deadline <= turn.now()) offer_at_once(turn, queue);
     turn.touch(queue);
     return true;
@@ -86,8 +88,10 @@ bool route_publish(Turn& turn, const Publish& command) {
             routed = deliver_reply(turn, message, command.message);
         }
         RoutingResult scratch;
+        exchange->published_in += 1;
         for (Queue* const queue : find_queues(turn, channel, *exchange, message, scratch)) {
             routed = true;
+            exchange->published_out += 1;
             if (!enter(turn, *queue, command.message)) accepted = false;
         }
     }
@@ -95,12 +99,15 @@ bool route_publish(Turn& turn, const Publish& command) {
         traffic.routed += 1;
     } else if (command.mandatory) {
         traffic.unroutable_returned += 1;
+        channel.passage.unroutable_returned += 1;
         turn.effects().request(ReturnUnroutable{command.channel, command.message});
     } else {
         traffic.unroutable_dropped += 1;
+        channel.passage.unroutable_dropped += 1;
     }
     if (command.confirm_sequence != 0) {
         traffic.confirmed += 1;
+        channel.passage.confirmed += 1;
         turn.effects().confirm({command.channel, command.confirm_sequence, accepted});
     }
     return accepted;
@@ -110,6 +117,7 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     Traffic& traffic = turn.state().traffic();
     traffic.received += 1;
+    channel.passage.published += 1;
     if (command.confirm_sequence != 0) traffic.received_confirm += 1;
     const std::string_view name = command.message->exchange();
     const Exchange* const exchange = turn.state().find_exchange(name);

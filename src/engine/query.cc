@@ -10,6 +10,8 @@ namespace {
 QueueView view(const Queue& queue) {
     const auto& consumers = queue.consumers.all;
     QueueView shown;
+    shown.id = queue.id();
+    shown.passage = queue.passage;
     shown.name = queue.name();
     shown.durable = queue.declaration.durable;
     shown.exclusive = queue.declaration.exclusive;
@@ -41,10 +43,11 @@ QueueView view(const Queue& queue) {
 
 ExchangeView view(const Exchange& exchange) {
     const ExchangeDeclaration& declaration = exchange.declaration;
-    return {declaration.name,     std::string(to_string(declaration.type)),
-            declaration.durable,  declaration.auto_delete,
-            declaration.internal, declaration.arguments,
-            exchange.policy};
+    return {declaration.name,      std::string(to_string(declaration.type)),
+            declaration.durable,   declaration.auto_delete,
+            declaration.internal,  declaration.arguments,
+            exchange.policy,       exchange.published_in,
+            exchange.published_out};
 }
 
 BindingView view(const Binding& binding) {
@@ -107,13 +110,14 @@ void add(Traffic& to, const Traffic& from) {
                &T::unroutable_returned, &T::confirmed, &T::delivered_auto_ack,
                &T::delivered_manual_ack, &T::got_auto_ack, &T::got_manual_ack, &T::get_empty,
                &T::redelivered, &T::acknowledged, &T::refused_by_queue, &T::queues_declared,
-               &T::queues_created, &T::queues_deleted, &T::dead_letters_confirmed,
-               &T::refusals_cut);
+               &T::queues_created, &T::queues_deleted, &T::connections_opened,
+               &T::connections_closed, &T::channels_opened, &T::channels_closed,
+               &T::dead_letters_confirmed, &T::refusals_cut);
     for (std::size_t i = 0; i < to.deaths.counts.size(); ++i) {
         to.deaths.counts[i] += from.deaths.counts[i];
     }
     // A counter that is added to Traffic must be added here, too.
-    static_assert(sizeof(Traffic) == 19 * sizeof(std::uint64_t) + sizeof(DeathTable));
+    static_assert(sizeof(Traffic) == 23 * sizeof(std::uint64_t) + sizeof(DeathTable));
 }
 
 }  // namespace
@@ -223,6 +227,7 @@ std::vector<ChannelView> list_channels(Engine& engine) {
         shown.unacked = channel.unsettled.count();
         shown.prefetch = channel.prefetch;
         shown.global_prefetch = channel.global_prefetch;
+        shown.passage = channel.passage;
         if (channel.transaction != nullptr) {
             shown.transactional = true;
             shown.uncommitted_messages = channel.transaction->publishes.size();
@@ -251,21 +256,38 @@ Totals sum_up(Engine& engine) {
     totals.exchanges = engine.state().exchange_count();
     totals.connections = engine.attached().connection_count();
     totals.channels = engine.attached().channel_count();
-    for (const Queue* queue : engine.state().queues_by_name()) {
+    engine.state().for_each_queue([&](const Queue& queue) {
         totals.queues += 1;
-        totals.consumers += queue->consumers.all.size();
-        totals.ready += queue->ready_count();
-        totals.unacked += queue->unacked_count();
-        totals.ready_bytes += queue->ready_bytes();
-        totals.unacked_bytes += queue->unacked_bytes();
-        totals.delayed += queue->delayed().count;
-        totals.delayed_bytes += queue->delayed().bytes;
-        totals.dead_letters_waiting += queue->outbox().count;
-        totals.dead_letter_bytes_waiting += queue->outbox().bytes;
-    }
+        totals.consumers += queue.consumers.all.size();
+        totals.ready += queue.ready_count();
+        totals.unacked += queue.unacked_count();
+        totals.ready_bytes += queue.ready_bytes();
+        totals.unacked_bytes += queue.unacked_bytes();
+        totals.delayed += queue.delayed().count;
+        totals.delayed_bytes += queue.delayed().bytes;
+        totals.dead_letters_waiting += queue.outbox().count;
+        totals.dead_letter_bytes_waiting += queue.outbox().bytes;
+    });
     totals.accounts = engine.state().accounts();
     totals.traffic = engine.state().traffic();
     return totals;
+}
+
+ObjectCounters count_objects(Engine& engine) {
+    ObjectCounters counters;
+    engine.state().for_each_queue([&](const Queue& queue) {
+        counters.queues.push_back({queue.id(), queue.passage, queue.message_count(),
+                                   queue.ready_count(), queue.unacked_count()});
+    });
+    for (const Exchange* exchange : engine.state().exchanges_by_name()) {
+        if (exchange->published_in == 0) continue;
+        counters.exchanges.push_back(
+            {exchange->name(), exchange->published_in, exchange->published_out});
+    }
+    engine.attached().for_each_channel([&](const Channel& channel) {
+        counters.channels.push_back({channel.id, channel.passage});
+    });
+    return counters;
 }
 
 }  // namespace revenant::engine

@@ -18,6 +18,7 @@
 namespace revenant::engine {
 
 struct QueueView {
+    QueueId id;
     std::string name;
     bool durable = false;
     bool exclusive = false;
@@ -40,6 +41,7 @@ struct QueueView {
     std::uint64_t consumers = 0;
     std::string exclusive_consumer_tag;      // empty: no consumer is exclusive
     std::string single_active_consumer_tag;  // empty: none, or the queue serves all in turn
+    Passage passage;
 };
 
 struct ExchangeView {
@@ -50,6 +52,8 @@ struct ExchangeView {
     bool internal = false;
     Table arguments;
     AppliedPolicy policy;
+    std::uint64_t published_in = 0;
+    std::uint64_t published_out = 0;
 };
 
 struct BindingView {
@@ -85,6 +89,31 @@ struct ChannelView {
     bool transactional = false;
     std::uint64_t uncommitted_messages = 0;
     std::uint64_t uncommitted_settlements = 0;
+    Passage passage;
+};
+
+// The counters of every queue, exchange and channel, without their names where ids will do: taken
+// every few seconds, so it copies no more than it must.
+struct ObjectCounters {
+    struct OfQueue {
+        QueueId id;
+        Passage passage;
+        std::uint64_t messages = 0;
+        std::uint64_t ready = 0;
+        std::uint64_t unacked = 0;
+    };
+    struct OfExchange {
+        std::string name;
+        std::uint64_t published_in = 0;
+        std::uint64_t published_out = 0;
+    };
+    struct OfChannel {
+        ChannelId id;
+        Passage passage;
+    };
+    std::vector<OfQueue> queues;
+    std::vector<OfExchange> exchanges;  // those that were ever published to
+    std::vector<OfChannel> channels;
 };
 
 // The sums over a vhost.
@@ -132,5 +161,7 @@ std::vector<ChannelView> list_channels(Engine& engine);
 std::vector<Policy> list_policies(Engine& engine, PolicyScope scope);
 std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string_view name);
 Totals sum_up(Engine& engine);
+// In no order.
+ObjectCounters count_objects(Engine& engine);
 
 }  // namespace revenant::engine

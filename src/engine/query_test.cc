@@ -131,5 +131,34 @@ TEST(Query, TotalsBalance) {
     EXPECT_EQ(twice.ready_bytes, 8U);
 }
 
+TEST(Query, WhatPassesIsCountedWhereItPasses) {  // management 2.7
+    Scenario scenario;
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("a");
+    for (int i = 0; i < 4; ++i) ch.publish("a", "x");
+    ch.ack(ch.get("a")->tag);
+    ch.get("a");
+    const auto queue = find_queue(scenario.engine(), "a");
+    EXPECT_EQ(queue->passage.published, 4U);
+    EXPECT_EQ(queue->passage.got_manual_ack, 2U);
+    EXPECT_EQ(queue->passage.acknowledged, 1U);
+    EXPECT_EQ(queue->passage.delivered_manual_ack, 0U);
+    const auto exchange = find_exchange(scenario.engine(), "");
+    EXPECT_EQ(exchange->published_in, 4U);
+    EXPECT_EQ(exchange->published_out, 4U);
+    const auto channels = list_channels(scenario.engine());
+    ASSERT_EQ(channels.size(), 1U);
+    EXPECT_EQ(channels[0].passage.published, 4U);
+    EXPECT_EQ(channels[0].passage.acknowledged, 1U);
+    const ObjectCounters counters = count_objects(scenario.engine());
+    ASSERT_EQ(counters.queues.size(), 1U);
+    EXPECT_EQ(counters.queues[0].id, queue->id);
+    EXPECT_EQ(counters.queues[0].messages, 3U);
+    EXPECT_EQ(counters.queues[0].unacked, 1U);
+    ASSERT_EQ(counters.exchanges.size(), 1U);
+    EXPECT_EQ(counters.channels.size(), 1U);
+    EXPECT_EQ(sum_up(scenario.engine()).traffic.channels_opened, 1U);
+}
+
 }  // namespace
 }  // namespace revenant::engine

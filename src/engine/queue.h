@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/ids.h"
+#include "engine/accounts.h"
 #include "engine/attached.h"
 #include "engine/chain.h"
 #include "engine/queue_settings.h"
@@ -111,6 +112,7 @@ class Queue {
     std::map<std::uint64_t, WaitingLetter> letters;  // of the outbox, by sequence number
     std::unique_ptr<OutboxWaits> waits;              // set while there are letters
     DeathCounts deaths{};
+    Passage passage;
     std::set<std::string> cycles_told;  // one warning per distinct cycle (DL-120)
     // Deliveries that wait on some channel for their settlement. A deleted queue lives on, without
     // its messages, until there are none.

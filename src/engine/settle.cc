@@ -80,7 +80,11 @@ class DeathRun {
 void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outcome, DeathRun& run) {
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
     Queue& queue = *unsettled.queue;
-    if (outcome.kind == OutcomeKind::accepted) turn.state().traffic().acknowledged += 1;
+    if (outcome.kind == OutcomeKind::accepted) {
+        turn.state().traffic().acknowledged += 1;
+        queue.passage.acknowledged += 1;
+        channel.passage.acknowledged += 1;
+    }
     if (queue.deleted) {
         release_queue_if_done(turn, queue);
         return;

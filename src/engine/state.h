@@ -67,7 +67,11 @@ class State {
     // The queues with letters in their outbox.
     const std::set<QueueId>& queues_with_letters() const { return queues_with_letters_; }
 
-    std::vector<Queue*> queues_by_name();        // sorted
+    std::vector<Queue*> queues_by_name();  // sorted
+    template <typename Visit>              // in no order: for sums and counters only
+    void for_each_queue(Visit visit) const {
+        for (const auto& [name, queue] : queues_) visit(*queue);
+    }
     std::vector<Exchange*> exchanges_by_name();  // sorted
 
     // Sets or moves the timer of the block that holds this position.

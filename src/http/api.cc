@@ -1,8 +1,14 @@
 #include "http/api.h"
 
+#include "http/compression.h"
+#include "http/cors.h"
+#include "http/json.h"
 #include "http/login.h"
 #include "http/responses.h"
+#include "http/samples.h"
+#include "runtime/system_clock.h"
 
+#include <chrono>
 #include <utility>
 
 namespace revenant::http {
@@ -45,6 +51,20 @@ std::optional<Response> check_vhost(const Call& call, Role role) {
 
 }  // namespace
 
+Context::Context(ApiSettings settings, runtime::Broker& broker)
+    : settings_(std::move(settings)), broker_(broker), samples_(std::make_unique<Samples>()) {}
+
+Context::~Context() = default;
+
+std::string Context::cluster_name() {
+    const auto access = broker_.access();
+    const auto& parameters = access->rules().global_parameters;
+    const auto found = parameters.find("cluster_name");
+    if (found == parameters.end()) return settings_.cluster_name;
+    const auto value = parse_json(found->second);
+    return value && value->is_string() ? std::string(value->get_string()) : settings_.cluster_name;
+}
+
 engine::Totals Context::totals() {
     const std::lock_guard lock(mutex_);
     engine::Totals sum = retired_;
@@ -84,20 +104,50 @@ std::vector<std::string> Context::visible_vhosts(const Call& call) const {
 }
 
 Api::Api(ApiSettings settings, runtime::Broker& broker) : context_(std::move(settings), broker) {
+    add_auth_routes(router_, context_);
     add_binding_routes(router_, context_);
     add_channel_routes(router_, context_);
     add_connection_routes(router_, context_);
     add_consumer_routes(router_, context_);
+    add_definition_routes(router_, context_);
     add_exchange_routes(router_, context_);
+    add_feature_routes(router_, context_);
     add_health_routes(router_, context_);
     add_limit_routes(router_, context_);
+    add_message_routes(router_, context_);
     add_node_routes(router_, context_);
     add_overview_routes(router_, context_);
+    add_parameter_routes(router_, context_);
     add_permission_routes(router_, context_);
     add_policy_routes(router_, context_);
     add_queue_routes(router_, context_);
     add_user_routes(router_, context_);
     add_vhost_routes(router_, context_);
+    if (context_.settings().sample_interval.us > 0) {
+        sampler_ = std::thread([this] { sample_until_stopped(); });
+    }
+}
+
+Api::~Api() { stop(); }
+
+void Api::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    stopped_.notify_all();
+    if (sampler_.joinable()) sampler_.join();
+}
+
+void Api::sample_until_stopped() {
+    const std::chrono::microseconds interval(context_.settings().sample_interval.us);
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+        lock.unlock();
+        context_.samples().take(context_, runtime::system_now());
+        lock.lock();
+        stopped_.wait_for(lock, interval, [this] { return stopping_; });
+    }
 }
 
 std::optional<Response> Api::check_role(const Call& call, Role role) const {
@@ -110,6 +160,9 @@ std::optional<Response> Api::check_role(const Call& call, Role role) const {
         case Role::vhost_visible:
         case Role::policymaker:
             return check_vhost(call, role);
+        case Role::policymaker_anywhere:
+            if (is_policymaker(user)) return std::nullopt;
+            return not_authorised("User not authorised to access object");
         case Role::monitoring:
             if (is_monitor(user)) return std::nullopt;
             return not_authorised("Not monitor user");
@@ -121,6 +174,22 @@ std::optional<Response> Api::check_role(const Call& call, Role role) const {
 }
 
 Response Api::respond(const Request& request) {
+    Response response = answer(request);
+    const ApiSettings& settings = context_.settings();
+    add_cors_headers({settings.cors_allow_origins, settings.cors_max_age_seconds}, request,
+                     response);
+    compress(request, response);
+    return response;
+}
+
+Result<Login, Response> Api::log_in_counted(const Request& request, const AccessTable& access) {
+    auto login = log_in(access, request, context_.settings().loopback_users);
+    LoginAttempts& attempts = context_.login_attempts();
+    (login ? attempts.succeeded : attempts.failed).fetch_add(1, std::memory_order_relaxed);
+    return login;
+}
+
+Response Api::answer(const Request& request) {
     auto target = parse_target(request.target);
     if (!target) return bad_request("malformed path or query");
     if (target->segments.front() != "api") return not_found();
@@ -135,7 +204,7 @@ Response Api::respond(const Request& request) {
               .query = std::move(target->query),
               .access = context_.broker().access()};
     if (match->role != Role::anybody) {
-        auto login = log_in(*call.access, request, context_.settings().loopback_users);
+        auto login = log_in_counted(request, *call.access);
         if (!login) return std::move(login).error();
         call.user = login->user;
         call.password = std::move(login->password);

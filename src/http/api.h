@@ -4,17 +4,23 @@
 
 #include "base/time.h"
 #include "engine/query.h"
+#include "http/login.h"
 #include "http/request.h"
 #include "http/router.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -39,8 +45,15 @@ struct ApiSettings {
     std::uint64_t memory_limit_bytes = 0;
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
+    std::uint64_t disk_free_limit_bytes = 0;
+    std::uint64_t max_message_bytes = 16777216;
     Timestamp started_at;
     std::vector<ListenerView> listeners;
+    // Pages of these origins may ask; `*` means every one.
+    std::vector<std::string> cors_allow_origins;
+    std::int64_t cors_max_age_seconds = 1800;
+    Duration sample_interval;  // of the thread that samples; none: there is no such thread
+    std::vector<std::string> config_files;
 
     // The network belongs to another room; these are its doors. All may be called from any thread.
     std::function<std::vector<runtime::ConnectionView>()> connections;
@@ -48,16 +61,33 @@ struct ApiSettings {
                        const std::string& reason)>
         close_connections_if;
     std::function<bool()> memory_alarm;
+    std::function<bool()> disk_alarm;  // may be empty
+    // The settings in force, by their names in a configuration file; may be empty.
+    std::function<std::map<std::string, std::string>()> configuration;
+};
+
+class Samples;
+
+// How often somebody has tried to log in over HTTP. management 4.30
+struct LoginAttempts {
+    std::atomic<std::uint64_t> succeeded{0};
+    std::atomic<std::uint64_t> failed{0};
 };
 
 // What the files api_<resource> work with.
 class Context {
   public:
-    Context(ApiSettings settings, runtime::Broker& broker)
-        : settings_(std::move(settings)), broker_(broker) {}
+    Context(ApiSettings settings, runtime::Broker& broker);
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
 
     const ApiSettings& settings() const { return settings_; }
     runtime::Broker& broker() { return broker_; }
+    Samples& samples() { return *samples_; }
+    LoginAttempts& login_attempts() { return login_attempts_; }
+    // As it was set last, or as the node was started with.
+    std::string cluster_name();
 
     // Over all vhosts, those deleted meanwhile included in what only ever grows.
     engine::Totals totals();
@@ -78,6 +108,8 @@ class Context {
   private:
     ApiSettings settings_;
     runtime::Broker& broker_;
+    std::unique_ptr<Samples> samples_;
+    LoginAttempts login_attempts_;
     std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
     engine::Totals retired_;
 };
@@ -85,28 +117,45 @@ class Context {
 class Api final : public Responder {
   public:
     Api(ApiSettings settings, runtime::Broker& broker);
+    ~Api() override;
+    Api(const Api&) = delete;
+    Api& operator=(const Api&) = delete;
 
     Response respond(const Request& request) override;
     std::optional<Response> refuse_early(const Request& request) override;
     Context& context() { return context_; }
+    // Asks nothing of the broker any more by itself. Before the broker stops.
+    void stop();
 
   private:
     std::optional<Response> check_role(const Call& call, Role role) const;
+    Response answer(const Request& request);
+    Result<Login, Response> log_in_counted(const Request& request, const AccessTable& access);
+    void sample_until_stopped();
 
     Context context_;
     Router router_;
+    std::mutex mutex_;  // guards stopping_
+    std::condition_variable stopped_;
+    bool stopping_ = false;
+    std::thread sampler_;
 };
 
 // Each in the file api_<resource>.cc.
+void add_auth_routes(Router& router, Context& context);
 void add_binding_routes(Router& router, Context& context);
 void add_channel_routes(Router& router, Context& context);
 void add_connection_routes(Router& router, Context& context);
 void add_consumer_routes(Router& router, Context& context);
+void add_definition_routes(Router& router, Context& context);
 void add_exchange_routes(Router& router, Context& context);
+void add_feature_routes(Router& router, Context& context);
 void add_health_routes(Router& router, Context& context);
 void add_limit_routes(Router& router, Context& context);
+void add_message_routes(Router& router, Context& context);
 void add_node_routes(Router& router, Context& context);
 void add_overview_routes(Router& router, Context& context);
+void add_parameter_routes(Router& router, Context& context);
 void add_permission_routes(Router& router, Context& context);
 void add_policy_routes(Router& router, Context& context);
 void add_queue_routes(Router& router, Context& context);

@@ -1,6 +1,7 @@
 // /channels: the engine knows what they hold, the network what they are called. management 4.25
 #include "http/api.h"
 #include "http/listing.h"
+#include "http/measured.h"
 #include "http/responses.h"
 #include "http/views.h"
 
@@ -21,32 +22,38 @@ Channels channels_of(Context& context, const std::string& vhost) {
 }
 
 json::object view_channel(const ApiSettings& settings, const runtime::ConnectionView& connection,
-                          const runtime::ChannelNumber& number,
-                          const engine::ChannelView& channel) {
-    return {{"name", channel_name(connection, number.number)},
-            {"number", number.number},
-            {"node", settings.node_name},
-            {"vhost", to_json_string(connection.vhost)},
-            {"user", to_json_string(connection.user)},
-            {"user_who_performed_action", to_json_string(connection.user)},
-            {"state", "running"},
-            {"connection_details", connection_details(connection)},
-            {"confirm", number.confirming},
-            {"transactional", channel.transactional},
-            {"consumer_count", channel.consumers},
-            {"prefetch_count", channel.prefetch},
-            {"global_prefetch_count", channel.global_prefetch},
-            {"messages_unacknowledged", channel.unacked},
-            // A publish is confirmed in the turn that takes it.
-            {"messages_unconfirmed", 0},
-            {"messages_uncommitted", channel.uncommitted_messages},
-            {"acks_uncommitted", channel.uncommitted_settlements},
-            {"pending_raft_commands", 0}};
+                          const runtime::ChannelNumber& number, const engine::ChannelView& channel,
+                          const Wanted& wanted, const Trend& trend) {
+    json::object view{{"name", channel_name(connection, number.number)},
+                      {"number", number.number},
+                      {"node", settings.node_name},
+                      {"vhost", to_json_string(connection.vhost)},
+                      {"user", to_json_string(connection.user)},
+                      {"user_who_performed_action", to_json_string(connection.user)},
+                      {"state", "running"},
+                      {"connection_details", connection_details(connection)},
+                      {"confirm", number.confirming},
+                      {"transactional", channel.transactional},
+                      {"consumer_count", channel.consumers},
+                      {"prefetch_count", channel.prefetch},
+                      {"global_prefetch_count", channel.global_prefetch},
+                      {"messages_unacknowledged", channel.unacked},
+                      // A publish is confirmed in the turn that takes it.
+                      {"messages_unconfirmed", 0},
+                      {"messages_uncommitted", channel.uncommitted_messages},
+                      {"acks_uncommitted", channel.uncommitted_settlements},
+                      {"pending_raft_commands", 0}};
+    if (!wanted.stats()) return view;
+    add_message_stats(view, figures_of(channel.passage), trend, channel_message_figures(),
+                      wanted.ranges().message_rates);
+    return view;
 }
 
 // The channels of all connections that are chosen.
 template <typename Chosen>
-json::array view_channels(Context& context, Chosen chosen) {
+Response list_channels(Context& context, const Call& call, Chosen chosen) {
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
     json::array views;
     std::map<std::string, Channels> by_vhost;
     const Peers peers(context);
@@ -60,10 +67,11 @@ json::array view_channels(Context& context, Chosen chosen) {
         for (const runtime::ChannelNumber& number : connection.channels) {
             const auto channel = found->second.find(number.id);
             if (channel == found->second.end()) continue;  // closing
-            views.push_back(view_channel(context.settings(), connection, number, channel->second));
+            views.push_back(view_channel(context.settings(), connection, number, channel->second,
+                                         *wanted, wanted->trend_of(channel_key(number.id))));
         }
     }
-    return views;
+    return list(call, std::move(views));
 }
 
 bool sees(const Call& call, const runtime::ConnectionView& connection) {
@@ -97,7 +105,10 @@ Response show_channel(Context& context, const Call& call) {
     auto consumers = context.ask(connection->vhost, engine::list_consumers)
                          .value_or(std::vector<engine::ConsumerView>{});
     std::erase_if(consumers, [id = number->id](const auto& one) { return one.channel != id; });
-    json::object view = view_channel(context.settings(), *connection, *number, channel->second);
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    json::object view = view_channel(context.settings(), *connection, *number, channel->second,
+                                     *wanted, wanted->trend_of_one(channel_key(number->id)));
     view["consumer_details"] =
         view_consumers(context.settings(), peers, connection->vhost, consumers);
     view["publishes"] = json::array{};
@@ -110,24 +121,24 @@ Response list_of_connection(Context& context, const Call& call) {
     const auto* const connection = peers.find(call.parameter(0));
     if (connection == nullptr) return not_found();
     if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
-    return list(call, view_channels(context,
-                                    [&](const auto& one) { return one.name == connection->name; }));
+    return list_channels(context, call,
+                         [&](const auto& one) { return one.name == connection->name; });
 }
 
 }  // namespace
 
 void add_channel_routes(Router& router, Context& context) {
     router.add("GET", "/channels", Role::management, [&](const Call& call) {
-        return list(call, view_channels(context, [&](const auto& one) { return sees(call, one); }));
+        return list_channels(context, call, [&](const auto& one) { return sees(call, one); });
     });
     router.add("GET", "/channels/*", Role::management,
                [&](const Call& call) { return show_channel(context, call); });
     router.add("GET", "/connections/*/channels", Role::management,
                [&](const Call& call) { return list_of_connection(context, call); });
     router.add("GET", "/vhosts/*/channels", Role::vhost_visible, [&](const Call& call) {
-        return list(call, view_channels(context, [&](const auto& one) {
-                        return one.vhost == call.parameter(0) && sees(call, one);
-                    }));
+        return list_channels(context, call, [&](const auto& one) {
+            return one.vhost == call.parameter(0) && sees(call, one);
+        });
     });
 }
 

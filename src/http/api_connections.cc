@@ -1,9 +1,11 @@
 // /connections: who is connected, and ending it. management 4.24
 #include "http/api.h"
 #include "http/listing.h"
+#include "http/measured.h"
 #include "http/responses.h"
 #include "http/views.h"
 
+#include <array>
 #include <utility>
 
 namespace revenant::http {
@@ -21,22 +23,42 @@ bool sees(const Call& call, const runtime::ConnectionView& connection) {
     return is_monitor(*call.user) || connection.user == call.user->name;
 }
 
+json::object view_measured(const Context& context, const runtime::ConnectionView& connection,
+                           const Wanted& wanted, const Trend& trend) {
+    constexpr std::array figures = {Figure::recv_oct, Figure::send_oct, Figure::recv_cnt,
+                                    Figure::send_cnt};
+    json::object view = view_connection(context.settings(), connection);
+    view["send_pend"] = connection.unsent_bytes;
+    if (connection.channel_max > 0) view["channel_max"] = connection.channel_max;
+    if (wanted.stats()) {
+        add_figures(view, figures_of(connection), trend, figures, wanted.ranges().data_rates);
+    }
+    return view;
+}
+
 template <typename Chosen>
-Response list_chosen(const Context& context, const Call& call, Chosen chosen) {
+Response list_chosen(Context& context, const Call& call, Chosen chosen) {
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
     const Peers peers(context);
     json::array views;
     for (const auto& connection : peers.all()) {
-        if (chosen(connection)) views.push_back(view_connection(context.settings(), connection));
+        if (!chosen(connection)) continue;
+        views.push_back(view_measured(context, connection, *wanted,
+                                      wanted->trend_of(connection_key(connection.name))));
     }
     return list(call, std::move(views));
 }
 
-Response show_connection(const Context& context, const Call& call) {
+Response show_connection(Context& context, const Call& call) {
     const Peers peers(context);
     const auto* const connection = peers.find(call.parameter(0));
     if (connection == nullptr) return not_found();
     if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
-    return show(call, view_connection(context.settings(), *connection));
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    return show(call, view_measured(context, *connection, *wanted,
+                                    wanted->trend_of_one(connection_key(connection->name))));
 }
 
 Response close_connection(const Context& context, const Call& call) {
@@ -57,7 +79,7 @@ bool may_work_on_user(const Call& call) {
     return is_administrator(*call.user) || call.parameter(0) == call.user->name;
 }
 
-Response list_of_user(const Context& context, const Call& call) {
+Response list_of_user(Context& context, const Call& call) {
     if (!may_work_on_user(call) && !is_monitor(*call.user)) {
         return not_authorised("User not authorised to access object");
     }
@@ -89,6 +111,14 @@ void add_connection_routes(Router& router, Context& context) {
                [&](const Call& call) { return list_of_user(context, call); });
     router.add("DELETE", "/connections/username/*", Role::management,
                [&](const Call& call) { return close_of_user(context, call); });
+    // Sessions are of AMQP 1.0: a connection of 0-9-1 has none.
+    router.add("GET", "/connections/*/sessions", Role::management, [&](const Call& call) {
+        const Peers peers(context);
+        const auto* const connection = peers.find(call.parameter(0));
+        if (connection == nullptr) return not_found();
+        if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
+        return list(call, json::array{});
+    });
     router.add("GET", "/vhosts/*/connections", Role::vhost_visible, [&](const Call& call) {
         return list_chosen(context, call, [&](const auto& connection) {
             return connection.vhost == call.parameter(0) && sees(call, connection);

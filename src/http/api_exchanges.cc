@@ -3,6 +3,8 @@
 #include "http/body.h"
 #include "http/errand.h"
 #include "http/listing.h"
+#include "http/measured.h"
+#include "http/resource_json.h"
 #include "http/responses.h"
 #include "http/views.h"
 
@@ -11,34 +13,37 @@
 namespace revenant::http {
 namespace {
 
-json::object view_exchange(std::string_view vhost, const engine::ExchangeView& exchange) {
-    return {{"name", to_json_string(exchange.name)},
-            {"vhost", to_json_string(vhost)},
-            {"type", exchange.type},
-            {"durable", exchange.durable},
-            {"auto_delete", exchange.auto_delete},
-            {"internal", exchange.internal},
-            {"arguments", to_json(exchange.arguments)},
-            {"policy", name_or_null(exchange.policy.policy)}};
+json::object view_exchange(std::string_view vhost, const engine::ExchangeView& exchange,
+                           const Wanted& wanted, const Trend& trend) {
+    json::object view{{"name", to_json_string(exchange.name)},
+                      {"vhost", to_json_string(vhost)},
+                      {"type", exchange.type},
+                      {"durable", exchange.durable},
+                      {"auto_delete", exchange.auto_delete},
+                      {"internal", exchange.internal},
+                      {"arguments", to_json(exchange.arguments)},
+                      {"policy", name_or_null(exchange.policy.policy)}};
+    if (engine::is_predeclared(exchange.name)) view["user_who_performed_action"] = "rmq-internal";
+    if (!wanted.stats()) return view;
+    Figures now;
+    now[Figure::publish_in] = exchange.published_in;
+    now[Figure::publish_out] = exchange.published_out;
+    add_message_stats(view, now, trend, exchange_message_figures(), wanted.ranges().message_rates);
+    return view;
 }
 
-void append_exchanges(Context& context, const std::string& vhost, json::array& all) {
-    const auto exchanges = context.ask(vhost, engine::list_exchanges);
-    if (!exchanges) return;
-    for (const auto& exchange : *exchanges) all.push_back(view_exchange(vhost, exchange));
-}
-
-Response list_all(Context& context, const Call& call) {
+Response list_of(Context& context, const Call& call, const std::vector<std::string>& vhosts) {
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
     json::array all;
-    for (const std::string& vhost : context.visible_vhosts(call)) {
-        append_exchanges(context, vhost, all);
+    for (const std::string& vhost : vhosts) {
+        const auto exchanges = context.ask(vhost, engine::list_exchanges);
+        if (!exchanges) continue;
+        for (const auto& exchange : *exchanges) {
+            const Trend trend = wanted->trend_of(exchange_key(vhost, exchange.name));
+            all.push_back(view_exchange(vhost, exchange, *wanted, trend));
+        }
     }
-    return list(call, std::move(all));
-}
-
-Response list_of_vhost(Context& context, const Call& call) {
-    json::array all;
-    append_exchanges(context, call.parameter(0), all);
     return list(call, std::move(all));
 }
 
@@ -54,23 +59,13 @@ std::optional<engine::ExchangeView> find_named(Context& context, const Call& cal
 Response show_exchange(Context& context, const Call& call) {
     const auto exchange = find_named(context, call);
     if (!exchange) return not_found();
-    json::object view = view_exchange(call.parameter(0), *exchange);
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    const Trend trend = wanted->trend_of_one(exchange_key(call.parameter(0), exchange->name));
+    json::object view = view_exchange(call.parameter(0), *exchange, *wanted, trend);
     view["incoming"] = json::array{};
     view["outgoing"] = json::array{};
     return show(call, std::move(view));
-}
-
-Result<engine::DeclareExchange, Response> read_declaration(const Call& call,
-                                                           const std::string& name) {
-    REVENANT_TRY(const json::object body, read_body(call.request));
-    engine::DeclareExchange command;
-    command.name = name;
-    REVENANT_TRY(command.type, string_field(body, "type", "direct"));
-    REVENANT_TRY(command.durable, bool_field(body, "durable", false));
-    REVENANT_TRY(command.auto_delete, bool_field(body, "auto_delete", false));
-    REVENANT_TRY(command.internal, bool_field(body, "internal", false));
-    REVENANT_TRY(command.arguments, table_field(body, "arguments"));
-    return command;
 }
 
 Response put_exchange(Context& context, const Call& call) {
@@ -78,7 +73,9 @@ Response put_exchange(Context& context, const Call& call) {
     const auto vhost = context.broker().find_vhost(call.parameter(0));
     if (!name) return bad_request("invalid exchange name");
     if (vhost == nullptr) return not_found();
-    auto command = read_declaration(call, *name);
+    const auto body = read_body(call.request);
+    if (!body) return body.error();
+    auto command = exchange_from_json(*name, *body);
     if (!command) return std::move(command).error();
     const Rights rights(call, call.parameter(0));
     if (!rights.exchange(Permission::configure, *name)) return access_refused();
@@ -124,10 +121,11 @@ Response bindings_of(Context& context, const Call& call, Listing listing) {
 }  // namespace
 
 void add_exchange_routes(Router& router, Context& context) {
-    router.add("GET", "/exchanges", Role::management,
-               [&](const Call& call) { return list_all(context, call); });
+    router.add("GET", "/exchanges", Role::management, [&](const Call& call) {
+        return list_of(context, call, context.visible_vhosts(call));
+    });
     router.add("GET", "/exchanges/*", Role::vhost_visible,
-               [&](const Call& call) { return list_of_vhost(context, call); });
+               [&](const Call& call) { return list_of(context, call, {call.parameter(0)}); });
     router.add("GET", "/exchanges/*/*", Role::vhost_visible,
                [&](const Call& call) { return show_exchange(context, call); });
     router.add("PUT", "/exchanges/*/*", Role::vhost,

@@ -2,6 +2,7 @@
 #include "http/api.h"
 #include "http/body.h"
 #include "http/listing.h"
+#include "http/resource_json.h"
 #include "http/responses.h"
 
 #include <map>
@@ -9,20 +10,6 @@
 
 namespace revenant::http {
 namespace {
-
-json::object view_limits(const VhostLimits& limits) {
-    json::object view;
-    if (limits.max_connections) view["max-connections"] = *limits.max_connections;
-    if (limits.max_queues) view["max-queues"] = *limits.max_queues;
-    return view;
-}
-
-json::object view_limits(const UserLimits& limits) {
-    json::object view;
-    if (limits.max_connections) view["max-connections"] = *limits.max_connections;
-    if (limits.max_channels) view["max-channels"] = *limits.max_channels;
-    return view;
-}
 
 // One row for whoever has a limit.
 template <typename Owner>

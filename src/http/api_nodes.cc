@@ -1,6 +1,7 @@
 // /nodes: there is one. management 4.4
 #include "http/api.h"
 #include "http/listing.h"
+#include "http/measured.h"
 #include "http/process.h"
 #include "http/responses.h"
 #include "http/views.h"
@@ -40,14 +41,14 @@ json::object view_node(Context& context) {
         {"mem_alarm", settings.memory_alarm()},
         {"mem_calculation_strategy", "rss"},
         {"disk_free", disk_free_bytes(settings.data_dir)},
-        {"disk_free_limit", 0},
-        {"disk_free_alarm", false},
+        {"disk_free_limit", settings.disk_free_limit_bytes},
+        {"disk_free_alarm", settings.disk_alarm && settings.disk_alarm()},
         {"fd_used", process.open_descriptors},
         {"fd_total", process.descriptors_max},
         {"sockets_used", context.broker().connection_count()},
         {"sockets_total", process.descriptors_max},
         {"proc_used", process.threads},
-        {"proc_total", process.threads},
+        {"proc_total", process.threads_max},
         {"partitions", json::array{}},
         {"cluster_links", json::array{}},
         {"applications", json::array{json::object{{"name", settings.product_name},
@@ -57,23 +58,131 @@ json::object view_node(Context& context) {
         {"exchange_types", exchange_types()},
         {"contexts", json::array{}},
         {"enabled_plugins", json::array{}},
-        {"config_files", json::array{}},
+        {"config_files", to_json(settings.config_files)},
         {"log_files", json::array{"<stderr>"}},
         {"db_dir", settings.data_dir},
         {"net_ticktime", 0},
-        {"rates_mode", "none"},
+        {"rates_mode", "basic"},
     };
+}
+
+json::object view_measured_node(Context& context, const Wanted& wanted) {
+    json::object view = view_node(context);
+    if (!wanted.stats()) return view;
+    const Trend trend = wanted.trend_of_one(node_key());
+    const std::optional<Range>& range = wanted.ranges().node_stats;
+    for (const Figure figure : node_figures()) {
+        view[std::string(to_string(figure)) + "_details"] = trend.details(figure, range);
+    }
+    add_figures(view, figures_of(context.totals()), trend, churn_figures(), range);
+    return view;
+}
+
+Response list_nodes(Context& context, const Call& call) {
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    return list(call, json::array{view_measured_node(context, *wanted)});
+}
+
+Response show_node(Context& context, const Call& call) {
+    if (call.parameter(0) != context.settings().node_name) return not_found();
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    return show(call, view_measured_node(context, *wanted));
+}
+
+// The parts of the memory that RabbitMQ names and that are known here; the rest is one part.
+json::object memory_parts(Context& context, std::uint64_t resident) {
+    std::uint64_t in_queues = 0;
+    for (const auto& vhost : context.broker().vhosts()) {
+        in_queues += context.broker().ask(
+            vhost, [](engine::Engine& engine) { return engine.state().paging().resident_bytes; });
+    }
+    json::object parts;
+    for (const char* name : {"connection_readers",
+                             "connection_writers",
+                             "connection_channels",
+                             "connection_other",
+                             "queue_slave_procs",
+                             "quorum_queue_procs",
+                             "quorum_queue_dlx_procs",
+                             "stream_queue_procs",
+                             "stream_queue_replica_reader_procs",
+                             "stream_queue_coordinator_procs",
+                             "plugins",
+                             "metrics",
+                             "mgmt_db",
+                             "mnesia",
+                             "quorum_ets",
+                             "other_ets",
+                             "binary",
+                             "msg_index",
+                             "code",
+                             "atom",
+                             "other_system"}) {
+        parts[name] = 0;
+    }
+    parts["queue_procs"] = in_queues;
+    parts["other_proc"] = resident > in_queues ? resident - in_queues : 0;
+    parts["allocated_unused"] = 0;
+    parts["reserved_unallocated"] = 0;
+    return parts;
+}
+
+Response show_memory(Context& context, const Call& call) {
+    if (call.parameter(0) != context.settings().node_name) return not_found();
+    const std::uint64_t resident = view_process().resident_bytes;
+    json::object memory = memory_parts(context, resident);
+    memory["strategy"] = "rss";
+    memory["total"] = {{"erlang", resident}, {"rss", resident}, {"allocated", resident}};
+    return ok(json::object{{"memory", std::move(memory)}});
+}
+
+// In percent of the whole, rounded up.
+Response show_memory_shares(Context& context, const Call& call) {
+    if (call.parameter(0) != context.settings().node_name) return not_found();
+    const std::uint64_t resident = view_process().resident_bytes;
+    json::object memory{{"total", 100}};
+    for (const auto& [name, bytes] : memory_parts(context, resident)) {
+        const auto part = bytes.to_number<std::uint64_t>();
+        memory[name] = resident == 0 ? 0 : (part * 100 + resident - 1) / resident;
+    }
+    return ok(json::object{{"memory", std::move(memory)}});
+}
+
+Response reset_statistics(Context& context) {
+    context.samples().forget_all();
+    return no_content();
+}
+
+// Everything that was set, by its name in a configuration file.
+Response effective_configuration(const Context& context) {
+    json::object view;
+    if (context.settings().configuration) {
+        for (const auto& [name, value] : context.settings().configuration()) view[name] = value;
+    }
+    return ok(view);
 }
 
 }  // namespace
 
 void add_node_routes(Router& router, Context& context) {
     router.add("GET", "/nodes", Role::monitoring,
-               [&](const Call& call) { return list(call, json::array{view_node(context)}); });
-    router.add("GET", "/nodes/*", Role::monitoring, [&](const Call& call) {
-        if (call.parameter(0) != context.settings().node_name) return not_found();
-        return show(call, view_node(context));
+               [&](const Call& call) { return list_nodes(context, call); });
+    router.add("GET", "/nodes/*", Role::monitoring,
+               [&](const Call& call) { return show_node(context, call); });
+    router.add("GET", "/nodes/*/memory", Role::monitoring,
+               [&](const Call& call) { return show_memory(context, call); });
+    router.add("GET", "/nodes/*/memory/relative", Role::monitoring,
+               [&](const Call& call) { return show_memory_shares(context, call); });
+    router.add("DELETE", "/reset", Role::administrator,
+               [&](const Call&) { return reset_statistics(context); });
+    router.add("DELETE", "/reset/*", Role::administrator, [&](const Call& call) {
+        const bool known = call.parameter(0) == context.settings().node_name;
+        return known ? reset_statistics(context) : not_found();
     });
+    router.add("GET", "/config/effective", Role::administrator,
+               [&](const Call&) { return effective_configuration(context); });
     // One node's queues are where they are.
     router.add("POST", "/rebalance/queues", Role::administrator,
                [](const Call&) { return no_content(); });

@@ -1,6 +1,8 @@
 // /overview, /whoami and the other answers about the node as a whole.
 #include "http/api.h"
+#include "http/body.h"
 #include "http/listing.h"
+#include "http/measured.h"
 #include "http/responses.h"
 #include "http/views.h"
 
@@ -32,19 +34,41 @@ void add_listeners(const ApiSettings& settings, json::object& overview) {
     overview["contexts"] = std::move(contexts);
 }
 
+void add_totals(const engine::Totals& totals, const Wanted& wanted, json::object& overview) {
+    const Figures now = figures_of(totals);
+    const Trend trend = wanted.trend_of_one(node_key());
+    const Ranges& ranges = wanted.ranges();
+    json::object lengths;
+    if (!wanted.stats()) {
+        for (const Figure figure : queue_length_figures()) lengths[to_string(figure)] = now[figure];
+        overview["queue_totals"] = std::move(lengths);
+        return;
+    }
+    add_figures(lengths, now, trend, queue_length_figures(), ranges.lengths);
+    overview["queue_totals"] = std::move(lengths);
+    add_message_stats(overview, now, trend, channel_message_figures(), ranges.message_rates);
+    json::object churn;
+    add_figures(churn, now, trend, churn_figures(), ranges.message_rates);
+    overview["churn_rates"] = std::move(churn);
+}
+
 Response overview(Context& context, const Call& call) {
     const ApiSettings& settings = context.settings();
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
     const engine::Totals totals = context.totals();
     json::object body{
         {"management_version", settings.rabbitmq_version},
-        {"rates_mode", "none"},
+        {"rates_mode", "basic"},
         {"sample_retention_policies",
-         {{"global", json::array{}}, {"basic", json::array{}}, {"detailed", json::array{}}}},
+         {{"global", json::array{600, 3600, 28800, 86400}},
+          {"basic", json::array{600, 3600}},
+          {"detailed", json::array{600, 3600}}}},
         {"exchange_types", exchange_types()},
         {"product_version", settings.product_version},
         {"product_name", settings.product_name},
         {"rabbitmq_version", settings.rabbitmq_version},
-        {"cluster_name", settings.cluster_name},
+        {"cluster_name", to_json_string(context.cluster_name())},
         {"cluster_tags", json::object{}},
         {"node_tags", json::object{}},
         {"erlang_version", ""},
@@ -53,15 +77,7 @@ Response overview(Context& context, const Call& call) {
         {"default_queue_type", "classic"},
         {"is_op_policy_updating_enabled", true},
         {"enable_queue_totals", false},
-        {"message_stats", message_stats(totals.traffic)},
-        {"churn_rates",
-         {{"queue_declared", totals.traffic.queues_declared},
-          {"queue_created", totals.traffic.queues_created},
-          {"queue_deleted", totals.traffic.queues_deleted}}},
-        {"queue_totals",
-         {{"messages", totals.messages()},
-          {"messages_ready", totals.ready},
-          {"messages_unacknowledged", totals.unacked}}},
+        {"message_stats", json::object{}},
         {"object_totals",
          {{"channels", totals.channels},
           {"connections", context.broker().connection_count()},
@@ -70,6 +86,7 @@ Response overview(Context& context, const Call& call) {
           {"queues", totals.queues}}},
         {"statistics_db_event_queue", 0},
     };
+    add_totals(totals, *wanted, body);
     if (is_monitor(*call.user)) add_listeners(settings, body);
     return show(call, std::move(body));
 }
@@ -78,6 +95,16 @@ Response whoami(const Call& call) {
     return ok(json::object{{"name", to_json_string(call.user->name)},
                            {"tags", to_json(call.user->tags)},
                            {"is_internal_user", true}});
+}
+
+Response put_cluster_name(Context& context, const Call& call) {
+    const auto body = read_body(call.request);
+    if (!body) return body.error();
+    if (auto missing = check_keys(*body, {"name"})) return std::move(*missing);
+    const json::value& name = body->at("name");
+    if (!name.is_string()) return bad_request("name is not a string");
+    const auto record = context.broker().change(SetGlobalParameter{"cluster_name", to_text(name)});
+    return record ? no_content() : bad_request(record.error().text);
 }
 
 }  // namespace
@@ -89,13 +116,12 @@ void add_overview_routes(Router& router, Context& context) {
     router.add("GET", "/version", Role::management,
                [&](const Call&) { return ok(json::value(context.settings().rabbitmq_version)); });
     router.add("GET", "/cluster-name", Role::management, [&](const Call&) {
-        return ok(json::object{{"name", context.settings().cluster_name}});
+        return ok(json::object{{"name", to_json_string(context.cluster_name())}});
     });
+    router.add("PUT", "/cluster-name", Role::administrator,
+               [&](const Call& call) { return put_cluster_name(context, call); });
     router.add("GET", "/extensions", Role::management,
                [](const Call&) { return ok(json::array{}); });
-    router.add("GET", "/auth", Role::anybody, [](const Call&) {
-        return ok(json::object{{"oauth_enabled", false}});
-    });
 }
 
 }  // namespace revenant::http

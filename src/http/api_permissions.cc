@@ -2,6 +2,7 @@
 #include "http/api.h"
 #include "http/body.h"
 #include "http/listing.h"
+#include "http/resource_json.h"
 #include "http/responses.h"
 #include "http/views.h"
 
@@ -11,27 +12,11 @@
 namespace revenant::http {
 namespace {
 
-json::object view_row(const UserAndVhost& of, const Permissions& permissions) {
-    return {{"user", to_json_string(of.user)},
-            {"vhost", to_json_string(of.vhost)},
-            {"configure", to_json_string(permissions.configure)},
-            {"write", to_json_string(permissions.write)},
-            {"read", to_json_string(permissions.read)}};
-}
-
-json::object view_row(const TopicKey& of, const TopicPermissions& permissions) {
-    return {{"user", to_json_string(of.user)},
-            {"vhost", to_json_string(of.vhost)},
-            {"exchange", to_json_string(of.exchange)},
-            {"write", to_json_string(permissions.write)},
-            {"read", to_json_string(permissions.read)}};
-}
-
 template <typename Rows, typename Chosen>
 json::array view_rows(const Rows& rows, Chosen chosen) {
     json::array views;
     for (const auto& [of, permissions] : rows) {
-        if (chosen(of)) views.push_back(view_row(of, permissions));
+        if (chosen(of)) views.push_back(view_permissions(of, permissions));
     }
     return views;
 }
@@ -50,23 +35,18 @@ UserAndVhost named(const Call& call) { return {call.parameter(1), call.parameter
 Response show_permissions(const Call& call) {
     const auto& rows = call.access->rules().permissions;
     const auto found = rows.find(named(call));
-    return found == rows.end() ? not_found() : show(call, view_row(found->first, found->second));
+    return found == rows.end() ? not_found()
+                               : show(call, view_permissions(found->first, found->second));
 }
 
 Response put_permissions(Context& context, const Call& call) {
     const auto body = read_body(call.request);
     if (!body) return body.error();
-    if (auto missing = check_keys(*body, {"configure", "write", "read"})) return *missing;
-    SetPermissions command{call.parameter(1), call.parameter(0), {}};
-    for (const auto& [key, field] :
-         {std::pair{"configure", &Permissions::configure}, std::pair{"write", &Permissions::write},
-          std::pair{"read", &Permissions::read}}) {
-        auto pattern = string_field(*body, key, "");
-        if (!pattern) return std::move(pattern).error();
-        command.permissions.*field = std::move(*pattern);
-    }
+    auto permissions = permissions_from_json(*body);
+    if (!permissions) return std::move(permissions).error();
     const bool existed = call.access->rules().permissions.contains(named(call));
-    const auto record = context.broker().change(command);
+    const auto record = context.broker().change(
+        SetPermissions{call.parameter(1), call.parameter(0), std::move(*permissions)});
     if (!record) return response_to(record.error());
     return existed ? no_content() : created();
 }
@@ -92,16 +72,10 @@ Response show_topic_permissions(const Call& call) {
 Response put_topic_permissions(Context& context, const Call& call) {
     const auto body = read_body(call.request);
     if (!body) return body.error();
-    if (auto missing = check_keys(*body, {"exchange", "write", "read"})) return *missing;
-    auto exchange = string_field(*body, "exchange", "");
-    auto write = string_field(*body, "write", "");
-    auto read = string_field(*body, "read", "");
-    for (const auto* field : {&exchange, &write, &read}) {
-        if (!*field) return field->error();
-    }
+    auto command = topic_permissions_from_json(call.parameter(1), call.parameter(0), *body);
+    if (!command) return std::move(command).error();
     const bool existed = !topic_rows(call).empty();
-    const auto record = context.broker().change(
-        SetTopicPermissions{call.parameter(1), call.parameter(0), *exchange, {*write, *read}});
+    const auto record = context.broker().change(*command);
     if (!record) return response_to(record.error());
     return existed ? no_content() : created();
 }

@@ -4,6 +4,7 @@
 #include "http/body.h"
 #include "http/errand.h"
 #include "http/listing.h"
+#include "http/resource_json.h"
 #include "http/responses.h"
 
 #include <algorithm>
@@ -15,15 +16,6 @@ namespace {
 
 using engine::Policy;
 using engine::PolicyScope;
-
-json::object view_policy(std::string_view vhost, const Policy& policy) {
-    return {{"vhost", to_json_string(vhost)},
-            {"name", to_json_string(policy.name)},
-            {"pattern", to_json_string(policy.pattern)},
-            {"apply-to", engine::to_string(policy.apply_to)},
-            {"definition", to_json(policy.definition)},
-            {"priority", policy.priority}};
-}
 
 // The weakest first, as RabbitMQ lists them.
 Response list_policies(Context& context, const Call& call, PolicyScope scope,
@@ -59,71 +51,12 @@ Response show_policy(Context& context, const Call& call, PolicyScope scope) {
 
 // -------------------------------------------------------------------------- setting
 
-// All that is wrong with a policy is told in this form.
-Response validation_failed(std::string_view text) {
-    return bad_request("Validation failed\n\n" + std::string(text) + "\n");
-}
-
-Unexpected<Response> invalid(std::string_view text) { return Unexpected{validation_failed(text)}; }
-
-Result<std::string, Response> read_pattern(const json::value& value) {
-    if (value.is_string()) return std::string(value.get_string());
-    return invalid("pattern should be a binary but was " + as_term(value));
-}
-
-Result<Table, Response> read_definition(const json::object& body) {
-    const json::value& value = body.at("definition");
-    const bool empty_array = value.is_array() && value.get_array().empty();
-    if (!value.is_object() && !empty_array) {
-        return invalid("definition must be a dictionary: " + as_term(value));
-    }
-    return table_field(body, "definition");
-}
-
-// Whole numbers only: two policies one of which is a little more important say so with 1 and 2.
-Result<std::int64_t, Response> read_priority(const json::object& body) {
-    const json::value* const value = body.if_contains("priority");
-    if (value == nullptr) return 0;
-    if (value->is_int64()) return value->get_int64();
-    constexpr double exact_max = 9007199254740992.0;
-    if (value->is_double() && std::trunc(value->get_double()) == value->get_double() &&
-        std::abs(value->get_double()) <= exact_max) {
-        return static_cast<std::int64_t>(value->get_double());
-    }
-    return invalid("priority should be a number, actually was " + as_term(*value));
-}
-
-Result<engine::ApplyTo, Response> read_apply_to(const json::object& body) {
-    const json::value* const value = body.if_contains("apply-to");
-    if (value == nullptr) return engine::ApplyTo::all;
-    const std::string text =
-        value->is_string() ? std::string(value->get_string()) : as_term(*value);
-    if (value->is_string()) {
-        if (const auto known = engine::parse_apply_to(text)) return *known;
-    }
-    return invalid("apply-to '" + text +
-                   "' unrecognised; should be one of: 'queues', 'classic_queues', "
-                   "'quorum_queues', 'streams', 'exchanges', or 'all'");
-}
-
-Result<Policy, Response> read_policy(const Call& call) {
-    REVENANT_TRY(const json::object body, read_body(call.request));
-    if (auto missing = check_keys(body, {"pattern", "definition"})) {
-        return Unexpected{std::move(*missing)};
-    }
-    Policy policy;
-    policy.name = call.parameter(1);
-    REVENANT_TRY(policy.definition, read_definition(body));
-    REVENANT_TRY(policy.apply_to, read_apply_to(body));
-    REVENANT_TRY(policy.pattern, read_pattern(body.at("pattern")));
-    REVENANT_TRY(policy.priority, read_priority(body));
-    return policy;
-}
-
 Response put_policy(Context& context, const Call& call, PolicyScope scope) {
     const auto vhost = context.broker().find_vhost(call.parameter(0));
     if (vhost == nullptr) return error_response(404, "not_found", "vhost_not_found");
-    auto policy = read_policy(call);
+    const auto body = read_body(call.request);
+    if (!body) return body.error();
+    auto policy = policy_from_json(call.parameter(1), *body);
     if (!policy) return std::move(policy).error();
     const bool existed = find_named(context, call, scope).has_value();
     engine::SetPolicy command;

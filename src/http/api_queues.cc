@@ -3,6 +3,9 @@
 #include "http/body.h"
 #include "http/errand.h"
 #include "http/listing.h"
+#include "http/long_listing.h"
+#include "http/measured.h"
+#include "http/resource_json.h"
 #include "http/responses.h"
 #include "http/views.h"
 
@@ -31,6 +34,21 @@ void add_quorum_fields(const ApiSettings& settings, const engine::QueueView& que
     view["messages_dlx"] = queue.dead_letters_waiting;
     view["message_bytes_dlx"] = queue.dead_letter_bytes_waiting;
     if (queue.settings.delivery_limit) view["delivery_limit"] = *queue.settings.delivery_limit;
+}
+
+// Whether consumers could take more at this moment: they can when nothing waits for them.
+double capacity(const engine::QueueView& queue) {
+    return queue.consumers > 0 && queue.ready == 0 ? 1 : 0;
+}
+
+void add_numbers(const engine::QueueView& queue, const Wanted& wanted, const Trend& trend,
+                 json::object& view) {
+    Figures now = figures_of(queue.passage);
+    now[Figure::messages] = view.at("messages").to_number<std::uint64_t>();
+    now[Figure::messages_ready] = queue.ready;
+    now[Figure::messages_unacknowledged] = queue.unacked;
+    add_figures(view, now, trend, queue_length_figures(), wanted.ranges().lengths);
+    add_message_stats(view, now, trend, queue_message_figures(), wanted.ranges().message_rates);
 }
 
 json::object view_queue(const ApiSettings& settings, std::string_view vhost,
@@ -67,6 +85,10 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"message_bytes_paged_out", 0},
         {"deaths", view_deaths(queue.deaths)},
         {"consumers", queue.consumers},
+        {"consumer_capacity", capacity(queue)},
+        {"consumer_utilisation", capacity(queue)},
+        {"head_message_timestamp", nullptr},
+        {"recoverable_slaves", nullptr},
         {"exclusive_consumer_tag", name_or_null(queue.exclusive_consumer_tag)},
         {"single_active_consumer_tag", name_or_null(queue.single_active_consumer_tag)},
     };
@@ -74,45 +96,71 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         add_quorum_fields(settings, queue, view);
     } else {
         view["storage_version"] = 2;
+        view["backing_queue_status"] = {
+            {"mode", "default"}, {"version", 2}, {"len", queue.ready + queue.unacked}};
     }
+    if (queue.consumers == 0) view["idle_since"] = date_and_time(queue.last_used);
     return view;
 }
 
 // Who owns an exclusive queue. Connections are asked for only if there is one.
-void add_owners(const Context& context, const std::vector<engine::QueueView>& queues,
-                json::array& views) {
-    std::optional<Peers> peers;
-    for (std::size_t i = 0; i < queues.size(); ++i) {
-        if (!queues[i].exclusive) continue;
-        if (!peers) peers.emplace(context);
-        if (const auto* const owner = peers->find(queues[i].owner)) {
-            views[i].get_object()["owner_pid_details"] = connection_details(*owner);
+class Owners {
+  public:
+    explicit Owners(const Context& context) : context_(context) {}
+    void add(const engine::QueueView& queue, json::object& view) {
+        if (!queue.exclusive) return;
+        if (!peers_) peers_.emplace(context_);
+        if (const auto* const owner = peers_->find(queue.owner)) {
+            view["owner_pid_details"] = connection_details(*owner);
         }
     }
+
+  private:
+    const Context& context_;
+    std::optional<Peers> peers_;
+};
+
+// All that is left of a queue where statistics are not wanted, but totals are. management 2.4
+void keep_totals_only(json::object& view) {
+    json::object kept;
+    for (const char* name :
+         {"name", "vhost", "type", "node", "state", "arguments", "auto_delete", "durable",
+          "exclusive", "messages", "messages_ready", "messages_unacknowledged"}) {
+        kept[name] = std::move(view[name]);
+    }
+    view = std::move(kept);
 }
 
-void append_queues(Context& context, const std::string& vhost, json::array& all) {
-    const auto queues = context.ask(vhost, engine::list_queues);
-    if (!queues) return;
-    json::array views;
-    for (const engine::QueueView& queue : *queues) {
-        views.push_back(view_queue(context.settings(), vhost, queue));
+Response list_of(Context& context, const Call& call, const std::vector<std::string>& vhosts) {
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    std::vector<std::pair<const std::string*, engine::QueueView>> queues;
+    for (const std::string& vhost : vhosts) {
+        auto in_vhost = context.ask(vhost, engine::list_queues);
+        if (!in_vhost) continue;
+        for (auto& queue : *in_vhost) queues.emplace_back(&vhost, std::move(queue));
     }
-    add_owners(context, *queues, views);
-    for (json::value& view : views) all.push_back(std::move(view));
+    Owners owners(context);
+    const bool totals_only = call.asked("enable_queue_totals") == "true";
+    return list_one_by_one(call, queues.size(), [&](std::size_t index) {
+        const auto& [vhost, queue] = queues[index];
+        json::object view = view_queue(context.settings(), *vhost, queue);
+        if (wanted->stats()) {
+            add_numbers(queue, *wanted, wanted->trend_of(queue_key(*vhost, queue.id)), view);
+            owners.add(queue, view);
+        } else if (totals_only) {
+            keep_totals_only(view);
+        }
+        return view;
+    });
 }
 
 Response list_all(Context& context, const Call& call) {
-    json::array all;
-    for (const std::string& vhost : context.visible_vhosts(call))
-        append_queues(context, vhost, all);
-    return list(call, std::move(all));
+    return list_of(context, call, context.visible_vhosts(call));
 }
 
 Response list_of_vhost(Context& context, const Call& call) {
-    json::array all;
-    append_queues(context, call.parameter(0), all);
-    return list(call, std::move(all));
+    return list_of(context, call, {call.parameter(0)});
 }
 
 Response show_queue(Context& context, const Call& call) {
@@ -126,9 +174,14 @@ Response show_queue(Context& context, const Call& call) {
         return Found{engine::find_queue(engine, name), list_consumers_of_queue(engine, name)};
     });
     if (!found || !found->queue) return not_found();
-    json::array views{view_queue(context.settings(), vhost, *found->queue)};
-    add_owners(context, {*found->queue}, views);
-    json::object& view = views.front().get_object();
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    json::object view = view_queue(context.settings(), vhost, *found->queue);
+    Owners(context).add(*found->queue, view);
+    if (wanted->stats()) {
+        const Trend trend = wanted->trend_of_one(queue_key(vhost, found->queue->id));
+        add_numbers(*found->queue, *wanted, trend, view);
+    }
     view["consumer_details"] =
         found->consumers.empty()
             ? json::array{}
@@ -144,23 +197,15 @@ bool queue_exists(Context& context, const std::string& vhost, const std::string&
         .value_or(false);
 }
 
-Result<engine::DeclareQueue, Response> read_declaration(const Call& call, const std::string& name) {
-    REVENANT_TRY(const json::object body, read_body(call.request));
-    engine::DeclareQueue command;
-    command.name = name;
-    REVENANT_TRY(command.durable, bool_field(body, "durable", false));
-    REVENANT_TRY(command.auto_delete, bool_field(body, "auto_delete", false));
-    REVENANT_TRY(command.arguments, table_field(body, "arguments"));
-    return command;
-}
-
 Response put_queue(Context& context, const Call& call) {
     const std::string& vhost_name = call.parameter(0);
     const auto name = amqp_name(call.parameter(1));
     const auto vhost = context.broker().find_vhost(vhost_name);
     if (!name || name->empty()) return bad_request("invalid queue name");
     if (vhost == nullptr) return not_found();
-    auto command = read_declaration(call, *name);
+    const auto body = read_body(call.request);
+    if (!body) return body.error();
+    auto command = queue_from_json(*name, *body);
     if (!command) return std::move(command).error();
     const Rights rights(call, vhost_name);
     if (!rights.queue(Permission::configure, *name)) return access_refused();

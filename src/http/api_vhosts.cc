@@ -2,15 +2,19 @@
 #include "http/api.h"
 #include "http/body.h"
 #include "http/listing.h"
+#include "http/measured.h"
+#include "http/resource_json.h"
 #include "http/responses.h"
 #include "http/views.h"
 
+#include <array>
 #include <utility>
 
 namespace revenant::http {
 namespace {
 
-json::object view_vhost(Context& context, const Vhost& vhost) {
+json::object view_vhost(Context& context, const Vhost& vhost, const Wanted& wanted,
+                        const Trend& trend) {
     const std::string type =
         vhost.default_queue_type.empty() ? "classic" : vhost.default_queue_type;
     json::object view{
@@ -29,50 +33,65 @@ json::object view_vhost(Context& context, const Vhost& vhost) {
     };
     const auto totals = context.ask(vhost.name, engine::sum_up);
     if (!totals) return view;
-    view["messages"] = totals->messages();
-    view["messages_ready"] = totals->ready;
-    view["messages_unacknowledged"] = totals->unacked;
-    view["message_stats"] = message_stats(totals->traffic);
+    const Figures now = figures_of(*totals);
+    if (!wanted.stats()) {
+        for (const Figure figure : queue_length_figures()) view[to_string(figure)] = now[figure];
+        return view;
+    }
+    add_figures(view, now, trend, queue_length_figures(), wanted.ranges().lengths);
+    add_message_stats(view, now, trend, channel_message_figures(), wanted.ranges().message_rates);
     return view;
 }
 
+// Bytes over the connections it has now.
+void add_data(const std::vector<runtime::ConnectionView>& connections, const std::string& vhost,
+              const Wanted& wanted, const Trend& trend, json::object& view) {
+    constexpr std::array figures = {Figure::recv_oct, Figure::send_oct};
+    Figures now;
+    for (const runtime::ConnectionView& connection : connections) {
+        if (connection.vhost != vhost) continue;
+        now[Figure::recv_oct] += connection.received_bytes;
+        now[Figure::send_oct] += connection.sent_bytes;
+    }
+    add_figures(view, now, trend, figures, wanted.ranges().data_rates);
+}
+
 Response list_vhosts(Context& context, const Call& call) {
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
     json::array views;
+    const auto connections =
+        wanted->stats() ? context.settings().connections() : std::vector<runtime::ConnectionView>{};
     for (const std::string& name : context.visible_vhosts(call)) {
-        views.push_back(view_vhost(context, *call.access->find_vhost(name)));
+        const Trend trend = wanted->trend_of(vhost_key(name));
+        json::object view = view_vhost(context, *call.access->find_vhost(name), *wanted, trend);
+        if (wanted->stats()) add_data(connections, name, *wanted, trend, view);
+        views.push_back(std::move(view));
     }
     return list(call, std::move(views));
 }
 
 Response show_vhost(Context& context, const Call& call) {
     const Vhost* const vhost = call.access->find_vhost(call.parameter(0));
-    return vhost == nullptr ? not_found() : show(call, view_vhost(context, *vhost));
+    if (vhost == nullptr) return not_found();
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    const Trend trend = wanted->trend_of_one(vhost_key(vhost->name));
+    json::object view = view_vhost(context, *vhost, *wanted, trend);
+    if (wanted->stats()) {
+        add_data(context.settings().connections(), vhost->name, *wanted, trend, view);
+    }
+    return show(call, std::move(view));
 }
 
 Response put_vhost(Context& context, const Call& call) {
-    auto body = read_body(call.request);
-    if (!body) return std::move(body).error();
-    PutVhost command;
-    command.name = call.parameter(0);
-    command.grant_to = call.user->name;
-    auto tags = tags_field(*body, "tags");
-    if (!tags) return std::move(tags).error();
-    command.tags = std::move(*tags);
-    for (const auto& [key, field] : {std::pair{"description", &PutVhost::description},
-                                     std::pair{"default_queue_type", &PutVhost::default_queue_type},
-                                     std::pair{"compat", &PutVhost::compat}}) {
-        if (!body->contains(key)) continue;
-        auto text = string_field(*body, key, "");
-        if (!text) return std::move(text).error();
-        command.*field = std::move(*text);
-    }
-    if (body->contains("tracing")) {
-        auto tracing = bool_field(*body, "tracing", false);
-        if (!tracing) return std::move(tracing).error();
-        command.tracing = *tracing;
-    }
-    const bool existed = call.access->find_vhost(command.name) != nullptr;
-    const auto record = context.broker().change(command);
+    const auto body = read_body(call.request);
+    if (!body) return body.error();
+    auto command = vhost_from_json(call.parameter(0), *body);
+    if (!command) return std::move(command).error();
+    command->grant_to = call.user->name;
+    const bool existed = call.access->find_vhost(command->name) != nullptr;
+    const auto record = context.broker().change(*command);
     if (!record) return bad_request(record.error().text);
     return existed ? no_content() : created();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <future>
 #include <memory>
 #include <utility>
@@ -17,6 +18,8 @@ constexpr std::string_view default_exchange = "amq.default";
 
 // How long the disk may take to make safe what was done.
 constexpr std::chrono::seconds patience{60};
+// Commands of one wish that wait for the disk at the same time.
+constexpr std::size_t under_way_max = 256;
 
 using Answer = Result<engine::Done, engine::Refusal>;
 
@@ -76,21 +79,46 @@ class Errand final : public engine::EffectSink, public std::enable_shared_from_t
     bool ended_ = false;
 };
 
-}  // namespace
-
-Result<engine::Done, engine::Refusal> carry_out(const std::shared_ptr<runtime::Vhost>& vhost,
-                                                const std::string& user, engine::Command command) {
+std::future<Answer> send(const std::shared_ptr<runtime::Vhost>& vhost, const std::string& user,
+                         engine::Command command) {
     const auto errand = std::make_shared<Errand>(vhost->home(), vhost);
     std::future<Answer> answer = errand->answer();
     vhost->home().post(
         [errand, user, command = std::make_shared<engine::Command>(std::move(command))](
             runtime::Reactor&) { errand->begin(user, std::move(*command)); });
+    return answer;
+}
+
+Answer await(std::future<Answer> answer) {
     if (answer.wait_for(patience) != std::future_status::ready) {
         return Unexpected{
             engine::Refusal{engine::RefusalKind::precondition_failed,
                             "no answer within 60 seconds: the disk does not take what was done"}};
     }
     return answer.get();
+}
+
+}  // namespace
+
+Result<engine::Done, engine::Refusal> carry_out(const std::shared_ptr<runtime::Vhost>& vhost,
+                                                const std::string& user, engine::Command command) {
+    return await(send(vhost, user, std::move(command)));
+}
+
+std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
+    const std::shared_ptr<runtime::Vhost>& vhost, const std::string& user,
+    std::vector<engine::Command> commands) {
+    std::vector<Answer> answers;
+    std::deque<std::future<Answer>> under_way;
+    for (engine::Command& command : commands) {
+        if (under_way.size() == under_way_max) {
+            answers.push_back(await(std::move(under_way.front())));
+            under_way.pop_front();
+        }
+        under_way.push_back(send(vhost, user, std::move(command)));
+    }
+    for (auto& answer : under_way) answers.push_back(await(std::move(answer)));
+    return answers;
 }
 
 Response access_refused() { return not_authorised("Access refused."); }
@@ -124,7 +152,11 @@ std::optional<engine::Refusal> Rights::topic(Permission permission, std::string_
     if (call_.access->topic_allowed(call_.user->name, vhost_, exchange, permission, routing_key)) {
         return std::nullopt;
     }
-    return engine::Refusal{engine::RefusalKind::access_refused, "topic access refused"};
+    return engine::Refusal{engine::RefusalKind::access_refused,
+                           std::string(permission_name(permission)) + " access to topic '" +
+                               std::string(routing_key) + "' in exchange '" +
+                               std::string(exchange) + "' in vhost '" + std::string(vhost_) +
+                               "' refused for user '" + call_.user->name + "'"};
 }
 
 std::optional<std::string> amqp_name(std::string_view name) {

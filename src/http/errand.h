@@ -13,12 +13,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace revenant::http {
 
 // Runs a command that is answered; its channel is filled in here.
 Result<engine::Done, engine::Refusal> carry_out(const std::shared_ptr<runtime::Vhost>& vhost,
                                                 const std::string& user, engine::Command command);
+
+// The same for many, which are on their way to the disk together; the answers in their order.
+std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
+    const std::shared_ptr<runtime::Vhost>& vhost, const std::string& user,
+    std::vector<engine::Command> commands);
 
 // management 1.7
 Response response_to(const engine::Refusal& refusal);

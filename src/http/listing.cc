@@ -1,10 +1,12 @@
 #include "http/listing.h"
 
+#include "http/long_listing.h"
 #include "http/responses.h"
 #include "pattern/pattern.h"
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -112,26 +114,32 @@ Unexpected<Response> invalid_pagination() {
     return Unexpected{bad_request("Pagination parameters are invalid")};
 }
 
-Result<json::array, Response> filter_by_name(const Call& call, json::array items) {
-    const std::string_view wanted = call.asked("name");
-    if (wanted.empty()) return items;
-    std::optional<Pattern> pattern;
-    if (call.asked("use_regex") == "true") {
-        auto compiled = Pattern::compile(wanted);
-        if (!compiled) return invalid_pagination();
-        pattern = std::move(compiled).value();
+// By a part of the name, or by a pattern.
+class NameFilter {
+  public:
+    static Result<NameFilter, Response> of(const Call& call) {
+        NameFilter filter;
+        filter.wanted_ = call.asked("name");
+        if (call.asked("use_regex") == "true" && filter.is_set()) {
+            auto compiled = Pattern::compile(filter.wanted_);
+            if (!compiled) return invalid_pagination();
+            filter.pattern_ = std::move(compiled).value();
+        }
+        return filter;
     }
-    json::array filtered;
-    for (json::value& item : items) {
-        const json::value* const name = item.get_object().if_contains("name");
-        if (name == nullptr || !name->is_string()) continue;
+    bool is_set() const { return !wanted_.empty(); }
+    bool fits(const json::object& item) const {
+        if (!is_set()) return true;
+        const json::value* const name = item.if_contains("name");
+        if (name == nullptr || !name->is_string()) return false;
         const std::string_view text = name->get_string();
-        const bool fits =
-            pattern ? pattern->matches(text) : text.find(wanted) != std::string_view::npos;
-        if (fits) filtered.push_back(std::move(item));
+        return pattern_ ? pattern_->matches(text) : text.find(wanted_) != std::string_view::npos;
     }
-    return filtered;
-}
+
+  private:
+    std::string_view wanted_;
+    std::optional<Pattern> pattern_;
+};
 
 struct Page {
     std::int64_t number = 1;
@@ -155,11 +163,16 @@ Result<Page, Response> asked_page(const Call& call) {
     return page;
 }
 
-Result<json::object, Response> cut_page(const Call& call, json::array items) {
-    const auto total = static_cast<std::int64_t>(items.size());
+// Which of the items that passed the filter are on the page.
+struct Cut {
+    std::int64_t first = 0;
+    std::int64_t last = 0;  // the one behind it
+    json::object frame;     // without the items
+};
+
+Result<Cut, Response> cut_page(const Call& call, std::size_t total, std::size_t filtered) {
     REVENANT_TRY(const Page page, asked_page(call));
-    REVENANT_TRY(json::array filtered, filter_by_name(call, std::move(items)));
-    const auto count = static_cast<std::int64_t>(filtered.size());
+    const auto count = static_cast<std::int64_t>(filtered);
     const std::int64_t pages = (count + page.size - 1) / page.size;
     if (page.number > std::max<std::int64_t>(pages, 1)) {
         return Unexpected{error_response(400, "page_out_of_range",
@@ -167,15 +180,47 @@ Result<json::object, Response> cut_page(const Call& call, json::array items) {
                                              " page size: " + std::to_string(page.size) +
                                              ", len: " + std::to_string(count))};
     }
-    json::array on_page;
-    const std::int64_t first = (page.number - 1) * page.size;
-    for (std::int64_t i = first; i < std::min(first + page.size, count); ++i) {
-        on_page.push_back(std::move(filtered[static_cast<std::size_t>(i)]));
+    Cut cut;
+    cut.first = (page.number - 1) * page.size;
+    cut.last = std::min(cut.first + page.size, count);
+    cut.frame = json::object{{"filtered_count", count}, {"item_count", cut.last - cut.first},
+                             {"items", json::array{}},  {"page", page.number},
+                             {"page_count", pages},     {"page_size", page.size},
+                             {"total_count", total}};
+    return cut;
+}
+
+// An item of a long list that has passed the filter, with what it is sorted by.
+struct Row {
+    std::size_t index = 0;
+    std::optional<json::value> key;
+};
+
+Result<std::vector<Row>, Response> rows_of(const Call& call, std::size_t count,
+                                           const std::function<json::object(std::size_t)>& view) {
+    const bool paged = !call.asked("page").empty();
+    const std::string_view sort_by = call.asked("sort");
+    REVENANT_TRY(const NameFilter filter, NameFilter::of(call));
+    const bool look = !sort_by.empty() || (paged && filter.is_set());
+    std::vector<Row> rows;
+    rows.reserve(count);
+    const Path path = split(sort_by, '.');
+    for (std::size_t i = 0; i < count; ++i) {
+        Row row{i, std::nullopt};
+        if (look) {
+            const json::object item = view(i);
+            if (paged && !filter.fits(item)) continue;
+            if (const json::value* const key = look_up(item, path)) row.key = *key;
+        }
+        rows.push_back(std::move(row));
     }
-    return json::object{{"filtered_count", count},     {"item_count", on_page.size()},
-                        {"items", std::move(on_page)}, {"page", page.number},
-                        {"page_count", pages},         {"page_size", page.size},
-                        {"total_count", total}};
+    if (sort_by.empty()) return rows;
+    const bool reverse = call.asked("sort_reverse") == "true";
+    const auto value = [](const Row& row) { return row.key ? &*row.key : nullptr; };
+    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+        return reverse ? is_before(value(b), value(a)) : is_before(value(a), value(b));
+    });
+    return rows;
 }
 
 void select_all(const Call& call, json::array& items) {
@@ -192,10 +237,49 @@ Response list(const Call& call, json::array items) {
         select_all(call, items);
         return ok(items);
     }
-    auto page = cut_page(call, std::move(items));
-    if (!page) return std::move(page).error();
-    select_all(call, page->at("items").get_array());
-    return ok(*page);
+    auto filter = NameFilter::of(call);
+    if (!filter) return std::move(filter).error();
+    const std::size_t total = items.size();
+    json::array fitting;
+    for (json::value& item : items) {
+        if (filter->fits(item.get_object())) fitting.push_back(std::move(item));
+    }
+    auto cut = cut_page(call, total, fitting.size());
+    if (!cut) return std::move(cut).error();
+    json::array& on_page = cut->frame["items"].get_array();
+    for (std::int64_t i = cut->first; i < cut->last; ++i) {
+        on_page.push_back(std::move(fitting[static_cast<std::size_t>(i)]));
+    }
+    select_all(call, on_page);
+    return ok(cut->frame);
+}
+
+Response list_one_by_one(const Call& call, std::size_t count,
+                         const std::function<json::object(std::size_t)>& view) {
+    auto rows = rows_of(call, count, view);
+    if (!rows) return std::move(rows).error();
+    const std::vector<Path> columns = asked_columns(call);
+    const auto made = [&](const Row& row) {
+        json::object item = view(row.index);
+        return columns.empty() ? item : select_columns(item, columns);
+    };
+    if (call.asked("page").empty()) {
+        Response response = ok(json::array{});
+        response.body = "[";
+        for (const Row& row : *rows) {
+            if (response.body.size() > 1) response.body += ',';
+            response.body += to_text(made(row));
+        }
+        response.body += ']';
+        return response;
+    }
+    auto cut = cut_page(call, count, rows->size());
+    if (!cut) return std::move(cut).error();
+    json::array& on_page = cut->frame["items"].get_array();
+    for (std::int64_t i = cut->first; i < cut->last; ++i) {
+        on_page.push_back(made((*rows)[static_cast<std::size_t>(i)]));
+    }
+    return ok(cut->frame);
 }
 
 Response show(const Call& call, json::object item) {

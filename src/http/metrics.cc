@@ -46,6 +46,15 @@ void write_objects(PrometheusText& text, const engine::Totals& totals, std::size
                 totals.consumers);
     text.single("rabbitmq_queues", Kind::gauge, "Queues available", totals.queues);
     text.single("rabbitmq_exchanges", Kind::gauge, "Exchanges available", totals.exchanges);
+    text.single("rabbitmq_connections_opened_total", Kind::counter,
+                "Total number of connections opened", totals.traffic.connections_opened);
+    text.single("rabbitmq_connections_closed_total", Kind::counter,
+                "Total number of connections closed or terminated",
+                totals.traffic.connections_closed);
+    text.single("rabbitmq_channels_opened_total", Kind::counter, "Total number of channels opened",
+                totals.traffic.channels_opened);
+    text.single("rabbitmq_channels_closed_total", Kind::counter, "Total number of channels closed",
+                totals.traffic.channels_closed);
     text.single("rabbitmq_queues_declared_total", Kind::counter, "Total number of queues declared",
                 totals.traffic.queues_declared);
     text.single("rabbitmq_queues_created_total", Kind::counter, "Total number of queues created",

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -29,6 +30,14 @@ void count_descriptors(ProcessView& process) {
     }
 }
 
+std::uint64_t threads_max() {
+    std::uint64_t number = 0;
+    std::ifstream("/proc/sys/kernel/threads-max") >> number;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NPROC, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return number;
+    return std::min<std::uint64_t>(number, limit.rlim_cur);
+}
+
 }  // namespace
 
 ProcessView view_process() {
@@ -44,6 +53,7 @@ ProcessView view_process() {
     count_descriptors(process);
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) process.descriptors_max = limit.rlim_cur;
+    process.threads_max = threads_max();
     rusage usage{};
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         process.processor_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);

@@ -12,6 +12,7 @@ struct ProcessView {
     std::uint64_t descriptors_max = 0;
     std::uint64_t open_sockets = 0;
     std::uint64_t threads = 0;
+    std::uint64_t threads_max = 0;
     double processor_seconds = 0;
     std::uint64_t pid = 0;
     std::uint64_t processors = 0;

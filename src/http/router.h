@@ -23,6 +23,7 @@ enum class Role : std::uint8_t {
     vhost,          // has permissions in the vhost of the path, or administrates
     vhost_visible,  // the same, and monitors see every vhost
     policymaker,  // makes policies, and has permissions in the vhost of the path, or administrates
+    policymaker_anywhere,  // makes policies, whatever vhost the path names
     monitoring,
     administrator,
 };

@@ -78,27 +78,6 @@ json::value name_or_null(const std::string& name) {
     return name.empty() ? json::value(nullptr) : json::value(to_json_string(name));
 }
 
-json::object message_stats(const engine::Traffic& traffic) {
-    json::object stats;
-    const auto add = [&](const char* name, std::uint64_t count) {
-        if (count > 0) stats[name] = count;
-    };
-    add("publish", traffic.received);
-    add("confirm", traffic.confirmed);
-    add("return_unroutable", traffic.unroutable_returned);
-    add("drop_unroutable", traffic.unroutable_dropped);
-    add("deliver", traffic.delivered_manual_ack);
-    add("deliver_no_ack", traffic.delivered_auto_ack);
-    add("get", traffic.got_manual_ack);
-    add("get_no_ack", traffic.got_auto_ack);
-    add("deliver_get", traffic.delivered_manual_ack + traffic.delivered_auto_ack +
-                           traffic.got_manual_ack + traffic.got_auto_ack);
-    add("get_empty", traffic.get_empty);
-    add("redeliver", traffic.redelivered);
-    add("ack", traffic.acknowledged);
-    return stats;
-}
-
 json::array exchange_types() {
     constexpr std::array<std::array<const char*, 2>, 5> known = {{
         {"direct", "AMQP direct exchange, as per the AMQP specification"},
@@ -168,8 +147,10 @@ json::object view_connection(const ApiSettings& settings,
         {"port", ends.host.port},
         {"protocol", "AMQP 0-9-1"},
         {"recv_oct", connection.received_bytes},
+        {"recv_cnt", connection.received_count},
         {"send_oct", connection.sent_bytes},
-        {"ssl", false},
+        {"send_cnt", connection.sent_count},
+        {"ssl", connection.tls.has_value()},
         {"state", connection.state},
         {"timeout", connection.heartbeat_seconds},
         {"type", "network"},
@@ -177,6 +158,15 @@ json::object view_connection(const ApiSettings& settings,
         {"user_who_performed_action", to_json_string(connection.user)},
         {"vhost", to_json_string(connection.vhost)},
     };
+    if (connection.tls) {
+        view["ssl_protocol"] = connection.tls->protocol;
+        view["ssl_cipher"] = connection.tls->cipher;
+        view["ssl_key_exchange"] = connection.tls->key_exchange;
+        view["ssl_hash"] = connection.tls->hash;
+        view["peer_cert_subject"] = to_json_string(connection.tls->peer_subject);
+        view["peer_cert_issuer"] = to_json_string(connection.tls->peer_issuer);
+        view["peer_cert_validity"] = connection.tls->peer_validity;
+    }
     const Value* const given = find(connection.client_properties, "connection_name");
     if (given != nullptr && given->as_string() != nullptr) {
         view["user_provided_name"] = to_json_string(*given->as_string());

@@ -17,8 +17,6 @@ namespace revenant::http {
 json::array to_json(const std::vector<std::string>& strings);
 // Of a policy or a consumer: empty means there is none.
 json::value name_or_null(const std::string& name);
-// Only what has happened at all, as RabbitMQ does. management 2.7
-json::object message_stats(const engine::Traffic& traffic);
 json::array exchange_types();
 // 2026-11-15T21:17:57.065+00:00
 std::string date_and_time(Timestamp at);

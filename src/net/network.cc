@@ -56,6 +56,10 @@ runtime::ConnectionView view(const Socket& socket) {
     shown.heartbeat_seconds = connection.heartbeat_seconds();
     shown.received_bytes = socket.received_bytes();
     shown.sent_bytes = socket.sent_bytes();
+    shown.received_count = socket.received_count();
+    shown.sent_count = socket.sent_count();
+    shown.unsent_bytes = connection.unsent_bytes();
+    shown.channel_max = connection.channel_max();
     shown.connected_at = socket.connected_at();
     if (auto tls = socket.tls()) {
         shown.tls =

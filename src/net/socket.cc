@@ -111,6 +111,7 @@ void Socket::read_some() {
         return;
     }
     received_bytes_ += outcome.bytes;
+    received_count_ += 1;
     reactor_->refresh_now();
     const std::string_view bytes(buffer.data(), outcome.bytes);
     if (pending_.empty()) {
@@ -182,6 +183,7 @@ void Socket::send() {
             return;
         }
         sent_bytes_ += outcome.bytes;
+        sent_count_ += 1;
         output.consume(outcome.bytes);
     }
     output.shrink();

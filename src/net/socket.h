@@ -55,6 +55,9 @@ class Socket final : public runtime::Source,
     const amqp091::Connection& connection() const { return *connection_; }
     std::uint64_t received_bytes() const { return received_bytes_; }
     std::uint64_t sent_bytes() const { return sent_bytes_; }
+    // How often something was read and written.
+    std::uint64_t received_count() const { return received_count_; }
+    std::uint64_t sent_count() const { return sent_count_; }
     Timestamp connected_at() const { return connected_at_; }
 
   private:
@@ -91,6 +94,8 @@ class Socket final : public runtime::Source,
     std::string pending_;  // an incomplete frame
     std::uint64_t received_bytes_ = 0;
     std::uint64_t sent_bytes_ = 0;
+    std::uint64_t received_count_ = 0;
+    std::uint64_t sent_count_ = 0;
     Timestamp connected_at_;
     // Last: it may use everything above while it goes.
     std::unique_ptr<amqp091::Connection> connection_;

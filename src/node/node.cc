@@ -216,6 +216,10 @@ http::ApiSettings Node::api_settings() {
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
     api.started_at = runtime::system_now();
+    api.sample_interval = seconds(5);  // collect_statistics_interval of RabbitMQ
+    api.max_message_bytes = config_.connection.max_message_size;
+    api.disk_free_limit_bytes = config_.disk_free_limit_bytes;
+    api.disk_alarm = [this] { return disk_alarm_.load() || full_disks_.load() > 0; };
     api.listeners = listeners_;
     api.connections = [this] { return network_->connections(); };
     api.close_connections_if = [this](const auto& chosen, const std::string& reason) {
@@ -285,6 +289,7 @@ void Node::stop() {
     // HTTP first: it asks reactors, which must be there to answer.
     if (http_server_) http_server_->stop();
     if (prometheus_server_) prometheus_server_->stop();
+    if (api_) api_->stop();
     if (network_) network_->shut_down(shutdown_patience);
     broker_->stop();
 }

@@ -43,6 +43,10 @@ struct ConnectionView {
     std::uint16_t heartbeat_seconds = 0;
     std::uint64_t received_bytes = 0;
     std::uint64_t sent_bytes = 0;
+    std::uint64_t received_count = 0;  // reads and writes
+    std::uint64_t sent_count = 0;
+    std::uint64_t unsent_bytes = 0;
+    std::uint16_t channel_max = 0;
     Timestamp connected_at;
     std::optional<TlsFacts> tls;
 };

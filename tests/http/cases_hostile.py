@@ -1,5 +1,7 @@
 """Clients that break HTTP, JSON or their word. Whatever they do, the broker goes on for the others."""
+import base64
 import json
+import os
 
 from world import case, contains, equal, read_to_end
 
@@ -101,3 +103,159 @@ def many_requests_on_one_connection(world):
         one = b"GET /api/whoami HTTP/1.1\r\nHost: x\r\n" + LOGIN
         peer.sendall((one + b"\r\n") * 50 + one + b"Connection: close\r\n\r\n")
         equal(read_to_end(peer).count(b'"name":"guest"'), 51)
+
+
+def resident_bytes(world):
+    with open(f"/proc/{world.broker.pid}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Traffic:
+    """Messages that go round while somebody attacks; whoever attacks must not stop them."""
+
+    def __init__(self, world):
+        self.connection = world.amqp()
+        self.channel = self.connection.channel()
+        self.channel.confirm_delivery()
+        self.channel.queue_declare("attacked", auto_delete=False)
+
+    def goes_on(self):
+        for _ in range(20):
+            self.channel.basic_publish("", "attacked", b"x")
+            equal(self.channel.basic_get("attacked", auto_ack=True)[2], b"x")
+
+    def end(self):
+        self.channel.queue_delete("attacked")
+        self.connection.close()
+
+
+@case
+def a_flood_of_connections_is_cut_and_amqp_goes_on(world):
+    traffic, peers = Traffic(world), []
+    before = resident_bytes(world)
+    try:
+        for number in range(700):
+            peer = world.raw()
+            peers.append(peer)
+            # A beginning that never ends; some will find their connection closed already.
+            try:
+                peer.sendall(HEAD + b"X: " + b"x" * 4000)
+            except OSError:
+                pass
+            if number % 100 == 0:
+                traffic.goes_on()
+        cut = 0
+        for peer in peers:
+            peer.settimeout(0.001)
+            try:
+                cut += peer.recv(1) == b""
+            except ConnectionResetError:
+                cut += 1
+            except OSError:
+                pass
+        equal(cut >= 150, True, f"only {cut} of 700 were cut")
+        equal(resident_bytes(world) - before < 64_000_000, True, "memory")
+        traffic.goes_on()
+    finally:
+        for peer in peers:
+            peer.close()
+    world.eventually(lambda: world.api("GET", "/whoami").status == 200, "the API answers again")
+    traffic.end()
+
+
+@case
+def large_bodies_at_the_same_time_are_bounded(world):
+    traffic, peers = Traffic(world), []
+    before = resident_bytes(world)
+    try:
+        answers = b""
+        for _ in range(8):  # 8 times 19 MB are announced, 100 MB are allowed.
+            peer = world.raw()
+            peers.append(peer)
+            peer.sendall(HEAD + LOGIN + b"Content-Length: 19000000\r\n\r\n")
+        for peer in peers:
+            try:
+                peer.sendall(b" " * 5_000_000)
+            except OSError:
+                pass
+            peer.settimeout(0.2)
+            try:
+                answers += peer.recv(65536)
+            except OSError:
+                pass
+        equal(answers.count(b"HTTP/1.1 503") >= 2, True, repr(answers[:300]))
+        equal(resident_bytes(world) - before < 200_000_000, True, "memory")
+        traffic.goes_on()
+    finally:
+        for peer in peers:
+            peer.close()
+    world.eventually(lambda: world.api("PUT", "/queues/%2F/later", b" " * 15_000_000 + b"{}").status == 201,
+                     "there is room again")
+    world.delete("/queues/%2F/later")
+    traffic.end()
+
+
+@case
+def a_client_that_never_reads_its_answers(world):
+    traffic, peers = Traffic(world), []
+    world.put("/vhosts/much")
+    for number in range(300):
+        world.put(f"/exchanges/much/{'x' * 200}{number}", {"type": "fanout"})
+    before = resident_bytes(world)
+    one = b"GET /api/exchanges/much HTTP/1.1\r\nHost: x\r\n" + LOGIN + b"\r\n"
+    try:
+        for _ in range(20):
+            peer = world.raw()
+            peers.append(peer)
+            peer.setblocking(False)
+            try:
+                while True:
+                    peer.send(one * 100)
+            except BlockingIOError:
+                pass
+        traffic.goes_on()
+        equal(world.get("/whoami")["name"], "guest")
+        equal(resident_bytes(world) - before < 100_000_000, True, "memory")
+    finally:
+        for peer in peers:
+            peer.close()
+    world.delete("/vhosts/much")
+    traffic.end()
+
+
+@case
+def messages_with_wild_contents(world):
+    world.put("/queues/%2F/wild", {})
+    path = "/exchanges/%2F/amq.default/publish"
+    deep = {}
+    for _ in range(28):
+        deep = {"d": deep}
+    whole = {"routing_key": "wild", "payload": "x", "payload_encoding": "string", "properties": {}}
+    equal(world.api("POST", path, {**whole, "properties": {"headers": deep}}).status, 200)
+    for body in ({**whole, "properties": {"headers": {"d": deep, "e": {"f": {"g": {"h": deep}}}}}},
+                 {**whole, "properties": {"headers": {"n" * 256: 1}}}, {**whole, "routing_key": ["x"]},
+                 {**whole, "payload": {"a": 1}},
+                 {**whole, "payload_encoding": None}, {**whole, "properties": {"timestamp": 2 ** 64}}):
+        equal(world.api("POST", path, body).status, 400, str(body)[:100])
+    for body in (b'{"routing_key":"wild","payload":"\xff","payload_encoding":"string","properties":{}}',
+                 b'{"routing_key":"wild","payload":"\\ud800","payload_encoding":"string","properties":{}}'):
+        equal(world.api("POST", path, body).status, 400)
+    large = base64.b64encode(b"\x00" * 14_000_000).decode()
+    equal(world.api("POST", path, {**whole, "payload": large, "payload_encoding": "base64"}).status, 200)
+    answer = world.api("POST", "/queues/%2F/wild/get", {"count": 10, "ackmode": "ack_requeue_false", "encoding": "auto"})
+    equal([one["payload_bytes"] for one in answer.json()], [1, 14_000_000])
+    world.delete("/queues/%2F/wild")
+
+
+@case
+def a_get_of_everything_stays_bounded(world):
+    world.put("/queues/%2F/heap", {})
+    with world.amqp() as connection:
+        channel = connection.channel()
+        channel.confirm_delivery()
+        for _ in range(120):
+            channel.basic_publish("", "heap", b"x" * 1_000_000)
+        wish = {"count": 10 ** 9, "ackmode": "ack_requeue_true", "encoding": "auto", "truncate": 10}
+        got = world.api("POST", "/queues/%2F/heap/get", wish).json()
+        equal(60 <= len(got) <= 80, True, str(len(got)))
+        channel.queue_delete("heap")

@@ -223,6 +223,23 @@ def vhost_node(world):
 
 
 @case
+def a_vhost_made_again_is_empty_and_safe(world):
+    """The files of the one deleted go before those of the new one come."""
+    for _ in range(15):
+        world.put("/vhosts/again")
+        equal(world.get("/queues/again"), [])
+        world.put("/queues/again/q", {"durable": True, "arguments": {"x-queue-type": "quorum"}})
+        body = {"properties": {}, "routing_key": "q", "payload": "x", "payload_encoding": "string"}
+        equal(world.api("POST", "/exchanges/again/amq.default/publish", body).json(), {"routed": True})
+        world.delete("/vhosts/again")
+    world.put("/vhosts/again")
+    world.put("/queues/again/kept", {"durable": True})
+    world.restart()
+    equal([queue["name"] for queue in world.get("/queues/again")], ["kept"])
+    world.delete("/vhosts/again")
+
+
+@case
 def lists_have_columns_order_and_pages(world):
     for name in ("page-b", "page-a", "page-c"):
         world.put("/queues/%2F/" + name, {})
@@ -267,6 +284,8 @@ def overview_and_node_tell_what_there_is(world):
 @case
 def health_checks(world):
     for check in ("alarms", "local-alarms", "virtual-hosts", "node-is-quorum-critical", "ready-to-serve-clients",
+                  "metadata-store/initialized", "metadata-store/initialized/with-data", "reached-target-cluster-size",
+                  "quorum-queues-without-elected-leaders/vhost/%2F/pattern/.*", "is-in-service",
                   f"port-listener/{world.broker.port}", "protocol-listener/amqp"):
         equal(world.get("/health/checks/" + check)["status"], "ok", check)
     equal(world.get("/aliveness-test/%2F"), {"status": "ok"})

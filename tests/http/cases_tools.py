@@ -1,6 +1,7 @@
 """Tools written for RabbitMQ, unchanged: Debian's rabbitmqadmin. And two brokers that want the same port."""
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -50,6 +51,51 @@ def rabbitmqadmin_manages_users_and_vhosts(world):
     admin(world, "delete", "user", "name=au")
     admin(world, "delete", "vhost", "name=av")
     contains(admin(world, "show", "overview"), "4.3.0")
+
+
+@case
+def rabbitmqadmin_knows_policies_and_parameters(world):
+    admin(world, "declare", "policy", "name=p", "pattern=^aq", 'definition={"message-ttl":1000}', "apply-to=queues")
+    admin(world, "declare", "operator_policy", "name=op", "pattern=^aq", 'definition={"max-length":5}',
+          "apply-to=queues", "priority=1")
+    admin(world, "declare", "queue", "name=aq")
+    equal([one["name"] for one in listed(world, "policies")], ["p"])
+    equal([one["name"] for one in listed(world, "operator_policies")], ["op"])
+    equal([one["component"] for one in listed(world, "parameters")], ["operator_policy"])
+    equal(len(listed(world, "nodes")), 1)
+    for kind in ("connections", "channels", "consumers"):
+        equal(listed(world, kind), [], kind)
+    contains(re.sub(r"\s+", " ", admin(world, "list", "queues", "name", "messages", "policy")), "| aq | 0 | p |")
+    for kind, name in (("policy", "p"), ("operator_policy", "op"), ("queue", "aq")):
+        contains(admin(world, "delete", kind, f"name={name}"), f"{kind} deleted")
+    contains(admin(world, "delete", "queue", "name=nosuch", status=1), "*** Not found: /api/queues/%2F/nosuch")
+
+
+@case
+def rabbitmqadmin_publishes_and_gets(world):
+    admin(world, "declare", "queue", "name=adm")
+    contains(admin(world, "publish", "routing_key=adm", "payload=hello"), "Message published\n")
+    contains(admin(world, "publish", "routing_key=nosuch", "payload=x"), "Message published but NOT routed")
+    contains(admin(world, "get", "queue=adm", "ackmode=ack_requeue_true"), "hello")
+    got = json.loads(admin(world, "-f", "raw_json", "get", "queue=adm", "ackmode=ack_requeue_false"))
+    equal([one["payload"] for one in got], ["hello"])
+    admin(world, "publish", "routing_key=adm", "payload=x", 'properties={"delivery_mode":2,"headers":{"a":1}}')
+    got = json.loads(admin(world, "-f", "raw_json", "get", "queue=adm", "ackmode=reject_requeue_false", "encoding=base64"))
+    equal((got[0]["payload"], got[0]["properties"]), ("eA==", {"delivery_mode": 2, "headers": {"a": 1}}))
+    admin(world, "delete", "queue", "name=adm")
+
+
+@case
+def rabbitmqadmin_exports_and_imports(world):
+    admin(world, "declare", "queue", "name=adm-kept", "durable=true")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "definitions.json")
+        for where in ((), ("-V", "/")):
+            contains(admin(world, *where, "export", path), "Exported definitions")
+            admin(world, "delete", "queue", "name=adm-kept")
+            contains(admin(world, *where, "import", path), "Uploaded definitions")
+            equal(world.get("/queues/%2F/adm-kept")["durable"], True)
+    world.delete("/queues/%2F/adm-kept")
 
 
 @case

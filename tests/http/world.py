@@ -10,8 +10,10 @@ import time
 import urllib.parse
 
 import pika
+from places import RabbitMQWithManagement
 
 SECONDS_MAX = 20
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CASES = []
 
 
@@ -49,18 +51,17 @@ class Answer:
         return f"{self.status} {self.body[:200]!r}"
 
 
-class World:
-    def __init__(self, broker, ctl):
-        self.broker, self.ctl_program = broker, ctl
-        with open(broker.output) as file:
-            self.prometheus_port = int(re.search(r"prometheus=\S+:(\d+)", file.read())[1])
+class Asked:
+    """A broker and its HTTP API."""
 
-    # --- HTTP ---
+    def __init__(self, broker):
+        self.broker = broker
 
     def send(self, method, path, body=None, user="guest:guest", headers=None, port=None):
+        all_headers = dict(headers or {})
         if body is not None and not isinstance(body, (str, bytes)):
             body = json.dumps(body)
-        all_headers = dict(headers or {})
+            all_headers.setdefault("content-type", "application/json")
         if user:
             all_headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
         connection = http.client.HTTPConnection("127.0.0.1", port or self.broker.http_port, timeout=SECONDS_MAX)
@@ -89,6 +90,51 @@ class World:
         answer = self.api("DELETE", path, **options)
         equal(answer.status, status, f"DELETE {path} {answer.body!r}")
         return answer
+
+
+class World(Asked):
+    def __init__(self, broker, ctl):
+        super().__init__(broker)
+        self.ctl_program = ctl
+        self.reference = None
+        self.find_ports()
+
+    def find_ports(self):
+        with open(self.broker.output) as file:
+            self.prometheus_port = int(re.search(r"prometheus=\S+:(\d+)", file.read())[1])
+
+    def restart(self):
+        self.broker.stop()
+        self.broker.start()
+        self.find_ports()
+
+    def tidy(self):
+        """As in the beginning, whatever the last case left behind."""
+        for user in self.get("/users"):
+            if user["name"] != "guest":
+                self.api("DELETE", "/users/" + quote(user["name"]))
+        for vhost in self.get("/vhosts"):
+            path = "/vhosts/" + quote(vhost["name"])
+            self.api("DELETE", path + "/deletion/protection")
+            self.api("DELETE", path)
+        self.put("/vhosts/%2F")
+        self.api("PUT", "/permissions/%2F/guest", {"configure": ".*", "write": ".*", "read": ".*"})
+        for parameter in self.get("/global-parameters"):
+            self.api("DELETE", "/global-parameters/" + quote(parameter["name"]))
+
+    # --- a real RabbitMQ ---
+
+    def rabbitmq(self):
+        """The same things asked of a RabbitMQ; started for the first case that wants to compare."""
+        if self.reference is None:
+            broker = RabbitMQWithManagement(os.path.join(self.broker.directory, "rabbitmq"))
+            self.reference = Asked(broker)
+            broker.start()
+        return self.reference
+
+    def stop(self):
+        if self.reference is not None:
+            self.reference.broker.stop()
 
     # --- AMQP ---
 

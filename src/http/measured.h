@@ -1,0 +1,49 @@
+// Measured: the numbers of one object and how they change, as fields of its view.
+// management 2.6, 2.7
+#pragma once
+
+#include "base/result.h"
+#include "http/api.h"
+#include "http/json.h"
+#include "http/samples.h"
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace revenant::http {
+
+// What a request wants to know of numbers: rates, ranges of time, or nothing of the kind.
+class Wanted {
+  public:
+    // Whoever asks is interested in objects from now on. The error is for a range without sense.
+    static Result<Wanted, Response> of(Context& context, const Call& call);
+
+    bool stats() const { return stats_; }
+    const Ranges& ranges() const { return ranges_; }
+    // With a history if a range was asked for.
+    Trend trend_of_one(const std::string& key) const;
+    // Of one among many: rates only.
+    Trend trend_of(const std::string& key) const;
+
+  private:
+    Context* context_ = nullptr;
+    Ranges ranges_;
+    bool stats_ = true;  // false by disable_stats=true
+};
+
+// name and name_details for each.
+void add_figures(json::object& view, const Figures& now, const Trend& trend,
+                 std::span<const Figure> which, const std::optional<Range>& range);
+// The field message_stats; absent while nothing has ever happened.
+void add_message_stats(json::object& view, const Figures& now, const Trend& trend,
+                       std::span<const Figure> which, const std::optional<Range>& range);
+
+std::span<const Figure> queue_length_figures();
+std::span<const Figure> queue_message_figures();
+std::span<const Figure> exchange_message_figures();
+std::span<const Figure> channel_message_figures();
+std::span<const Figure> churn_figures();
+std::span<const Figure> node_figures();
+
+}  // namespace revenant::http
