@@ -218,7 +218,7 @@ http::ApiSettings Node::api_settings() {
     api.started_at = runtime::system_now();
     api.sample_interval = seconds(5);  // collect_statistics_interval of RabbitMQ
     api.max_message_bytes = config_.connection.max_message_size;
-    api.disk_free_limit_bytes = config_.disk_free_limit_bytes;
+    api.disk_free_limit_bytes = disk_free_limit_bytes_.load();
     api.disk_alarm = [this] { return disk_alarm_.load() || full_disks_.load() > 0; };
     api.listeners = listeners_;
     api.connections = [this] { return network_->connections(); };
