@@ -142,6 +142,16 @@ TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
     EXPECT_TRUE(config.connection.anonymous_login_user.empty());
 }
 
+TEST_F(ConfigurationTest, MechanismsThatAreNamedAreTheOnlyOnes) {
+    const Configuration configuration = load(
+        "auth_mechanisms.2 = AMQPLAIN\nauth_mechanisms.1 = PLAIN\nauth_mechanisms.3 = EXTERNAL\n");
+    EXPECT_EQ(configuration.config.connection.mechanisms,
+              (std::vector<Mechanism>{Mechanism::plain, Mechanism::amqplain}));
+    ASSERT_EQ(configuration.warnings.size(), 1U);
+    EXPECT_EQ(configuration.warnings[0],
+              path_ + ":3: auth_mechanisms.3: EXTERNAL has no effect in this version");
+}
+
 TEST_F(ConfigurationTest, TheLimitNamedLastRules) {
     Config config = load("vm_memory_high_watermark.absolute = 2GB\n").config;
     EXPECT_EQ(config.memory_limit_bytes, 2'000'000'000U);
