@@ -190,6 +190,43 @@ TEST(ConfigKeys, DefaultsAreValidValues) {
     }
 }
 
+// Whatever somebody writes is taken or refused in words.
+TEST(ConfigKeys, OddValuesAreAnswered) {
+    const std::string odd[] = {"",
+                               " ",
+                               "-1",
+                               "0",
+                               "99999999999999999999999",
+                               "1e309",
+                               "é",
+                               "none",
+                               "'",
+                               "true",
+                               std::string(100'000, 'x'),
+                               "nan",
+                               "::",
+                               ":",
+                               "[:",
+                               "%s%n",
+                               std::string(1, '\0'),
+                               "/",
+                               "(",
+                               "1.",
+                               "+1",
+                               "0x10",
+                               "1,2",
+                               "infinity"};
+    for (const ConfigKey& key : config_keys()) {
+        for (const std::string& value : odd) {
+            Config config;
+            const Setting setting{Source::file, "test", std::string(key.pattern), value};
+            Assignment assignment{config, setting, "some"};
+            const auto done = key.apply(assignment);
+            EXPECT_TRUE(done || !done.error().empty()) << key.pattern;
+        }
+    }
+}
+
 TEST(ConfigKeys, EveryKeyIsFoundAsItself) {
     for (const ConfigKey& key : config_keys()) {
         std::string name(key.pattern);

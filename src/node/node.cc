@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "node/addresses.h"
 #include "node/definitions_file.h"
+#include "node/machine_memory.h"
 #include "runtime/system_clock.h"
 
 #include <unistd.h>
@@ -20,11 +21,6 @@ namespace revenant::node {
 namespace {
 
 constexpr Duration shutdown_patience = seconds(2);
-
-std::uint64_t machine_memory_bytes() {
-    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
 
 std::uint64_t resident_bytes() {
     std::ifstream file("/proc/self/statm");
@@ -127,6 +123,11 @@ Result<void, std::string> Node::listen() {
 }
 
 Result<Ready, std::string> Node::start() {
+    log_.info("starting", {{"version", http::ApiSettings{}.product_version},
+                           {"compatible_with", config_.connection.version},
+                           {"node", config_.node_name},
+                           {"data_dir", config_.data_dir},
+                           {"memory_limit", std::to_string(memory_limit_bytes_.load())}});
     broker_ = std::make_unique<runtime::Broker>(broker_settings());
     REVENANT_TRY(const bool known, broker_->open());
     broker_->start();

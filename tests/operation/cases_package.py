@@ -42,7 +42,7 @@ def package_holds_what_a_service_needs(world):
     depends = run("dpkg-deb", "-f", path, "Depends")
     for library in ("libc6", "libstdc++6", "libssl3"):
         contains(depends, library)
-    equal(run("dpkg-deb", "-I", path, "conffiles"), "/etc/revenant/revenant.conf\n")
+    equal(run("dpkg-deb", "-I", path, "conffiles"), "/etc/revenant/revenant.conf\n/etc/logrotate.d/revenant\n")
     contains(run("dpkg-deb", "--info", path), "postinst")
 
 
