@@ -186,6 +186,22 @@ Outcome memory_breakdown(const Invocation& invocation) {
     return {};
 }
 
+Outcome check_quorum_critical(const Invocation& invocation) {
+    invocation.banner("Checking if node " + node_name(invocation) +
+                      " is critical for quorum of "
+                      "any quorum queues ...");
+    return check(
+        invocation, "node-is-quorum-critical",
+        "Node " + node_name(invocation) + " reported no quorum queues with minimum quorum");
+}
+
+// A single node has every quorum it can have.
+Outcome await_quorum(const Invocation& invocation) {
+    REVENANT_TRY(const Reply reply, invocation.ask("GET", "/health/checks/is-in-service"));
+    if (reply.status != 200) return unhealthy(reply.reason());
+    return {};
+}
+
 constexpr Command commands[] = {
     {"check_running", 0, 0, "", "Fails unless the node serves clients.", "check_running",
      check_running},
@@ -202,6 +218,14 @@ constexpr Command commands[] = {
      "check_protocol_listener amqp", check_protocol_listener},
     {"check_virtual_hosts", 0, 0, "", "Fails unless every virtual host is up.",
      "check_virtual_hosts", check_virtual_hosts},
+    {"node_health_check", 0, 0, "", "The same as check_running.", "node_health_check",
+     check_running},
+    {"check_if_node_is_quorum_critical", 0, 0, "",
+     "Fails if stopping the node takes a quorum away from others.",
+     "check_if_node_is_quorum_critical", check_quorum_critical},
+    {"await_online_quorum_plus_one", 0, 0, "[-t SECONDS]",
+     "Waits until the node can be stopped; a single one always can.",
+     "await_online_quorum_plus_one -t 60", await_quorum},
     {"listeners", 0, 0, "", "Lists the listeners of the node.", "listeners --formatter json",
      listeners},
     {"alarms", 0, 0, "", "Lists alarms.", "alarms", alarms},

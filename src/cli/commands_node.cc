@@ -170,6 +170,8 @@ constexpr Command commands[] = {
     {"ping", 0, 0, "", "Checks that the node answers.", "-q ping", ping},
     {"await_startup", 0, 0, "[-t SECONDS]", "Waits until the node serves clients.",
      "await_startup -t 30", await_startup},
+    {"wait", 0, 1, "[PIDFILE] [-t SECONDS]",
+     "The same as await_startup: the node is found by its URL.", "wait -t 30", await_startup},
     {"status", 0, 0, "", "Shows the state of the node.", "status --formatter json", status},
     {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
      version},

@@ -34,6 +34,14 @@ Failure wrong_usage(std::string text) {
     return {ExitCode::usage, std::move(text), /*shows_usage=*/true};
 }
 
+int not_found(const CommandLine& line, const std::string& name) {
+    std::cerr << "\nCommand '" << name << "' not found.\n";
+    const std::string near = nearest_command(line.program, name);
+    if (!near.empty()) std::cerr << "Did you mean '" << near << "'?\n";
+    std::cerr << "\n'" << line.program << " help' lists the commands.\n";
+    return exit_status(ExitCode::usage);
+}
+
 int run_command(const Command& command, const CommandLine& line) {
     const std::size_t count = line.words.size() - 1;
     if (count < command.arguments_min) {
@@ -67,19 +75,13 @@ int run(int argc, char** argv) {
         if (!words.empty() && words.front() == "help") words.erase(words.begin());
         const std::optional<std::string> text =
             words.empty() ? help_on_all(line) : help_on(line, words.front());
-        if (!text) {
-            return fail(wrong_usage("Command '" + words.front() + "' not found."), line.program,
-                        nullptr);
-        }
+        if (!text) return not_found(line, words.front());
         std::cout << *text;
         return 0;
     }
     const Command* const command = find_command(line.program, words.front());
     if (command == nullptr) {
-        std::string text = "Command '" + words.front() + "' not found.";
-        const std::string near = nearest_command(line.program, words.front());
-        if (!near.empty()) text += "\nDid you mean '" + near + "'?";
-        return fail(wrong_usage(std::move(text)), line.program, nullptr);
+        return not_found(line, words.front());
     }
     return run_command(*command, line);
 }

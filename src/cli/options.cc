@@ -2,8 +2,23 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <charconv>
+
 namespace revenant::cli {
 namespace {
+
+constexpr double timeout_seconds_max = 86'400;
+
+double parse_patience(const std::string& text) {
+    if (text == "infinity") return timeout_seconds_max;
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0)) {
+        throw CLI::ValidationError("--timeout", "'" + text + "' is not a number of seconds");
+    }
+    return std::min(seconds, timeout_seconds_max);
+}
 
 void add_connection_options(CLI::App& app, Options& options) {
     app.add_option("--url", options.client.url, "Where the node's HTTP API is")
@@ -15,9 +30,12 @@ void add_connection_options(CLI::App& app, Options& options) {
     app.add_option("--password", options.client.password,
                    "Its password; better given in the environment, where no process list shows it")
         ->envname("REVENANT_PASSWORD");
-    app.add_option("-t,--timeout", options.client.timeout_seconds, "Seconds to wait for an answer")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    app.add_option_function<std::string>(
+        "-t,--timeout",
+        [&options](const std::string& text) {
+            options.client.timeout_seconds = parse_patience(text);
+        },
+        "Seconds to wait for an answer, or infinity [60]");
     // rabbitmqctl has these; there is one node here, found by its URL.
     static std::string ignored_node;
     static bool ignored = false;

@@ -86,6 +86,8 @@ struct Config {
     double disk_free_limit_share = 0;  // of the machine's memory
 
     amqp091::ConnectionSettings connection;
+    // By the name behind auth_mechanisms; none: those of the connection settings.
+    std::map<std::string, Mechanism, std::less<>> mechanisms;
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
     std::string default_queue_type = "classic";

@@ -1,5 +1,6 @@
 // The node itself: its name, where it keeps things, what it tells.
 #include "node/config_keys.h"
+#include "node/definitions_file.h"
 
 namespace revenant::node {
 namespace {
@@ -27,7 +28,13 @@ Outcome any_number(Assignment& to) {
     return to.number(ignored, 0, UINT64_MAX);
 }
 
-Outcome definitions(Assignment& to) { return to.readable_file(to.config.definitions_path); }
+Outcome definitions(Assignment& to) {
+    REVENANT_TRY_VOID(to.readable_file(to.config.definitions_path));
+    if (const auto files = read_definitions(to.setting.value); !files) {
+        return Unexpected{files.error()};
+    }
+    return {};
+}
 
 Outcome log_file(Assignment& to) {
     REVENANT_TRY_VOID(to.text(to.config.log.file));

@@ -46,6 +46,9 @@ void apply(const Setting& setting, Configuration& into) {
         into.warnings.push_back(setting.origin + ": " + setting.key + ": " +
                                 std::string(standing_text(key->standing)));
     }
+    if (!assignment.remark.empty()) {
+        into.warnings.push_back(setting.origin + ": " + setting.key + ": " + assignment.remark);
+    }
     into.in_force[setting.key] = {setting.value, setting.origin, key};
 }
 

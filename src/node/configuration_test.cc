@@ -142,6 +142,16 @@ TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
     EXPECT_TRUE(config.connection.anonymous_login_user.empty());
 }
 
+TEST_F(ConfigurationTest, MechanismsThatAreNamedAreTheOnlyOnes) {
+    const Configuration configuration = load(
+        "auth_mechanisms.2 = AMQPLAIN\nauth_mechanisms.1 = PLAIN\nauth_mechanisms.3 = EXTERNAL\n");
+    EXPECT_EQ(configuration.config.connection.mechanisms,
+              (std::vector<Mechanism>{Mechanism::plain, Mechanism::amqplain}));
+    ASSERT_EQ(configuration.warnings.size(), 1U);
+    EXPECT_EQ(configuration.warnings[0],
+              path_ + ":3: auth_mechanisms.3: EXTERNAL has no effect in this version");
+}
+
 TEST_F(ConfigurationTest, TheLimitNamedLastRules) {
     Config config = load("vm_memory_high_watermark.absolute = 2GB\n").config;
     EXPECT_EQ(config.memory_limit_bytes, 2'000'000'000U);
@@ -177,6 +187,43 @@ TEST(ConfigKeys, DefaultsAreValidValues) {
         Assignment assignment{config, setting, ""};
         const auto done = key.apply(assignment);
         EXPECT_TRUE(done) << key.pattern << ": " << (done ? "" : done.error());
+    }
+}
+
+// Whatever somebody writes is taken or refused in words.
+TEST(ConfigKeys, OddValuesAreAnswered) {
+    const std::string odd[] = {"",
+                               " ",
+                               "-1",
+                               "0",
+                               "99999999999999999999999",
+                               "1e309",
+                               "é",
+                               "none",
+                               "'",
+                               "true",
+                               std::string(100'000, 'x'),
+                               "nan",
+                               "::",
+                               ":",
+                               "[:",
+                               "%s%n",
+                               std::string(1, '\0'),
+                               "/",
+                               "(",
+                               "1.",
+                               "+1",
+                               "0x10",
+                               "1,2",
+                               "infinity"};
+    for (const ConfigKey& key : config_keys()) {
+        for (const std::string& value : odd) {
+            Config config;
+            const Setting setting{Source::file, "test", std::string(key.pattern), value};
+            Assignment assignment{config, setting, "some"};
+            const auto done = key.apply(assignment);
+            EXPECT_TRUE(done || !done.error().empty()) << key.pattern;
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 #include "base/descriptors.h"
 #include "node/addresses.h"
 #include "node/definitions_file.h"
+#include "node/machine_memory.h"
 #include "runtime/system_clock.h"
 
 #include <unistd.h>
@@ -22,11 +23,6 @@ namespace {
 
 constexpr Duration shutdown_patience = seconds(2);
 constexpr std::uint64_t descriptors_min = 48;
-
-std::uint64_t machine_memory_bytes() {
-    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
 
 std::uint64_t resident_bytes() {
     std::ifstream file("/proc/self/statm");
@@ -168,6 +164,11 @@ Result<Ready, std::string> Node::start() {
                           " are allowed, and " + std::to_string(descriptors_min) +
                           " are needed at least; see ulimit -n or LimitNOFILE"};
     }
+    log_.info("starting", {{"version", http::ApiSettings{}.product_version},
+                           {"compatible_with", config_.connection.version},
+                           {"node", config_.node_name},
+                           {"data_dir", config_.data_dir},
+                           {"memory_limit", std::to_string(memory_limit_bytes_.load())}});
     broker_ = std::make_unique<runtime::Broker>(broker_settings());
     REVENANT_TRY(const bool known, broker_->open());
     broker_->start();

@@ -78,6 +78,8 @@ prometheus.path = /numbers
 default_queue_type = quorum
 vhost_max = 1
 connection_max = 1
+auth_mechanisms.1 = AMQPLAIN
+auth_mechanisms.2 = PLAIN
 """
     with world.directory() as directory, world.broker(directory, text, options=()) as broker:
         admin = "admin:pass#word"
@@ -90,6 +92,9 @@ connection_max = 1
         equal(connection._impl.params.heartbeat, 7)
         equal(connection._impl.params.frame_max, 65536)
         equal(connection._impl.params.channel_max, 5)
+        with socket.create_connection(("127.0.0.1", broker.ports["amqp"]), timeout=20) as peer:
+            peer.sendall(b"AMQP\x00\x00\x09\x01")
+            contains(peer.recv(4096), b"AMQPLAIN PLAIN\x00")
         channel = connection.channel()
         channel.queue_declare("mine", durable=True)
         equal(broker.json("/broker/api/queues/prod/mine", user=admin)["type"], "quorum")
@@ -169,11 +174,25 @@ def config_definitions_must_be_json(world):
         with open(path, "w") as file:
             file.write("[]")
         contains(world.check(f"load_definitions = {path}x\n", status=1).stderr, "cannot be read")
-        try:
-            world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()).stop()
-            raise Mismatch("started with definitions that are none")
-        except Mismatch as mismatch:
-            contains(str(mismatch), f"{path}: is not a JSON object")
+        contains(world.check(f"load_definitions = {path}\n", status=1).stderr, f"{path}: is not a JSON object")
+        with open(path, "w") as file:
+            file.write("{")
+        contains(world.check(f"management.load_definitions = {directory}\n", status=1).stderr, f"{path}: is not JSON")
+        with open(path, "w") as file:
+            file.write('{"vhosts": []}')
+        world.check(f"load_definitions = {path}\n")
+
+
+@case
+def config_two_nodes_do_not_share(world):
+    with world.directory() as directory, world.broker(directory) as broker:
+        data = os.path.join(directory, "data")
+        ports = ("--http-port", "0", "--prometheus-port", "0")
+        contains(world.revenant("--data-dir", data, "--port", "0", *ports, status=1).stderr, data)
+        other = os.path.join(directory, "other")
+        taken = str(broker.ports["amqp"])
+        contains(world.revenant("--data-dir", other, *ports, "--port", taken, status=1).stderr,
+                 f"cannot bind 127.0.0.1:{taken}: Address already in use")
 
 
 @case
