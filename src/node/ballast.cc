@@ -14,13 +14,14 @@ bool Ballast::is_there() const {
     return size && *size >= bytes;
 }
 
-void Ballast::hold(std::uint64_t free_bytes) {
+bool Ballast::hold(std::uint64_t free_bytes) {
     const std::lock_guard lock(mutex_);
-    if (held_ || free_bytes < plenty_bytes) return;
-    held_ = is_there();
-    if (held_) return;
+    held_ = held_ || is_there();
+    if (held_) return true;
+    if (free_bytes < plenty_bytes) return false;
     const auto file = disk_.create(path_);
     held_ = file && (*file)->allocate(bytes);
+    return true;
 }
 
 void Ballast::release() {

@@ -17,8 +17,9 @@ class Ballast {
     Ballast(journal::Disk& disk, std::string directory)
         : disk_(disk), path_(std::move(directory) + "/ballast") {}
 
-    // Takes the room if `free_bytes` are plenty and it is not held yet. Writes to the disk.
-    void hold(std::uint64_t free_bytes);
+    // Takes the room if `free_bytes` are plenty and it is not held yet. False: there is too little,
+    // and what there is must not go to publishers.
+    bool hold(std::uint64_t free_bytes);
     // May be called from any thread.
     void release();
 

@@ -113,7 +113,10 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.formats = {&amqp091::message_format()};
     settings.disk_full = [this](bool full) {
         full_disks_.fetch_add(full ? 1 : -1);
-        if (full) ballast_.release();
+        if (full) {
+            ballast_.release();
+            disk_alarm_.store(true);  // what it gives is not for publishers
+        }
         set_alarms();
     };
     settings.fatal = [this](const std::string& text) {
@@ -261,8 +264,10 @@ void Node::watch_resources() {
     while (!stopping_.load()) {
         memory_alarm_.store(resident_bytes() > memory_limit_bytes_.load());
         const auto free_bytes = disk_.free_bytes(config_.data_dir);
-        disk_alarm_.store(free_bytes.has_value() && *free_bytes < disk_free_limit_bytes_.load());
-        if (free_bytes && full_disks_.load() == 0) ballast_.hold(*free_bytes);
+        if (free_bytes && full_disks_.load() == 0) {
+            const bool roomy = ballast_.hold(*free_bytes);
+            disk_alarm_.store(!roomy || *free_bytes < disk_free_limit_bytes_.load());
+        }
         set_alarms();
         std::this_thread::sleep_for(std::chrono::milliseconds(250));
     }

@@ -112,10 +112,9 @@ Result<void, std::string> VhostStore::check_files(engine::State& state) const {
     for (const engine::JournalUse& use : engine::journal_in_use(state)) {
         for (const Lsn at : {use.first, use.last}) {
             if (journal_->holds(at)) continue;
-            return Unexpected{"journal damaged: directory " + directory_ +
-                              ": the segment with position " + std::to_string(at.value) +
-                              ", where messages are, is missing or too short; see "
-                              "docs/formats/journal.md for ways out"};
+            return Unexpected{"journal damaged: " + journal_->place_of(at) +
+                              ": here should be messages, but the file is missing or too short; "
+                              "see docs/formats/journal.md for ways out"};
         }
     }
     return {};
