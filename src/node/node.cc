@@ -161,7 +161,7 @@ Result<void, std::string> Node::listen() {
 }
 
 Result<Ready, std::string> Node::start() {
-    if (config_.data_dir.empty()) return Unexpected{std::string("data_dir names no directory")};
+    if (config_.data_dir.empty()) return Unexpected{std::string("--data-dir (data_dir) names no directory")};
     if (descriptor_limit() < descriptors_min) {
         return Unexpected{"Too many open files: only " + std::to_string(descriptor_limit()) +
                           " are allowed, and " + std::to_string(descriptors_min) +
