@@ -178,6 +178,7 @@ Response Api::respond(const Request& request) {
     const ApiSettings& settings = context_.settings();
     add_cors_headers({settings.cors_allow_origins, settings.cors_max_age_seconds}, request,
                      response);
+    response.headers.push_back({"content-security-policy", "script-src 'self'; object-src 'self'"});
     compress(request, response);
     return response;
 }

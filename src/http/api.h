@@ -47,6 +47,7 @@ struct ApiSettings {
     std::uint16_t channel_max = 2047;
     std::uint64_t disk_free_limit_bytes = 0;
     std::uint64_t max_message_bytes = 16777216;
+    std::string default_queue_type = "classic";  // in virtual hosts that name none
     Timestamp started_at;
     std::vector<ListenerView> listeners;
     // Pages of these origins may ask; `*` means every one.

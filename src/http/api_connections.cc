@@ -25,8 +25,7 @@ bool sees(const Call& call, const runtime::ConnectionView& connection) {
 
 json::object view_measured(const Context& context, const runtime::ConnectionView& connection,
                            const Wanted& wanted, const Trend& trend) {
-    constexpr std::array figures = {Figure::recv_oct, Figure::send_oct, Figure::recv_cnt,
-                                    Figure::send_cnt};
+    constexpr std::array figures = {Figure::recv_oct, Figure::send_oct};
     json::object view = view_connection(context.settings(), connection);
     view["send_pend"] = connection.unsent_bytes;
     if (connection.channel_max > 0) view["channel_max"] = connection.channel_max;

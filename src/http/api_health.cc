@@ -25,10 +25,16 @@ Response failed(std::string_view reason, const json::object& details) {
 }
 
 Response check_alarms(const Context& context, std::string_view where) {
-    if (!context.settings().memory_alarm()) return healthy();
+    const ApiSettings& settings = context.settings();
+    json::array alarms;
+    const auto add = [&](const char* resource) {
+        alarms.push_back(json::object{{"node", settings.node_name}, {"resource", resource}});
+    };
+    if (settings.memory_alarm()) add("memory");
+    if (settings.disk_alarm && settings.disk_alarm()) add("disk");
+    if (alarms.empty()) return healthy();
     return failed("There are alarms in effect " + std::string(where),
-                  {{"alarms", json::array{{{"node", context.settings().node_name},
-                                           {"resource", "memory"}}}}});
+                  {{"alarms", std::move(alarms)}});
 }
 
 Response check_port(const Context& context, const Call& call) {
@@ -91,6 +97,19 @@ void add_health_routes(Router& router, Context& context) {
     router.add("GET", "/health/checks/ready-to-serve-clients", Role::management, always);
     // There is no TLS listener whose certificate could expire.
     router.add("GET", "/health/checks/certificate-expiration/*/*", Role::management, always);
+    // What there is to be known of a cluster is in place once the API answers.
+    router.add("GET", "/health/checks/metadata-store/initialized", Role::management, always);
+    router.add("GET", "/health/checks/metadata-store/initialized/with-data", Role::management,
+               always);
+    router.add("GET", "/health/checks/reached-target-cluster-size", Role::management, alone);
+    router.add("GET", "/health/checks/node-is-mirror-sync-critical", Role::management, alone);
+    // A quorum queue of one node is its own leader.
+    for (const char* where :
+         {"all-vhosts", "all-vhosts/pattern/*", "vhost/*", "vhost/*/pattern/*"}) {
+        router.add("GET",
+                   std::string("/health/checks/quorum-queues-without-elected-leaders/") + where,
+                   Role::management, always);
+    }
     router.add("GET", "/aliveness-test/*", Role::vhost, always);
     router.add("GET", "/healthchecks/node", Role::management, always);
 }

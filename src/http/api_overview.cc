@@ -74,7 +74,7 @@ Response overview(Context& context, const Call& call) {
         {"erlang_version", ""},
         {"erlang_full_version", ""},
         {"disable_stats", false},
-        {"default_queue_type", "classic"},
+        {"default_queue_type", settings.default_queue_type},
         {"is_op_policy_updating_enabled", true},
         {"enable_queue_totals", false},
         {"message_stats", json::object{}},

@@ -197,6 +197,16 @@ bool queue_exists(Context& context, const std::string& vhost, const std::string&
         .value_or(false);
 }
 
+// The virtual host's own type or the node's, where the queue can be of it (amqp091 8.15).
+void add_default_type(const ApiSettings& settings, const Vhost& vhost,
+                      engine::DeclareQueue& command) {
+    const std::string& type =
+        vhost.default_queue_type.empty() ? settings.default_queue_type : vhost.default_queue_type;
+    if (type != "quorum" || !command.durable || command.auto_delete) return;
+    if (find(command.arguments, "x-queue-type") != nullptr) return;
+    command.arguments.push_back({"x-queue-type", Value::string("quorum")});
+}
+
 Response put_queue(Context& context, const Call& call) {
     const std::string& vhost_name = call.parameter(0);
     const auto name = amqp_name(call.parameter(1));
@@ -211,6 +221,7 @@ Response put_queue(Context& context, const Call& call) {
     if (!rights.queue(Permission::configure, *name)) return access_refused();
     if (const Vhost* const rules = call.access->find_vhost(vhost_name)) {
         command->queues_max = rules->limits.max_queues;
+        add_default_type(context.settings(), *rules, *command);
     }
     // DL-33: a queue that names a dead-letter exchange is written there by whoever declares it.
     if (const Value* dlx = find(command->arguments, "x-dead-letter-exchange");

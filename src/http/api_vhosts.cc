@@ -15,8 +15,9 @@ namespace {
 
 json::object view_vhost(Context& context, const Vhost& vhost, const Wanted& wanted,
                         const Trend& trend) {
-    const std::string type =
-        vhost.default_queue_type.empty() ? "classic" : vhost.default_queue_type;
+    const std::string type = vhost.default_queue_type.empty()
+                                 ? context.settings().default_queue_type
+                                 : vhost.default_queue_type;
     json::object view{
         {"name", to_json_string(vhost.name)},
         {"description", to_json_string(vhost.description)},

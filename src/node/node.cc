@@ -3,6 +3,7 @@
 #include "amqp091/properties.h"
 #include "base/check.h"
 #include "base/descriptors.h"
+#include "http/definitions.h"
 #include "node/addresses.h"
 #include "node/definitions_file.h"
 #include "node/machine_memory.h"
@@ -139,7 +140,9 @@ Result<void, std::string> Node::fill(bool known) {
     if (config_.definitions_path.empty()) return {};
     REVENANT_TRY(const auto files, read_definitions(config_.definitions_path));
     for (const DefinitionsFile& file : files) {
-        log_.warn("definitions are not imported in this version", {{"file", file.path}});
+        const auto imported = http::import_definitions(*broker_, file.json, "rmq-internal");
+        if (!imported) return Unexpected{file.path + ": " + imported.error()};
+        log_.info("definitions imported", {{"file", file.path}});
     }
     return {};
 }
@@ -222,6 +225,7 @@ http::ApiSettings Node::api_settings() {
     api.started_at = runtime::system_now();
     api.sample_interval = seconds(5);  // collect_statistics_interval of RabbitMQ
     api.max_message_bytes = config_.connection.max_message_size;
+    api.default_queue_type = config_.default_queue_type;
     api.disk_free_limit_bytes = disk_free_limit_bytes_.load();
     api.disk_alarm = [this] { return disk_alarm_.load() || full_disks_.load() > 0; };
     api.listeners = listeners_;

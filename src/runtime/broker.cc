@@ -167,6 +167,10 @@ void Broker::drop_vhost(const std::string& name) {
     if (found == vhosts_.end()) return;
     const auto vhost = found->second;
     vhosts_.erase(found);
+    if (settings_.disk != nullptr) {
+        const std::lock_guard lock(removing_mutex_);
+        removing_.insert(name);
+    }
     vhost->home().post([this, vhost, name](Reactor& reactor) {
         reactor.drop_vhost(*vhost);
         if (settings_.disk == nullptr) return;
@@ -175,11 +179,19 @@ void Broker::drop_vhost(const std::string& name) {
         // What is left if this fails goes with the next start.
         committer_->run(
             reactor,
-            [disk = settings_.disk, directory] {
-                static_cast<void>(disk->remove_directory(directory).has_value());
+            [this, directory, name] {
+                static_cast<void>(settings_.disk->remove_directory(directory).has_value());
+                const std::lock_guard lock(removing_mutex_);
+                removing_.erase(removing_.find(name));
+                removed_.notify_all();
             },
             [] {});
     });
+}
+
+void Broker::await_removal(const std::string& vhost) {
+    std::unique_lock lock(removing_mutex_);
+    removed_.wait_for(lock, close_patience, [&] { return !removing_.contains(vhost); });
 }
 
 // Told after every change of the catalog; the engine knows whether that is news.
@@ -193,6 +205,7 @@ void Broker::set_compatibility(const std::string& name, std::string_view wished)
 }
 
 Result<CatalogRecord, CatalogRefusal> Broker::change(const CatalogCommand& command) {
+    if (const auto* const wished = std::get_if<PutVhost>(&command)) await_removal(wished->name);
     const std::lock_guard lock(mutex_);
     if (catalog_store_ && !catalog_store_->has_room()) {
         return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};

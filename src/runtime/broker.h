@@ -12,6 +12,7 @@
 #include "runtime/vhost.h"
 #include "runtime/vhost_directories.h"
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -121,12 +123,18 @@ class Broker {
     void close_vhosts();
     void die(const std::string& text);
     void drop_vhost(const std::string& name);
+    void await_removal(const std::string& vhost);
     void set_compatibility(const std::string& name, std::string_view wished);
 
     const BrokerSettings settings_;
     std::unique_ptr<journal::DirectoryLock> lock_;
     std::unique_ptr<CatalogStore> catalog_store_;
     std::unique_ptr<VhostDirectories> directories_;
+    // Deleted virtual hosts whose directories are still there: one of the same name waits for them,
+    // or it would be removed with its predecessor.
+    std::mutex removing_mutex_;
+    std::condition_variable removed_;
+    std::multiset<std::string, std::less<>> removing_;
     std::vector<std::string> adopted_;  // virtual hosts that the catalog is to know again
     std::unique_ptr<Committer> committer_;
     std::vector<std::unique_ptr<Reactor>> reactors_;

@@ -77,30 +77,32 @@ def wipe(asked):
 def definitions_of_rabbitmq_are_imported_and_exported_the_same(world):
     documented(["definitions-vhosts", "definitions-queue-type"])
     rabbitmq = world.rabbitmq()
-    users = world.get("/definitions")["users"]
-    fill(rabbitmq)
-    exported = rabbitmq.get("/definitions")
-    equal(world.api("POST", "/definitions", exported).status, 204)
-    compare_lists(comparable(world.get("/definitions")), comparable(exported))
-    equal(world.get("/whoami", user="defs:secret")["name"], "defs")
-    equal(world.get("/whoami")["name"], "guest")
-    wipe(rabbitmq)
-    wipe(world)
-    world.delete("/global-parameters/internal_cluster_id")
-    equal(world.api("POST", "/definitions", {"users": users}).status, 204)
+    world.tidy()
+    try:
+        fill(rabbitmq)
+        exported = rabbitmq.get("/definitions")
+        equal(world.api("POST", "/definitions", exported).status, 204)
+        compare_lists(comparable(world.get("/definitions")), comparable(exported))
+        equal(world.get("/whoami", user="defs:secret")["name"], "defs")
+        equal(world.get("/whoami")["name"], "guest")
+    finally:
+        wipe(rabbitmq)
+        world.tidy()
 
 
 @case
 def rabbitmq_imports_definitions_and_exports_the_same(world):
     rabbitmq = world.rabbitmq()
-    fill(world)
-    exported = world.get("/definitions")
-    answer = rabbitmq.api("POST", "/definitions", exported)
-    equal((answer.status, answer.body), (204, b""))
-    compare_lists(comparable(rabbitmq.get("/definitions")), comparable(exported))
-    equal(rabbitmq.get("/whoami", user="defs:secret")["name"], "defs")
-    wipe(rabbitmq)
-    wipe(world)
+    try:
+        fill(world)
+        exported = world.get("/definitions")
+        answer = rabbitmq.api("POST", "/definitions", exported)
+        equal((answer.status, answer.body), (204, b""))
+        compare_lists(comparable(rabbitmq.get("/definitions")), comparable(exported))
+        equal(rabbitmq.get("/whoami", user="defs:secret")["name"], "defs")
+    finally:
+        wipe(rabbitmq)
+        wipe(world)
 
 
 # --- shapes ---
