@@ -96,10 +96,17 @@ struct Config {
 
     std::string http_path_prefix;
     std::uint64_t http_body_bytes_max = 20'000'000;
+    std::map<std::string, std::string, std::less<>> cors_origins;  // by number
+    std::int64_t cors_max_age_seconds = 1800;
+    Duration sample_interval = seconds(5);
     std::string prometheus_path = "/metrics";
     std::string definitions_path;  // imported at every start; empty: none
 
     LogConfig log;
+
+    // For those who ask what is in force: names and values without secrets, and where they stand.
+    std::map<std::string, std::string> said;
+    std::vector<std::string> files;
 };
 
 }  // namespace revenant::node

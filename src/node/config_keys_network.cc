@@ -189,12 +189,12 @@ std::vector<ConfigKey> http_keys() {
          [](Assignment& to) { return to.readable_file(to.config.tls.http_certificate_file); }},
         {"management.ssl.keyfile", "", no_effect, plain, "Its key",
          [](Assignment& to) { return to.readable_file(to.config.tls.http_key_file); }},
-        {"management.cors.allow_origins.$n", "", no_effect, plain,
-         "Pages of these origins may use the API",
-         [](Assignment& to) {
-             std::string ignored;
-             return to.text(ignored);
-         }},
+        {"management.cors.max_age", "1800", works, plain,
+         "Seconds a browser remembers that they may",
+         [](Assignment& to) { return to.number(to.config.cors_max_age_seconds, 0, 86'400); }},
+        {"management.cors.allow_origins.$n", "", works, plain,
+         "Pages of these origins may use the API; `*` is every one",
+         [](Assignment& to) { return to.text(to.config.cors_origins[std::string(to.variable)]); }},
         {"management.login_session_timeout", "480", no_effect, plain, "Minutes until UI logs out",
          ignored_number},
         {"prometheus.tcp.port", "15692", works, plain, "Metrics",

@@ -3,6 +3,7 @@
 #include "amqp091/properties.h"
 #include "base/check.h"
 #include "base/descriptors.h"
+#include "http/definitions.h"
 #include "node/addresses.h"
 #include "node/definitions_file.h"
 #include "node/machine_memory.h"
@@ -124,8 +125,17 @@ runtime::BrokerSettings Node::broker_settings() {
     return settings;
 }
 
+// Definitions with users and virtual hosts take the place of the first content, as in RabbitMQ.
 Result<void, std::string> Node::fill(bool known) {
-    if (!known) {
+    std::vector<DefinitionsFile> files;
+    if (!config_.definitions_path.empty()) {
+        REVENANT_TRY(files, read_definitions(config_.definitions_path));
+    }
+    const bool brings_users =
+        std::any_of(files.begin(), files.end(), [](const auto& file) { return file.has_users; });
+    const bool brings_vhosts =
+        std::any_of(files.begin(), files.end(), [](const auto& file) { return file.has_vhosts; });
+    if (!known && !(brings_users && brings_vhosts)) {
         for (const CatalogCommand& command :
              default_content(config_.first_content, random_salt())) {
             const auto record = broker_->change(command);
@@ -133,10 +143,12 @@ Result<void, std::string> Node::fill(bool known) {
         }
     }
     REVENANT_TRY_VOID(broker_->adopt_vhosts());
-    if (config_.definitions_path.empty()) return {};
-    REVENANT_TRY(const auto files, read_definitions(config_.definitions_path));
     for (const DefinitionsFile& file : files) {
-        log_.warn("definitions are not imported in this version", {{"file", file.path}});
+        if (const auto done = http::import_definitions(*broker_, file.json, "rmq-internal");
+            !done) {
+            return Unexpected{file.path + ": " + done.error()};
+        }
+        log_.info("definitions imported", {{"file", file.path}});
     }
     return {};
 }
@@ -217,7 +229,11 @@ http::ApiSettings Node::api_settings() {
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
     api.started_at = runtime::system_now();
-    api.sample_interval = seconds(5);  // collect_statistics_interval of RabbitMQ
+    api.sample_interval = config_.sample_interval;
+    api.cors_max_age_seconds = config_.cors_max_age_seconds;
+    for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
+    api.config_files = config_.files;
+    api.configuration = [this] { return config_.said; };
     api.max_message_bytes = config_.connection.max_message_size;
     api.disk_free_limit_bytes = disk_free_limit_bytes_.load();
     api.disk_alarm = [this] { return disk_alarm_.load() || full_disks_.load() > 0; };

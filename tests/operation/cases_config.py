@@ -1,4 +1,5 @@
 """revenant.conf: what it may say, what wins, and what is told when it is wrong."""
+import json
 import os
 import re
 import socket
@@ -181,6 +182,33 @@ def config_definitions_must_be_json(world):
         with open(path, "w") as file:
             file.write('{"vhosts": []}')
         world.check(f"load_definitions = {path}\n")
+
+
+@case
+def config_definitions_are_there_from_the_start(world):
+    document = {
+        "users": [{"name": "from-file", "password": "p", "tags": ["administrator"]}], "vhosts": [{"name": "v"}],
+        "permissions": [{"user": "from-file", "vhost": "v", "configure": ".*", "write": ".*", "read": ".*"}],
+        "queues": [{"name": "q", "vhost": "v", "durable": True, "auto_delete": False, "arguments": {}}]}
+    with world.directory() as directory:
+        path = os.path.join(directory, "d.json")
+        with open(path, "w") as file:
+            json.dump(document, file)
+        for _ in range(2):  # a second start finds everything there
+            with world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()) as broker:
+                equal(broker.json("/api/queues/v/q", user="from-file:p")["name"], "q")
+                equal([one["name"] for one in broker.json("/api/users", user="from-file:p")], ["from-file"])
+                connect(broker, "from-file", "p", "v").close()
+                contains(broker.log(), f"definitions imported file={path}")
+        document["queues"][0]["vhost"] = "nosuch"
+        with open(path, "w") as file:
+            json.dump(document, file)
+        try:
+            world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()).stop()
+        except Mismatch as mismatch:
+            contains(str(mismatch), "nosuch")
+        else:
+            raise Mismatch("started with definitions that cannot be")
 
 
 @case
