@@ -4,6 +4,7 @@
 
 #include "amqp091/host.h"
 #include "catalog/catalog.h"
+#include "net/network.h"
 #include "tls/peer.h"
 
 #include <cstdint>
@@ -86,6 +87,7 @@ struct Config {
     double disk_free_limit_share = 0;  // of the machine's memory
 
     amqp091::ConnectionSettings connection;
+    net::SocketOptions sockets;
     // By the name behind auth_mechanisms; none: those of the connection settings.
     std::map<std::string, Mechanism, std::less<>> mechanisms;
     std::optional<std::uint64_t> connections_max;

@@ -86,7 +86,7 @@ TEST_F(ConfigurationTest, AllFaultsAreToldWithTheirPlaces) {
 TEST_F(ConfigurationTest, WhatHasNoEffectIsSaid) {
     const Configuration configuration = load(
         "consumer_timeout = 5000\n"
-        "tcp_listen_options.nodelay = true\n"
+        "management.rates_mode = basic\n"
         "cluster_formation.dns.hostname = x\n");
     ASSERT_EQ(configuration.warnings.size(), 2U);
     EXPECT_EQ(configuration.warnings[0],

@@ -43,7 +43,9 @@ class LogFile : public testing::Test {
         config_.directory = testing::TempDir() + "log_test" + std::to_string(getpid());
         config_.file = "r.log";
     }
-    ~LogFile() override { if (config_.directory != "/dev/null") std::filesystem::remove_all(config_.directory); }
+    ~LogFile() override {
+        if (config_.directory != "/dev/null") std::filesystem::remove_all(config_.directory);
+    }
     std::string path(const char* name = "r.log") const { return config_.directory + "/" + name; }
 
     LogConfig config_;

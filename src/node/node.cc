@@ -188,7 +188,7 @@ Result<Ready, std::string> Node::start() {
     amqp091::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
     network_ = std::make_unique<net::Network>(
-        net::NetworkSettings{std::move(connection), config_.tls.login}, *broker_,
+        net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets}, *broker_,
         [this](std::string_view text) {
             const auto [name, rest] = split_diary(text);
             if (name.empty()) {

@@ -6,7 +6,7 @@ import socket
 
 import pika
 
-from world import Mismatch, case, contains, equal, lacks
+from world import Mismatch, case, contains, equal, eventually, lacks
 
 PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = 0\n" \
         "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
@@ -157,6 +157,22 @@ def config_several_listeners_and_none(world):
     with world.directory() as directory, world.broker(directory, text, options=()) as broker:
         contains(broker.first_line, "amqp=none ")
         equal(broker.json("/api/overview")["node"], "revenant@localhost")
+
+
+def timers(port):
+    """Of the established connections to the port, as the kernel shows them: 2 is keep-alive."""
+    with open("/proc/net/tcp") as file:
+        rows = [line.split() for line in file.readlines()[1:]]
+    return [int(row[5].split(":")[0], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) == port]
+
+
+@case
+def config_sockets_are_kept_alive_when_asked(world):
+    for text, wanted in (("tcp_listen_options.keepalive = true\ntcp_listen_options.backlog = 16\n", 2), ("", 0)):
+        with world.directory() as directory, world.broker(directory, text) as broker:
+            connection = connect(broker)
+            eventually(lambda: timers(broker.ports["amqp"]) == [wanted], f"the timer of the connection is {wanted}")
+            connection.close()
 
 
 @case
