@@ -157,6 +157,18 @@ Outcome status(const Invocation& invocation) {
     return {};
 }
 
+// What somebody configured; `revenant --check-config` shows defaults as well.
+Outcome environment(const Invocation& invocation) {
+    invocation.banner("Application environment of the node at " + invocation.client.settings().url +
+                      " ...");
+    REVENANT_TRY(const json::value settings, invocation.get("/config/effective"));
+    if (!settings.is_object()) {
+        return Unexpected{Failure{ExitCode::software, "the node's answer is not understood"}};
+    }
+    invocation.print(settings.get_object());
+    return {};
+}
+
 // For the completion of a shell.
 Outcome autocomplete(const Invocation& invocation) {
     const std::string begin = invocation.arguments.empty() ? "" : invocation.argument(0);
@@ -173,6 +185,8 @@ constexpr Command commands[] = {
     {"wait", 0, 1, "[PIDFILE] [-t SECONDS]",
      "The same as await_startup: the node is found by its URL.", "wait -t 30", await_startup},
     {"status", 0, 0, "", "Shows the state of the node.", "status --formatter json", status},
+    {"environment", 0, 0, "", "Lists what was configured, without secrets.",
+     "environment --formatter json", environment},
     {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
      version},
     {"autocomplete", 0, 1, "[BEGINNING]", "Lists commands that begin so, for shells.",

@@ -39,12 +39,6 @@ Outcome set_disk(const Invocation& /*invocation*/) {
         "revenant, or SIGHUP");
 }
 
-Outcome environment(const Invocation& /*invocation*/) {
-    return no(
-        "the settings in force are shown by 'revenant --check-config --config FILE', called "
-        "as the node is");
-}
-
 Outcome rotate_logs(const Invocation& /*invocation*/) {
     return no("log files are opened anew by systemctl reload revenant, or SIGHUP");
 }
@@ -72,7 +66,6 @@ constexpr Command commands[] = {
     refusal("set_log_level", "Refused: set it in revenant.conf.", set_log_level),
     refusal("set_vm_memory_high_watermark", "Refused: set it in revenant.conf.", set_memory),
     refusal("set_disk_free_limit", "Refused: set it in revenant.conf.", set_disk),
-    refusal("environment", "Refused: revenant --check-config shows it.", environment),
     refusal("rotate_logs", "Refused: reload the service.", rotate_logs),
 };
 

@@ -19,7 +19,6 @@
 namespace revenant::net {
 namespace {
 
-constexpr int backlog = 4096;
 constexpr int accepts_per_turn = 256;
 
 std::string show_address(const sockaddr_storage& address) {
@@ -52,6 +51,20 @@ PeerPlace place_of(const sockaddr_storage& peer) {
         IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127;
     return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || mapped_loopback ? PeerPlace::loopback
                                                                   : PeerPlace::elsewhere;
+}
+
+// Accepted sockets inherit them.
+void set_options(int descriptor, const SocketOptions& options) {
+    const int nodelay = options.nodelay ? 1 : 0;
+    const int keepalive = options.keepalive ? 1 : 0;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof nodelay);
+    setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &keepalive, sizeof keepalive);
+    if (options.send_buffer_bytes > 0) {
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &options.send_buffer_bytes, sizeof(int));
+    }
+    if (options.receive_buffer_bytes > 0) {
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &options.receive_buffer_bytes, sizeof(int));
+    }
 }
 
 }  // namespace
@@ -92,8 +105,9 @@ Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
     if (descriptor < 0) return fail("open a socket for");
     const int on = 1;
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    set_options(descriptor, network.settings().sockets);
     if (bind(descriptor, found->ai_addr, found->ai_addrlen) != 0) return fail("bind");
-    if (::listen(descriptor, backlog) != 0) return fail("listen on");
+    if (::listen(descriptor, network.settings().sockets.backlog) != 0) return fail("listen on");
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size);
@@ -145,8 +159,6 @@ void Listener::ready(std::uint32_t) {
             network_.note("connections are refused: the descriptors left are kept for files");
             continue;
         }
-        const int on = 1;
-        setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         sockaddr_storage local{};
         size = sizeof local;
         getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &size);

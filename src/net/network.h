@@ -20,9 +20,19 @@ namespace revenant::net {
 class Listener;
 class Socket;
 
+// Of every AMQP listener and of the connections it accepts.
+struct SocketOptions {
+    int backlog = 4096;
+    bool nodelay = true;
+    bool keepalive = false;
+    int send_buffer_bytes = 0;  // 0: what the system thinks right
+    int receive_buffer_bytes = 0;
+};
+
 struct NetworkSettings {
     amqp091::ConnectionSettings connection;
     tls::CertificateLogin certificate_login;
+    SocketOptions sockets = {};
 };
 
 struct ListenAddress {

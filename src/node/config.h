@@ -4,6 +4,7 @@
 
 #include "amqp091/host.h"
 #include "catalog/catalog.h"
+#include "net/network.h"
 #include "tls/peer.h"
 
 #include <cstdint>
@@ -86,6 +87,7 @@ struct Config {
     double disk_free_limit_share = 0;  // of the machine's memory
 
     amqp091::ConnectionSettings connection;
+    net::SocketOptions sockets;
     // By the name behind auth_mechanisms; none: those of the connection settings.
     std::map<std::string, Mechanism, std::less<>> mechanisms;
     std::optional<std::uint64_t> connections_max;
@@ -96,10 +98,17 @@ struct Config {
 
     std::string http_path_prefix;
     std::uint64_t http_body_bytes_max = 20'000'000;
+    std::map<std::string, std::string, std::less<>> cors_origins;  // by number
+    std::int64_t cors_max_age_seconds = 1800;
+    Duration sample_interval = seconds(5);
     std::string prometheus_path = "/metrics";
     std::string definitions_path;  // imported at every start; empty: none
 
     LogConfig log;
+
+    // For those who ask what is in force: names and values without secrets, and where they stand.
+    std::map<std::string, std::string> said;
+    std::vector<std::string> files;
 };
 
 }  // namespace revenant::node

@@ -32,7 +32,6 @@ struct Assignment {
     Config& config;
     const Setting& setting;
     std::string_view variable;  // what stands for the $name of the key
-    std::string remark = {};    // what the operator should know about a value that is taken
 
     template <typename Number>
     Outcome number(Number& field, std::uint64_t min, std::uint64_t max) {

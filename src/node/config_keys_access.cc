@@ -60,12 +60,7 @@ Outcome backend(Assignment& to) {
 Outcome mechanism(Assignment& to) {
     std::string name;
     REVENANT_TRY_VOID(to.one_of(name, {"PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL"}));
-    const Mechanism chosen = *mechanism_named(name);
-    if (chosen == Mechanism::external) {
-        to.remark = "EXTERNAL has no effect in this version";
-        return {};
-    }
-    to.config.mechanisms[std::string(to.variable)] = chosen;
+    to.config.mechanisms[std::string(to.variable)] = *mechanism_named(name);
     auto& offered = to.config.connection.mechanisms;
     offered.clear();
     for (const auto& [number, one] : to.config.mechanisms) offered.push_back(one);

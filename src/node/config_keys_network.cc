@@ -157,16 +157,21 @@ std::vector<ConfigKey> connection_keys() {
         {"session_max_per_connection", "64", no_effect, plain, "AMQP 1.0: sessions",
          ignored_number},
         {"link_max_per_session", "256", no_effect, plain, "AMQP 1.0: links", ignored_number},
-        {"tcp_listen_options.backlog", "128", no_effect, plain,
-         "Connections waiting to be accepted (4096 here)", ignored_number},
-        {"tcp_listen_options.nodelay", "true", no_effect, plain,
-         "Small packets are not held back (always so here)", ignored_flag},
-        {"tcp_listen_options.keepalive", "false", no_effect, plain, "TCP's own keep-alive",
-         ignored_flag},
-        {"tcp_listen_options.sndbuf", "", no_effect, plain, "Bytes of the kernel's send buffer",
-         ignored_number},
-        {"tcp_listen_options.recbuf", "", no_effect, plain, "Bytes of the kernel's receive buffer",
-         ignored_number},
+        {"tcp_listen_options.backlog", "4096", works, plain,
+         "Connections waiting to be accepted; the system may allow less",
+         [](Assignment& to) { return to.number(to.config.sockets.backlog, 1, 1U << 20); }},
+        {"tcp_listen_options.nodelay", "true", works, plain, "Small packets are not held back",
+         [](Assignment& to) { return to.flag(to.config.sockets.nodelay); }},
+        {"tcp_listen_options.keepalive", "false", works, plain, "TCP's own keep-alive",
+         [](Assignment& to) { return to.flag(to.config.sockets.keepalive); }},
+        {"tcp_listen_options.sndbuf", "", works, plain, "Bytes of the system's send buffer",
+         [](Assignment& to) {
+             return to.number(to.config.sockets.send_buffer_bytes, 1024, 1U << 30);
+         }},
+        {"tcp_listen_options.recbuf", "", works, plain, "Bytes of the system's receive buffer",
+         [](Assignment& to) {
+             return to.number(to.config.sockets.receive_buffer_bytes, 1024, 1U << 30);
+         }},
         {"proxy_protocol", "false", no_effect, plain, "A PROXY header precedes every connection",
          ignored_flag},
     };
@@ -189,12 +194,12 @@ std::vector<ConfigKey> http_keys() {
          [](Assignment& to) { return to.readable_file(to.config.tls.http_certificate_file); }},
         {"management.ssl.keyfile", "", no_effect, plain, "Its key",
          [](Assignment& to) { return to.readable_file(to.config.tls.http_key_file); }},
-        {"management.cors.allow_origins.$n", "", no_effect, plain,
-         "Pages of these origins may use the API",
-         [](Assignment& to) {
-             std::string ignored;
-             return to.text(ignored);
-         }},
+        {"management.cors.max_age", "1800", works, plain,
+         "Seconds a browser remembers that they may",
+         [](Assignment& to) { return to.number(to.config.cors_max_age_seconds, 0, 86'400); }},
+        {"management.cors.allow_origins.$n", "", works, plain,
+         "Pages of these origins may use the API; `*` is every one",
+         [](Assignment& to) { return to.text(to.config.cors_origins[std::string(to.variable)]); }},
         {"management.login_session_timeout", "480", no_effect, plain, "Minutes until UI logs out",
          ignored_number},
         {"prometheus.tcp.port", "15692", works, plain, "Metrics",

@@ -23,11 +23,6 @@ Outcome any_flag(Assignment& to) {
     return to.flag(ignored);
 }
 
-Outcome any_number(Assignment& to) {
-    std::uint64_t ignored = 0;
-    return to.number(ignored, 0, UINT64_MAX);
-}
-
 Outcome definitions(Assignment& to) {
     REVENANT_TRY_VOID(to.readable_file(to.config.definitions_path));
     if (const auto files = read_definitions(to.setting.value); !files) {
@@ -78,9 +73,9 @@ std::vector<ConfigKey> node_keys() {
          [](Assignment& to) { return to.text(to.config.connection.cluster_name); }},
         {"cluster_tags.$key", "", no_effect, plain, "Told in the API", any_text},
         {"node_tags.$key", "", no_effect, plain, "Told in the API", any_text},
-        {"load_definitions", "", no_effect, plain,
-         "A file, or a directory of them, read at the start", definitions},
-        {"definitions.local.path", "", no_effect, plain, "The same", definitions},
+        {"load_definitions", "", works, plain, "A file, or a directory of them, read at the start",
+         definitions},
+        {"definitions.local.path", "", works, plain, "The same", definitions},
         {"definitions.import_backend", "local_filesystem", works, plain,
          "`local_filesystem` is the only one",
          [](Assignment& to) {
@@ -89,7 +84,7 @@ std::vector<ConfigKey> node_keys() {
          }},
         {"definitions.skip_if_unchanged", "false", no_effect, plain,
          "Definitions read before are not read again", any_flag},
-        {"management.load_definitions", "", no_effect, plain, "The same as `load_definitions`",
+        {"management.load_definitions", "", works, plain, "The same as `load_definitions`",
          definitions},
         {"cluster_formation.*", "", of_clusters, plain, "How a node finds others", any_text},
         {"cluster_partition_handling", "ignore", of_clusters, plain, "", any_text},
@@ -136,8 +131,9 @@ std::vector<ConfigKey> statistics_keys() {
              std::string ignored;
              return to.one_of(ignored, {"none", "coarse", "fine"});
          }},
-        {"collect_statistics_interval", "5000", no_effect, plain, "Milliseconds between samples",
-         any_number},
+        {"collect_statistics_interval", "5000", works, plain,
+         "Milliseconds between the samples that rates are made of",
+         [](Assignment& to) { return to.milliseconds(to.config.sample_interval); }},
         {"management.disable_stats", "false", no_effect, plain, "The API tells no rates", any_flag},
         {"management.enable_queue_totals", "false", no_effect, plain,
          "It then still tells the depth of queues", any_flag},

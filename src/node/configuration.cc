@@ -46,9 +46,6 @@ void apply(const Setting& setting, Configuration& into) {
         into.warnings.push_back(setting.origin + ": " + setting.key + ": " +
                                 std::string(standing_text(key->standing)));
     }
-    if (!assignment.remark.empty()) {
-        into.warnings.push_back(setting.origin + ": " + setting.key + ": " + assignment.remark);
-    }
     into.in_force[setting.key] = {setting.value, setting.origin, key};
 }
 
@@ -85,6 +82,10 @@ Configuration load_configuration(const Sources& sources) {
     for (const Setting& setting : lines.settings) apply(setting, result);
     for (const Setting& setting : environment.settings) apply(setting, result);
     for (const Setting& setting : sources.command_line) apply(setting, result);
+    for (const auto& [name, setting] : result.in_force) {
+        result.config.said[name] = shown_value(*setting.key, setting.value);
+    }
+    result.config.files = std::move(lines.files);
     return result;
 }
 

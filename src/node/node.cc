@@ -128,8 +128,17 @@ runtime::BrokerSettings Node::broker_settings() {
     return settings;
 }
 
+// Definitions with users and virtual hosts take the place of the first content, as in RabbitMQ.
 Result<void, std::string> Node::fill(bool known) {
-    if (!known) {
+    std::vector<DefinitionsFile> files;
+    if (!config_.definitions_path.empty()) {
+        REVENANT_TRY(files, read_definitions(config_.definitions_path));
+    }
+    const bool brings_users =
+        std::any_of(files.begin(), files.end(), [](const auto& file) { return file.has_users; });
+    const bool brings_vhosts =
+        std::any_of(files.begin(), files.end(), [](const auto& file) { return file.has_vhosts; });
+    if (!known && !(brings_users && brings_vhosts)) {
         for (const CatalogCommand& command :
              default_content(config_.first_content, random_salt())) {
             const auto record = broker_->change(command);
@@ -137,8 +146,6 @@ Result<void, std::string> Node::fill(bool known) {
         }
     }
     REVENANT_TRY_VOID(broker_->adopt_vhosts());
-    if (config_.definitions_path.empty()) return {};
-    REVENANT_TRY(const auto files, read_definitions(config_.definitions_path));
     for (const DefinitionsFile& file : files) {
         const auto imported = http::import_definitions(*broker_, file.json, "rmq-internal");
         if (!imported) return Unexpected{file.path + ": " + imported.error()};
@@ -182,7 +189,7 @@ Result<Ready, std::string> Node::start() {
     amqp091::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
     network_ = std::make_unique<net::Network>(
-        net::NetworkSettings{std::move(connection), config_.tls.login}, *broker_,
+        net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets}, *broker_,
         [this](std::string_view text) {
             const auto [name, rest] = split_diary(text);
             if (name.empty()) {
@@ -223,7 +230,11 @@ http::ApiSettings Node::api_settings() {
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
     api.started_at = runtime::system_now();
-    api.sample_interval = seconds(5);  // collect_statistics_interval of RabbitMQ
+    api.sample_interval = config_.sample_interval;
+    api.cors_max_age_seconds = config_.cors_max_age_seconds;
+    for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
+    api.config_files = config_.files;
+    api.configuration = [this] { return config_.said; };
     api.max_message_bytes = config_.connection.max_message_size;
     api.default_queue_type = config_.default_queue_type;
     api.disk_free_limit_bytes = disk_free_limit_bytes_.load();

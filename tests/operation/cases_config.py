@@ -1,11 +1,12 @@
 """revenant.conf: what it may say, what wins, and what is told when it is wrong."""
+import json
 import os
 import re
 import socket
 
 import pika
 
-from world import Mismatch, case, contains, equal, lacks
+from world import Mismatch, case, contains, equal, eventually, lacks
 
 PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = 0\n" \
         "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
@@ -158,6 +159,22 @@ def config_several_listeners_and_none(world):
         equal(broker.json("/api/overview")["node"], "revenant@localhost")
 
 
+def timers(port):
+    """Of the established connections to the port, as the kernel shows them: 2 is keep-alive."""
+    with open("/proc/net/tcp") as file:
+        rows = [line.split() for line in file.readlines()[1:]]
+    return [int(row[5].split(":")[0], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) == port]
+
+
+@case
+def config_sockets_are_kept_alive_when_asked(world):
+    for text, wanted in (("tcp_listen_options.keepalive = true\ntcp_listen_options.backlog = 16\n", 2), ("", 0)):
+        with world.directory() as directory, world.broker(directory, text) as broker:
+            connection = connect(broker)
+            eventually(lambda: timers(broker.ports["amqp"]) == [wanted], f"the timer of the connection is {wanted}")
+            connection.close()
+
+
 @case
 def config_loopback_users_are_kept_out(world):
     # Whoever is not on this machine cannot be played here; the list is what the API is given.
@@ -181,6 +198,33 @@ def config_definitions_must_be_json(world):
         with open(path, "w") as file:
             file.write('{"vhosts": []}')
         world.check(f"load_definitions = {path}\n")
+
+
+@case
+def config_definitions_are_there_from_the_start(world):
+    document = {
+        "users": [{"name": "from-file", "password": "p", "tags": ["administrator"]}], "vhosts": [{"name": "v"}],
+        "permissions": [{"user": "from-file", "vhost": "v", "configure": ".*", "write": ".*", "read": ".*"}],
+        "queues": [{"name": "q", "vhost": "v", "durable": True, "auto_delete": False, "arguments": {}}]}
+    with world.directory() as directory:
+        path = os.path.join(directory, "d.json")
+        with open(path, "w") as file:
+            json.dump(document, file)
+        for _ in range(2):  # a second start finds everything there
+            with world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()) as broker:
+                equal(broker.json("/api/queues/v/q", user="from-file:p")["name"], "q")
+                equal([one["name"] for one in broker.json("/api/users", user="from-file:p")], ["from-file"])
+                connect(broker, "from-file", "p", "v").close()
+                contains(broker.log(), f"definitions imported file={path}")
+        document["queues"][0]["vhost"] = "nosuch"
+        with open(path, "w") as file:
+            json.dump(document, file)
+        try:
+            world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()).stop()
+        except Mismatch as mismatch:
+            contains(str(mismatch), "nosuch")
+        else:
+            raise Mismatch("started with definitions that cannot be")
 
 
 @case

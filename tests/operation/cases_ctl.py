@@ -192,8 +192,22 @@ def ctl_checks_health_as_rabbitmq_diagnostics(node):
 def ctl_says_why_it_will_not(node):
     for command, part in ((("eval", "1."), "no Erlang"), (("stop_app",), "systemctl stop"), (("reset",), "data directory"),
                           (("join_cluster", "rabbit@x"), "single node"), (("set_log_level", "debug"), "log.default.level"),
-                          (("set_disk_free_limit", "1GB"), "disk_free_limit"), (("environment",), "--check-config")):
+                          (("set_disk_free_limit", "1GB"), "disk_free_limit")):
         contains(node.ctl(*command, status=69).stderr, part)
+
+
+@case
+def ctl_shows_what_was_configured(world):
+    with world.directory() as directory:
+        text = "heartbeat = 30\ndefault_pass = hunter2\nlog.console.level = warning\n"
+        with world.broker(directory, text) as broker:
+            node = Node(world, directory, broker)
+            shown = node.ctl("environment", "--formatter", "json", "--password", "hunter2").stdout
+            settings = json.loads(shown)
+            equal((settings["heartbeat"], settings["listeners.tcp.default"]), ("30", "0"))
+            lacks(shown, "hunter2")
+            contains(node.ctl("environment", "-q", "--password", "hunter2").stdout, "heartbeat\t30\n")
+            equal(broker.json("/api/nodes", user="guest:hunter2")[0]["config_files"], [broker.config])
 
 
 @with_node
