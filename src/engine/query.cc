@@ -280,6 +280,7 @@ ObjectCounters count_objects(Engine& engine) {
                                    queue.ready_count(), queue.unacked_count()});
     });
     for (const Exchange* exchange : engine.state().exchanges_by_name()) {
+        if (exchange->published_in == 0) continue;
         counters.exchanges.push_back(
             {exchange->name(), exchange->published_in, exchange->published_out});
     }

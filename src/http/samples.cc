@@ -311,6 +311,9 @@ void Samples::take(Context& context, Timestamp now) {
 void Samples::keep(std::vector<std::pair<std::string, Figures>> objects, Timestamp now) {
     const std::lock_guard lock(mutex_);
     Pairs pairs;
+    // What was not there the last time, or idle, began with nothing.
+    std::optional<Sample> beginning;
+    if (!objects_.empty()) beginning = Sample{objects_taken_, Figures{}};
     for (auto& [key, figures] : objects) {
         const Sample sample{now, figures};
         if (const auto watched = watched_.find(key); watched != watched_.end()) {
@@ -320,10 +323,10 @@ void Samples::keep(std::vector<std::pair<std::string, Figures>> objects, Timesta
         const auto known = objects_.find(key);
         pairs.emplace(
             std::move(key),
-            Pair{known == objects_.end() ? std::nullopt : std::optional(known->second.last),
-                 sample});
+            Pair{known == objects_.end() ? beginning : std::optional(known->second.last), sample});
     }
     objects_ = std::move(pairs);
+    objects_taken_ = now;
     std::erase_if(watched_,
                   [&](const auto& one) { return now - one.second.looked_at > watching_lasts; });
 }

@@ -171,6 +171,7 @@ class Samples {
     std::mutex mutex_;  // guards everything below
     std::optional<History> node_;
     Pairs objects_;
+    Timestamp objects_taken_;
     std::unordered_map<std::string, Watched> watched_;
     Timestamp interested_until_;
     Timestamp last_taken_;
