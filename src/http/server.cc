@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/write.hpp>
@@ -14,14 +15,17 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -125,18 +129,30 @@ class Server::Core {
     std::uint16_t port_ = 0;
     std::vector<std::thread> threads_;
 
-    friend class Session;
+    template <typename Stream>
     class Session;
+    void serve(tcp::socket socket);
 };
 
+namespace {
+
+using PlainStream = beast::tcp_stream;
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+
+}  // namespace
+
 // One connection: wait for a byte, read the header, perhaps refuse, read the body, answer, again.
-class Server::Core::Session : public std::enable_shared_from_this<Session> {
+template <typename Stream>
+class Server::Core::Session : public std::enable_shared_from_this<Session<Stream>> {
   public:
-    Session(Core& core, tcp::socket socket) : core_(core), stream_(std::move(socket)) {
+    // `arguments` are what the stream needs besides the socket.
+    template <typename... Arguments>
+    Session(Core& core, tcp::socket socket, Arguments&&... arguments)
+        : core_(core), stream_(std::move(socket), std::forward<Arguments>(arguments)...) {
         error_code error;
-        const auto peer = stream_.socket().remote_endpoint(error);
+        const auto peer = this->socket().remote_endpoint(error);
         from_loopback_ = !error && is_loopback(peer.address());
-        stream_.socket().set_option(tcp::no_delay(true), error);
+        this->socket().set_option(tcp::no_delay(true), error);
     }
     ~Session() {
         release_large();
@@ -147,13 +163,31 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
 
     void start() {
         asio::dispatch(stream_.get_executor(),
-                       [self = shared_from_this()] { self->await_request(); });
+                       [self = this->shared_from_this()] { self->begin(); });
     }
+    // The context that a TLS stream refers to lives as long as its session.
+    void keep(std::shared_ptr<asio::ssl::context> context) { context_ = std::move(context); }
 
   private:
     using Parser = beast::http::request_parser<beast::http::string_body>;
+    static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
 
-    void expire_after(Duration duration) { stream_.expires_after(chrono(duration)); }
+    tcp::socket& socket() { return beast::get_lowest_layer(stream_).socket(); }
+    void expire_after(Duration duration) {
+        beast::get_lowest_layer(stream_).expires_after(chrono(duration));
+    }
+
+    void begin() {
+        if constexpr (is_tls) {
+            expire_after(core_.settings().header_timeout);
+            stream_.async_handshake(asio::ssl::stream_base::server,
+                                    [self = this->shared_from_this()](error_code error) {
+                                        if (!error) self->await_request();
+                                    });
+        } else {
+            await_request();
+        }
+    }
 
     void await_request() {
         release_large();
@@ -162,19 +196,22 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
         parser_->body_limit(core_.settings().body_bytes_max);
         expire_after(core_.settings().idle_timeout);
         if (buffer_.size() > 0) return read_header();
-        stream_.async_read_some(buffer_.prepare(first_read_bytes),
-                                [self = shared_from_this()](error_code error, std::size_t bytes) {
-                                    if (error) return;
-                                    self->buffer_.commit(bytes);
-                                    self->read_header();
-                                });
+        stream_.async_read_some(
+            buffer_.prepare(first_read_bytes),
+            [self = this->shared_from_this()](error_code error, std::size_t bytes) {
+                if (error) return;
+                self->buffer_.commit(bytes);
+                self->read_header();
+            });
     }
 
     void read_header() {
         expire_after(core_.settings().header_timeout);
         beast::http::async_read_header(
             stream_, buffer_, *parser_,
-            [self = shared_from_this()](error_code error, std::size_t) { self->on_header(error); });
+            [self = this->shared_from_this()](error_code error, std::size_t) {
+                self->on_header(error);
+            });
     }
 
     void on_header(error_code error) {
@@ -200,14 +237,14 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
         const std::string* const expect = request_.find_header("expect");
         if (expect == nullptr || lower(*expect) != "100-continue") return read_body();
         asio::async_write(stream_, asio::buffer(continue_line),
-                          [self = shared_from_this()](error_code failed, std::size_t) {
+                          [self = this->shared_from_this()](error_code failed, std::size_t) {
                               if (!failed) self->read_body();
                           });
     }
 
     void read_body() {
         beast::http::async_read(stream_, buffer_, *parser_,
-                                [self = shared_from_this()](error_code error, std::size_t) {
+                                [self = this->shared_from_this()](error_code error, std::size_t) {
                                     if (error) return self->on_read_error(error);
                                     self->request_.body = std::move(self->parser_->get().body());
                                     self->answer();
@@ -261,7 +298,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
         head_ = false;
         expire_after(core_.settings().write_timeout);
         serializer_.emplace(answer_);
-        auto written = [self = shared_from_this(), then](error_code error, std::size_t) {
+        auto written = [self = this->shared_from_this(), then](error_code error, std::size_t) {
             if (error) return;
             if (then == Then::go_on) return self->await_request();
             self->say_goodbye();
@@ -271,21 +308,25 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
 
     // Closing while the client still sends would make its system throw our answer away.
     void say_goodbye() {
-        error_code error;
-        stream_.socket().shutdown(tcp::socket::shutdown_send, error);
-        if (error) return;
-        stream_.expires_after(drain_timeout);
-        drain();
+        beast::get_lowest_layer(stream_).expires_after(drain_timeout);
+        if constexpr (is_tls) {
+            stream_.async_shutdown([self = this->shared_from_this()](error_code) {});
+        } else {
+            error_code error;
+            socket().shutdown(tcp::socket::shutdown_send, error);
+            if (!error) drain();
+        }
     }
 
     void drain() {
         buffer_.clear();
-        stream_.async_read_some(buffer_.prepare(first_read_bytes),
-                                [self = shared_from_this()](error_code error, std::size_t bytes) {
-                                    self->drained_ += bytes;
-                                    if (error || self->drained_ > drained_bytes_max) return;
-                                    self->drain();
-                                });
+        stream_.async_read_some(
+            buffer_.prepare(first_read_bytes),
+            [self = this->shared_from_this()](error_code error, std::size_t bytes) {
+                self->drained_ += bytes;
+                if (error || self->drained_ > drained_bytes_max) return;
+                self->drain();
+            });
     }
 
     void release_large() {
@@ -293,7 +334,8 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
     }
 
     Core& core_;
-    beast::tcp_stream stream_;
+    std::shared_ptr<asio::ssl::context> context_;
+    Stream stream_;
     beast::flat_buffer buffer_{buffer_bytes_max};
     std::optional<Parser> parser_;
     Request request_;
@@ -343,12 +385,24 @@ void Server::Core::accept() {
         }
         const bool spare = !is_kept_for_files(socket.native_handle());
         if (sessions_.fetch_add(1) < settings_.connections_max && spare) {
-            std::make_shared<Session>(*this, std::move(socket))->start();
+            serve(std::move(socket));
         } else {
             session_ended();  // the socket closes as it goes out of scope
         }
         accept();
     });
+}
+
+void Server::Core::serve(tcp::socket socket) {
+    if (!settings_.tls) {
+        return std::make_shared<Session<PlainStream>>(*this, std::move(socket))->start();
+    }
+    SSL_CTX* const native = settings_.tls->current()->native();
+    SSL_CTX_up_ref(native);
+    const auto context = std::make_shared<asio::ssl::context>(native);
+    const auto session = std::make_shared<Session<TlsStream>>(*this, std::move(socket), *context);
+    session->keep(context);
+    session->start();
 }
 
 void Server::Core::stop() {

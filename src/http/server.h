@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "http/request.h"
+#include "tls/context.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace revenant::http {
 
 struct ServerSettings {
     std::string address = "127.0.0.1";
-    std::uint16_t port = 0;  // 0: a free one
+    std::uint16_t port = 0;                         // 0: a free one
+    std::shared_ptr<tls::TlsKeeper> tls = nullptr;  // without: plain HTTP
     unsigned threads = 2;
     std::size_t connections_max = 512;
     std::uint32_t header_bytes_max = 16 * 1024;

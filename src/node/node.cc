@@ -59,6 +59,17 @@ tls::TlsSettings tls_settings(const TlsConfig& config) {
     return settings;
 }
 
+// What is not said for HTTP alone is as for AMQP.
+tls::TlsSettings http_tls_settings(const TlsConfig& config) {
+    tls::TlsSettings settings = tls_settings(config);
+    settings.verify = tls::Verify::none;
+    if (config.http_certificate_file.empty()) return settings;
+    settings.certificate_file = config.http_certificate_file;
+    settings.key_file = config.http_key_file;
+    settings.key_password.clear();
+    return settings;
+}
+
 // "connection NAME: what happened" to the name and the rest.
 std::pair<std::string_view, std::string_view> split_diary(std::string_view text) {
     constexpr std::string_view beginning = "connection ";
@@ -87,9 +98,11 @@ void Node::set_limits(const Config& config) {
 
 void Node::reload(const Config& config) {
     set_limits(config);
-    if (!tls_) return;
-    if (const auto loaded = tls_->reload(); !loaded) {
-        log_.write(LogLevel::error, "node", "certificates not reloaded: " + loaded.error());
+    for (const auto& keeper : {tls_, http_tls_}) {
+        if (!keeper) continue;
+        if (const auto loaded = keeper->reload(); !loaded) {
+            log_.write(LogLevel::error, "node", "certificates not reloaded: " + loaded.error());
+        }
     }
 }
 
@@ -171,7 +184,8 @@ Result<void, std::string> Node::listen() {
 }
 
 Result<Ready, std::string> Node::start() {
-    if (config_.data_dir.empty()) return Unexpected{std::string("--data-dir (data_dir) names no directory")};
+    if (config_.data_dir.empty())
+        return Unexpected{std::string("--data-dir (data_dir) names no directory")};
     if (descriptor_limit() < descriptors_min) {
         return Unexpected{"Too many open files: only " + std::to_string(descriptor_limit()) +
                           " are allowed, and " + std::to_string(descriptors_min) +
@@ -262,6 +276,14 @@ Result<void, std::string> Node::start_http() {
     settings.body_bytes_max = config_.http_body_bytes_max;
     REVENANT_TRY(http_server_, http::Server::open(settings));
     listeners_.push_back({"http", settings.address, http_server_->port()});
+    if (config_.tls.http) {
+        settings.address = address_of(*config_.tls.http, config_.bind);
+        settings.port = config_.tls.http->port;
+        REVENANT_TRY(http_tls_, tls::TlsKeeper::open(http_tls_settings(config_.tls)));
+        settings.tls = http_tls_;
+        REVENANT_TRY(https_server_, http::Server::open(settings));
+        listeners_.push_back({"https", settings.address, https_server_->port()});
+    }
     listeners_.push_back(metrics);
     api_ = std::make_unique<http::Api>(api_settings(), *broker_);
     metrics_ = std::make_unique<http::Metrics>(api_->context());
@@ -270,8 +292,10 @@ Result<void, std::string> Node::start_http() {
     prometheus_server_->start(config_.prometheus_path == "/metrics"
                                   ? static_cast<http::Responder&>(*metrics_)
                                   : *moved_metrics_);
-    http_server_->start(config_.http_path_prefix.empty() ? static_cast<http::Responder&>(*api_)
-                                                         : *moved_api_);
+    http::Responder& api =
+        config_.http_path_prefix.empty() ? static_cast<http::Responder&>(*api_) : *moved_api_;
+    http_server_->start(api);
+    if (https_server_) https_server_->start(api);
     return {};
 }
 
@@ -309,6 +333,7 @@ void Node::stop() {
     if (resource_watch_.joinable()) resource_watch_.join();
     // HTTP first: it asks reactors, which must be there to answer.
     if (http_server_) http_server_->stop();
+    if (https_server_) https_server_->stop();
     if (prometheus_server_) prometheus_server_->stop();
     if (api_) api_->stop();
     if (network_) network_->shut_down(shutdown_patience);

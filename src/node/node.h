@@ -62,11 +62,13 @@ class Node {
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
     std::shared_ptr<tls::TlsKeeper> tls_;  // none without a TLS listener
+    std::shared_ptr<tls::TlsKeeper> http_tls_;
     std::unique_ptr<http::Api> api_;
     std::unique_ptr<http::Metrics> metrics_;
     std::unique_ptr<PathPrefix> moved_api_;
     std::unique_ptr<PathPrefix> moved_metrics_;
     std::unique_ptr<http::Server> http_server_;
+    std::unique_ptr<http::Server> https_server_;  // none without a port for it
     std::unique_ptr<http::Server> prometheus_server_;
     std::thread resource_watch_;
     std::mutex alarm_mutex_;  // guards the telling of alarms

@@ -1,5 +1,7 @@
 """AMQP over TLS: versions, certificates of clients, logins by certificate, certificates loaded again."""
 import contextlib
+import http.client
+import json
 import os
 import re
 import socket
@@ -212,3 +214,30 @@ def tls_handshakes_that_stall_end_in_time(world):
                 connection.close()
             with connected(broker, context_of(authority)) as connection:
                 carry(connection)
+
+
+@case
+def tls_serves_the_http_api(world):
+    with world.directory() as directory:
+        authority = Authority(directory)
+        certificate, key = authority.issue("http", "/CN=localhost")
+        text = f"management.ssl.port = 0\nmanagement.ssl.certfile = {certificate}\nmanagement.ssl.keyfile = {key}\n"
+        with world.broker(directory, text) as broker:
+            port = int(re.search(r"protocol=https address=127\.0\.0\.1:(\d+)", broker.log()).group(1))
+            connection = http.client.HTTPSConnection("localhost", port, timeout=SECONDS_MAX, context=context_of(authority))
+            for _ in range(3):  # On one connection.
+                connection.request("GET", "/api/whoami", headers={"Authorization": "Basic Z3Vlc3Q6Z3Vlc3Q="})
+                equal(json.loads(connection.getresponse().read())["name"], "guest")
+            connection.close()
+            plain = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS_MAX)
+            try:
+                plain.request("GET", "/api/whoami")
+                plain.getresponse()
+                raise Mismatch("plain HTTP was answered")
+            except (http.client.HTTPException, OSError):
+                pass
+            plain.close()
+            stalled = [socket.create_connection(("127.0.0.1", port)) for _ in range(30)]
+            equal(broker.json("/api/whoami")["name"], "guest")
+            for one in stalled:
+                one.close()
