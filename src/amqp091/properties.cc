@@ -99,7 +99,8 @@ void sort_and_deduplicate(Table& table) {
 }  // namespace
 
 const MessageFormat& message_format() {
-    static constexpr MessageFormat format{message_format_number, headers_of, property_of, claimed_history_of};
+    static constexpr MessageFormat format{message_format_number, headers_of, property_of,
+                                          claimed_history_of};
     return format;
 }
 

@@ -1,6 +1,6 @@
 #include "http/server.h"
 
-#include "base/descriptors.h"
+#include "runtime/descriptors.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -383,7 +383,7 @@ void Server::Core::accept() {
             });
             return;
         }
-        const bool spare = !is_kept_for_files(socket.native_handle());
+        const bool spare = !runtime::is_kept_for_files(socket.native_handle());
         if (sessions_.fetch_add(1) < settings_.connections_max && spare) {
             serve(std::move(socket));
         } else {

@@ -187,6 +187,25 @@ TEST(SegmentWriter, ASpareIsWrittenAgainWithoutGrowing) {
     EXPECT_THAT(s.scan({1600}), ElementsAre("1600", "1896"));
 }
 
+TEST(SegmentWriter, AFullDiskGetsItsSparesBack) {
+    Stream s;
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.writer->retire("/d/" + segment_name({0})).has_value());
+    s.disk.set_capacity(s.disk.used_bytes());
+    const std::uint64_t dropped = Probe::hits("segments.spare_dropped");
+    ASSERT_TRUE(s.write(96).has_value());
+    EXPECT_EQ(Probe::hits("segments.spare_dropped"), dropped + 1);
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({800})));
+}
+
+TEST(SegmentWriter, WhereRoomIsShortNothingIsKeptForLater) {
+    Stream s;
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(s.write(800).has_value());
+    s.disk.set_capacity(s.disk.used_bytes() + 2000);
+    ASSERT_TRUE(s.writer->retire("/d/" + segment_name({0})).has_value());
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({800})));
+}
+
 // ------------------------------------------------------------------------- reading
 
 TEST(SegmentReader, ReadsAPositionFromTheSegmentThatHoldsIt) {

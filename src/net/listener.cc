@@ -1,7 +1,7 @@
 #include "net/listener.h"
 
-#include "base/descriptors.h"
 #include "net/socket.h"
+#include "runtime/descriptors.h"
 
 #include <netdb.h>
 #include <unistd.h>
@@ -153,7 +153,7 @@ void Listener::ready(std::uint32_t) {
             }
             return;
         }
-        if (is_kept_for_files(descriptor)) {
+        if (runtime::is_kept_for_files(descriptor)) {
             ::close(descriptor);
             if (std::exchange(shortage_noted_, true)) continue;
             network_.note("connections are refused: the descriptors left are kept for files");

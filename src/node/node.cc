@@ -2,11 +2,11 @@
 
 #include "amqp091/properties.h"
 #include "base/check.h"
-#include "base/descriptors.h"
 #include "http/definitions.h"
 #include "node/addresses.h"
 #include "node/definitions_file.h"
 #include "node/machine_memory.h"
+#include "runtime/descriptors.h"
 #include "runtime/system_clock.h"
 
 #include <unistd.h>
@@ -186,9 +186,10 @@ Result<void, std::string> Node::listen() {
 Result<Ready, std::string> Node::start() {
     if (config_.data_dir.empty())
         return Unexpected{std::string("--data-dir (data_dir) names no directory")};
-    if (descriptor_limit() < descriptors_min) {
-        return Unexpected{"Too many open files: only " + std::to_string(descriptor_limit()) +
-                          " are allowed, and " + std::to_string(descriptors_min) +
+    if (runtime::descriptor_limit() < descriptors_min) {
+        return Unexpected{"Too many open files: only " +
+                          std::to_string(runtime::descriptor_limit()) + " are allowed, and " +
+                          std::to_string(descriptors_min) +
                           " are needed at least; see ulimit -n or LimitNOFILE"};
     }
     log_.info("starting", {{"version", http::ApiSettings{}.product_version},

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <sys/resource.h>
 
-namespace revenant {
+namespace revenant::runtime {
 
 inline std::uint64_t descriptor_limit() {
     rlimit limit{};
@@ -21,4 +21,4 @@ inline bool is_kept_for_files(int descriptor) {
     return static_cast<std::uint64_t>(descriptor) + kept >= limit;
 }
 
-}  // namespace revenant
+}  // namespace revenant::runtime
