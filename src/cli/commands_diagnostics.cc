@@ -101,7 +101,8 @@ Outcome check_port_connectivity(const Invocation& invocation) {
         const std::string port = plain_text(listener.at("port"));
         if (const auto reason =
                 Client::try_connect(address, port, invocation.client.settings().timeout_seconds)) {
-            refused_ports += "\n" + address + ":" + port + ": " + *reason;
+            refused_ports.append("\n").append(address).append(":").append(port);
+            refused_ports.append(": ").append(*reason);
         }
     }
     if (!refused_ports.empty()) return unhealthy("Connection failed:" + refused_ports);

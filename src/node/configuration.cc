@@ -106,10 +106,15 @@ std::string show_configuration(const Configuration& configuration) {
             show_line(name, key, setting.value, setting.origin, text);
             said = true;
         }
-        const bool has_one_default = key.pattern.find_first_of("$*") == std::string_view::npos;
-        if (!said && has_one_default && !key.fallback.empty() && key.standing == Standing::works) {
-            show_line(std::string(key.pattern), key, std::string(key.fallback), "default", text);
+        if (said || key.fallback.empty() || key.standing != Standing::works) continue;
+        // Defaults of keys with a variable are no lines of a file, and gone once `x = none` is
+        // said.
+        const std::size_t variable = key.pattern.find(".$");
+        if (variable != std::string_view::npos) {
+            if (configuration.in_force.contains(key.pattern.substr(0, variable))) continue;
+            text += "# ";
         }
+        show_line(std::string(key.pattern), key, std::string(key.fallback), "default", text);
     }
     return text;
 }
