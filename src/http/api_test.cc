@@ -6,17 +6,22 @@ namespace revenant::http {
 namespace {
 
 TEST_F(ApiTest, CredentialsAreWantedAndChecked) {  // management 1.2
+    const auto realm = [](const Response& response) -> std::string {
+        for (const Header& header : response.headers) {
+            if (header.name == "www-authenticate") return header.value;
+        }
+        return "none";
+    };
     const Response without = send("GET", "/whoami", "", "");
     EXPECT_EQ(without.status, 401U);
     EXPECT_EQ(without.body, "");
-    ASSERT_EQ(without.headers.size(), 1U);
-    EXPECT_EQ(without.headers[0].value, R"(Basic realm="RabbitMQ Management")");
+    EXPECT_EQ(realm(without), R"(Basic realm="RabbitMQ Management")");
     for (const char* wrong : {"guest:wrong", "guest:", "nobody:guest", ":"}) {
         const Response response = send("GET", "/whoami", "", wrong);
         EXPECT_EQ(response.body, R"({"error":"not_authorized","reason":"Not_Authorized"})")
             << wrong;
         EXPECT_EQ(response.status, 401U);
-        EXPECT_TRUE(response.headers.empty());
+        EXPECT_EQ(realm(response), "none");
     }
     EXPECT_EQ(send("GET", "/whoami", "", "no colon").status, 400U);
     EXPECT_EQ(refusal(send("GET", "/whoami", "", "none-user:p")), "401 Not management user");

@@ -303,6 +303,7 @@ void Samples::take(Context& context, Timestamp now) {
         if (!interested) {
             objects_.clear();
             watched_.clear();
+            objects_taken_at_.reset();
         }
     }
     if (interested) keep(look_at_objects(context), now);
@@ -318,11 +319,16 @@ void Samples::keep(std::vector<std::pair<std::string, Figures>> objects, Timesta
         }
         if (pairs.size() >= objects_max) continue;
         const auto known = objects_.find(key);
-        pairs.emplace(
-            std::move(key),
-            Pair{known == objects_.end() ? std::nullopt : std::optional(known->second.last),
-                 sample});
+        Pair pair{std::nullopt, sample};
+        if (known != objects_.end()) {
+            pair.before = known->second.last;
+        } else if (objects_taken_at_) {
+            // Not there a round ago: it has counted from 0 since.
+            pair.before = Sample{*objects_taken_at_, {}};
+        }
+        pairs.emplace(std::move(key), std::move(pair));
     }
+    objects_taken_at_ = now;
     objects_ = std::move(pairs);
     std::erase_if(watched_,
                   [&](const auto& one) { return now - one.second.looked_at > watching_lasts; });
@@ -333,6 +339,7 @@ void Samples::forget_all() {
     node_.reset();
     objects_.clear();
     watched_.clear();
+    objects_taken_at_.reset();
 }
 
 Trend Samples::of(const std::string& key) {

@@ -172,6 +172,7 @@ class Samples {
     std::optional<History> node_;
     Pairs objects_;
     std::unordered_map<std::string, Watched> watched_;
+    std::optional<Timestamp> objects_taken_at_;  // the last round
     Timestamp interested_until_;
     Timestamp last_taken_;
 };
