@@ -64,9 +64,12 @@ std::string_view state_name(Connection::State state) {
     UNREACHABLE();
 }
 
-std::vector<Mechanism> offered_mechanisms(const ConnectionSettings& settings) {
-    std::vector<Mechanism> offered{Mechanism::plain, Mechanism::amqplain};
-    if (!settings.anonymous_login_user.empty()) offered.push_back(Mechanism::anonymous);
+std::vector<Mechanism> offered_mechanisms(const ConnectionSettings& settings, const Host& host) {
+    std::vector<Mechanism> offered = settings.mechanisms;
+    std::erase_if(offered, [&](Mechanism mechanism) {
+        return (mechanism == Mechanism::anonymous && settings.anonymous_login_user.empty()) ||
+               (mechanism == Mechanism::external && !host.certificate_user());
+    });
     return offered;
 }
 
@@ -277,7 +280,7 @@ void Connection::send_start() {
     properties.push_back({"version", Value::string(settings_.version)});
     std::string encoded;
     encode_table(properties, encoded);
-    const std::string mechanisms = mechanism_list(offered_mechanisms(settings_));
+    const std::string mechanisms = mechanism_list(offered_mechanisms(settings_, host_));
     ConnectionStart start;
     start.version_major = 0;
     start.version_minor = 9;
@@ -293,39 +296,51 @@ void Connection::on_start_ok(const MethodPayload& method) {
     auto properties = decode_table(start_ok->client_properties);
     if (!properties) return drop_later();
     client_properties_ = std::move(properties).value();
-    const auto offered = offered_mechanisms(settings_);
+    const auto offered = offered_mechanisms(settings_, host_);
     const auto mechanism = choose_mechanism(start_ok->mechanism, offered);
     if (!mechanism) return refuse_login(mechanism.error(), start_ok->mechanism);
     mechanism_ = std::string(mechanism_name(*mechanism));
-    const auto credentials = [&]() -> Result<Credentials, LoginRefusal> {
-        switch (*mechanism) {
-            case Mechanism::plain:
-                return parse_plain(start_ok->response);
-            case Mechanism::amqplain: {
-                const auto response = decode_table(start_ok->response);
-                if (!response) return Unexpected{LoginRefusal::malformed_response};
-                return parse_amqplain(*response);
-            }
-            case Mechanism::anonymous:
-                return Credentials{settings_.anonymous_login_user,
-                                   settings_.anonymous_login_password};
-            case Mechanism::external:
-                break;
-        }
-        return Unexpected{LoginRefusal::unknown_mechanism};
-    }();
-    if (!credentials) return refuse_login(credentials.error(), mechanism_);
-    const auto user = log_in(access(), *credentials);
+    const auto user = log_in_with(*mechanism, start_ok->response);
     if (!user) return refuse_login(user.error(), mechanism_);
-    const auto place = check_place(credentials->user, host_.peer_place(), settings_.loopback_users);
+    const auto place = check_place(*user, host_.peer_place(), settings_.loopback_users);
     if (!place) return refuse_login(place.error(), mechanism_);
-    user_ = credentials->user;
+    user_ = *user;
     state_ = State::tuning;
     ConnectionTune tune;
     tune.channel_max = settings_.channel_max;
     tune.frame_max = settings_.frame_max;
     tune.heartbeat = settings_.heartbeat_seconds;
     write(0, tune);
+}
+
+Result<std::string, LoginRefusal> Connection::log_in_with(Mechanism mechanism,
+                                                          std::string_view response) {
+    const auto with_password = [&](const Result<Credentials, LoginRefusal>& credentials)
+        -> Result<std::string, LoginRefusal> {
+        if (!credentials) return Unexpected{credentials.error()};
+        REVENANT_TRY(const User* const user, log_in(access(), *credentials));
+        return user->name;
+    };
+    switch (mechanism) {
+        case Mechanism::plain:
+            return with_password(parse_plain(response));
+        case Mechanism::amqplain: {
+            const auto table = decode_table(response);
+            if (!table) return Unexpected{LoginRefusal::malformed_response};
+            return with_password(parse_amqplain(*table));
+        }
+        case Mechanism::anonymous:
+            return with_password(
+                Credentials{settings_.anonymous_login_user, settings_.anonymous_login_password});
+        case Mechanism::external:
+            break;
+    }
+    // The certificate has been verified: whom it names needs no password.
+    const auto named = host_.certificate_user();
+    if (!named || access().find_user(*named) == nullptr) {
+        return Unexpected{LoginRefusal::bad_credentials};
+    }
+    return *named;
 }
 
 // amqp091 3.1 to 3.4

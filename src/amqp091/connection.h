@@ -139,6 +139,8 @@ class Connection final : public engine::EffectSink {
     void apply_alarm();
     void unexpected_method(const MethodPayload& method);
     void send_start();
+    // The user it is.
+    Result<std::string, LoginRefusal> log_in_with(Mechanism mechanism, std::string_view response);
     void refuse_login(LoginRefusal refusal, std::string_view mechanism);
     void detach();
     void part();

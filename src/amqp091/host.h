@@ -10,9 +10,11 @@
 #include "engine/effect.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace revenant::amqp091 {
 
@@ -38,6 +40,10 @@ struct ConnectionSettings {
     std::string platform = "C++";
     std::string cluster_name = "revenant@localhost";
     std::vector<std::string> loopback_users = {"guest"};
+    // Offered, in this order; ANONYMOUS only if there is somebody for it to be, EXTERNAL only to
+    // clients with a certificate that holds.
+    std::vector<Mechanism> mechanisms = {Mechanism::plain, Mechanism::amqplain,
+                                         Mechanism::anonymous};
     std::string anonymous_login_user = "guest";  // empty: ANONYMOUS is not offered
     std::string anonymous_login_password = "guest";
     std::uint32_t consumer_max_per_channel = 0;  // 0: no limit
@@ -62,6 +68,8 @@ class Host {
     // The permissions in force; the reference is good until the next turn.
     virtual const std::shared_ptr<const AccessTable>& access() = 0;
     virtual PeerPlace peer_place() const = 0;
+    // Whom the certificate of the client names, if it has shown one that holds.
+    virtual std::optional<std::string> certificate_user() const { return std::nullopt; }
     // The vhost exists and the user may enter it.
     virtual VhostAnswer open_vhost(std::string_view vhost, std::string_view user) = 0;
     // Effects for the channel go to the sink until release_channel.

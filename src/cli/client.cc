@@ -149,6 +149,13 @@ Result<Client, std::string> Client::make(const ClientSettings& settings) {
     return client;
 }
 
+std::optional<std::string> Client::try_connect(const std::string& host, const std::string& port,
+                                               double timeout_seconds) {
+    const auto socket = connect(host, port, timeout_seconds);
+    if (socket) return std::nullopt;
+    return socket.error();
+}
+
 Client Client::as(std::string user, std::string password) const {
     Client other = *this;
     other.settings_.user = std::move(user);

@@ -5,6 +5,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,9 @@ class Client {
     Result<Reply, std::string> send(std::string_view method, const std::string& path,
                                     const std::string& body = {},
                                     const Headers& headers = {}) const;
+    // Whether somebody accepts there; if not, why.
+    static std::optional<std::string> try_connect(const std::string& host, const std::string& port,
+                                                  double timeout_seconds);
     // The same node for another user.
     Client as(std::string user, std::string password) const;
 

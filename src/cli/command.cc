@@ -1,6 +1,8 @@
 #include "cli/command.h"
 
 #include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
@@ -11,7 +13,8 @@ namespace revenant::cli {
 namespace {
 
 bool for_people(const Options& options) {
-    return !options.quiet && !options.silent && options.formatter == "table";
+    return !options.quiet && !options.silent && options.formatter != "json" &&
+           options.formatter != "csv";
 }
 
 std::vector<std::string> split_words(const std::vector<std::string>& arguments) {
@@ -44,14 +47,37 @@ void Invocation::say(std::string_view line) const {
 }
 
 void Invocation::print(const Table& table) const {
-    const bool with_header = !options.silent && !options.no_table_headers;
+    // Headers without rows would be taken for a row.
+    const bool with_header = !options.silent && !options.no_table_headers && !table.rows.empty();
+    if (table.rows.empty() && options.formatter == "pretty_table") return;
     if (options.formatter == "json") {
         std::cout << to_json(table);
     } else if (options.formatter == "csv") {
         std::cout << to_csv(table, with_header);
+    } else if (options.formatter == "pretty_table") {
+        std::cout << to_boxes(table, with_header);
+    } else if (options.formatter == "erlang") {
+        std::cout << to_erlang(table);
     } else {
         std::cout << to_tabs(table, with_header);
     }
+}
+
+bool Invocation::for_programs() const {
+    return options.formatter == "json" || options.formatter == "csv";
+}
+
+void Invocation::print(const boost::json::object& object) const {
+    if (options.formatter == "json") {
+        std::cout << boost::json::serialize(object) << '\n';
+        return;
+    }
+    Table table;
+    table.columns = {"key", "value"};
+    for (const auto& [key, value] : object) {
+        table.rows.push_back({boost::json::value(key), value});
+    }
+    print(table);
 }
 
 Result<std::vector<Column>, Failure> Invocation::columns(
@@ -70,8 +96,8 @@ Result<std::vector<Column>, Failure> Invocation::columns(
         }
     }
     if (!unknown.empty()) {
-        return Unexpected{
-            Failure{ExitCode::usage, "Info key(s) " + unknown + " are not supported"}};
+        return Unexpected{Failure{ExitCode::usage, "Info key(s) " + unknown + " are not supported",
+                                  /*shows_usage=*/true}};
     }
     return chosen;
 }
@@ -96,6 +122,11 @@ Result<Reply, Failure> Invocation::ask(std::string_view method, const std::strin
             Failure{ExitCode::unavailable, "unable to perform an operation on the node at " +
                                                client.settings().url + ": " + reply.error()}};
     }
+    if (reply->status == 404 && reply->body.find("Object Not Found") != std::string::npos &&
+        method == "GET" && path.find('/', 1) == std::string::npos) {
+        return Unexpected{Failure{ExitCode::unavailable, "the node at " + client.settings().url +
+                                                             " does not know " + path}};
+    }
     if (reply->status == 401) {
         return Unexpected{
             Failure{ExitCode::unavailable,
@@ -116,6 +147,16 @@ Outcome Invocation::require_vhost() const {
     if (reply.status != 200) return refused(reply);
     return {};
 }
+
+Result<boost::json::value, Failure> parse_json(const std::string& text) {
+    boost::system::error_code error;
+    boost::json::value value = boost::json::parse(text, error);
+    if (!error) return value;
+    return Unexpected{
+        Failure{ExitCode::unavailable, "Could not parse JSON document: " + error.message()}};
+}
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 Unexpected<Failure> no_such_vhost(std::string_view vhost) {
     return Unexpected{

@@ -25,17 +25,20 @@ enum class ExitCode : std::uint8_t {
     no_such_user = 67,
     unavailable = 69,
     software = 70,
+    temporary = 75,
 };
 
 struct Failure {
     ExitCode code = ExitCode::software;
     std::string text;
+    bool shows_usage = false;
 };
 using Outcome = Result<void, Failure>;
 
 struct Options {
     ClientSettings client;
     std::string vhost = "/";
+    bool vhost_given = false;
     std::string formatter = "table";
     bool quiet = false;
     bool silent = false;
@@ -47,6 +50,13 @@ struct Options {
     std::optional<std::string> tags;
     std::optional<std::string> default_queue_type;
     std::optional<std::string> compat;
+    std::string user = "guest";  // whose limits are listed
+    bool global = false;         // not one virtual host, but all
+    std::int64_t limit = 0;      // of connections to close; 0: all
+    std::string unit = "gb";
+    bool only_enabled = false;
+    bool only_names = false;
+    std::string format = "json";
     // Of a policy.
     std::int64_t priority = 0;
     std::string apply_to = "all";
@@ -56,6 +66,7 @@ struct Invocation {
     const Options& options;
     const Client& client;
     std::vector<std::string> arguments;
+    std::string program = "revenantctl";  // the name it was called by
 
     const std::string& argument(std::size_t index) const { return arguments[index]; }
     // "Adding user ..." unless it is to be quiet or a program reads the output.
@@ -63,6 +74,9 @@ struct Invocation {
     // The last word of a command that lists nothing.
     void say(std::string_view line) const;
     void print(const Table& table) const;
+    // One thing, not a list: JSON, or its fields by name.
+    void print(const boost::json::object& object) const;
+    bool for_programs() const;
     // Lists the columns named by the arguments, or the default ones.
     Outcome list(const boost::json::value& objects, const std::vector<Column>& known,
                  const std::vector<std::string>& otherwise) const;
@@ -97,6 +111,17 @@ std::span<const Command> policy_commands();
 std::span<const Command> object_commands();
 std::span<const Command> connection_commands();
 std::span<const Command> node_commands();
+std::span<const Command> parameter_commands();
+std::span<const Command> limit_commands();
+std::span<const Command> definition_commands();
+std::span<const Command> cluster_commands();
+std::span<const Command> diagnostic_commands();
+std::span<const Command> refused_commands();
+std::span<const Command> plugin_commands();
+
+// An argument that should be JSON; rabbitmqctl's words if it is not.
+Result<boost::json::value, Failure> parse_json(const std::string& text);
+std::string quoted(std::string_view text);
 
 Unexpected<Failure> no_such_vhost(std::string_view vhost);
 Unexpected<Failure> no_such_user(std::string_view user);

@@ -1,5 +1,6 @@
 // The node as a whole: is it there, what is it, how is it.
 #include "cli/command.h"
+#include "cli/help.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -156,13 +157,40 @@ Outcome status(const Invocation& invocation) {
     return {};
 }
 
+// What somebody configured; `revenant --check-config` shows defaults as well.
+Outcome environment(const Invocation& invocation) {
+    invocation.banner("Application environment of the node at " + invocation.client.settings().url +
+                      " ...");
+    REVENANT_TRY(const json::value settings, invocation.get("/config/effective"));
+    if (!settings.is_object()) {
+        return Unexpected{Failure{ExitCode::software, "the node's answer is not understood"}};
+    }
+    invocation.print(settings.get_object());
+    return {};
+}
+
+// For the completion of a shell.
+Outcome autocomplete(const Invocation& invocation) {
+    const std::string begin = invocation.arguments.empty() ? "" : invocation.argument(0);
+    for (const Command& command : commands_of(invocation.program)) {
+        if (command.name.starts_with(begin)) std::cout << command.name << '\n';
+    }
+    return {};
+}
+
 constexpr Command commands[] = {
     {"ping", 0, 0, "", "Checks that the node answers.", "-q ping", ping},
     {"await_startup", 0, 0, "[-t SECONDS]", "Waits until the node serves clients.",
      "await_startup -t 30", await_startup},
+    {"wait", 0, 1, "[PIDFILE] [-t SECONDS]",
+     "The same as await_startup: the node is found by its URL.", "wait -t 30", await_startup},
     {"status", 0, 0, "", "Shows the state of the node.", "status --formatter json", status},
+    {"environment", 0, 0, "", "Lists what was configured, without secrets.",
+     "environment --formatter json", environment},
     {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
      version},
+    {"autocomplete", 0, 1, "[BEGINNING]", "Lists commands that begin so, for shells.",
+     "autocomplete list_", autocomplete},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Permissions and topic permissions.
 #include "cli/command.h"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 namespace revenant::cli {
@@ -43,6 +44,27 @@ Outcome set_permissions(const Invocation& invocation) {
                   {{"configure", invocation.argument(1)},
                    {"write", invocation.argument(2)},
                    {"read", invocation.argument(3)}});
+}
+
+// In every virtual host there is.
+Outcome set_permissions_globally(const Invocation& invocation) {
+    const std::string& user = invocation.argument(0);
+    invocation.banner("Setting permissions for user \"" + user + "\" in all virtual hosts ...");
+    REVENANT_TRY(const Reply found, invocation.ask("GET", "/users/" + escape(user)));
+    if (found.status == 404) return no_such_user(user);
+    REVENANT_TRY(const json::value vhosts, invocation.get("/vhosts"));
+    for (const json::value& vhost : vhosts.as_array()) {
+        REVENANT_TRY(
+            const Reply reply,
+            invocation.ask(
+                "PUT", "/permissions/" + escape(plain_text(vhost.at("name"))) + "/" + escape(user),
+                {{"configure", invocation.argument(1)},
+                 {"write", invocation.argument(2)},
+                 {"read", invocation.argument(3)}}));
+        if (reply.status >= 300) return refused(reply);
+    }
+    invocation.say("");
+    return {};
 }
 
 Outcome clear_permissions(const Invocation& invocation) {
@@ -109,6 +131,9 @@ constexpr Command commands[] = {
     {"set_permissions", 4, 4, "[-p VHOST] USERNAME CONFIGURE WRITE READ",
      "Sets what a user may do in a virtual host, as three regular expressions.",
      "set_permissions -p qa janeway \"^janeway-.*\" \".*\" \".*\"", set_permissions},
+    {"set_permissions_globally", 4, 4, "USERNAME CONFIGURE WRITE READ",
+     "Sets what a user may do in every virtual host.",
+     "set_permissions_globally janeway \".*\" \".*\" \".*\"", set_permissions_globally},
     {"clear_permissions", 1, 1, "[-p VHOST] USERNAME",
      "Takes a user's permissions in a virtual host away.", "clear_permissions -p qa janeway",
      clear_permissions},

@@ -3,7 +3,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 namespace revenant::cli {
@@ -20,8 +19,6 @@ struct Kind {
 constexpr Kind of_users = {"policies", "policy", "policy", "policies"};
 constexpr Kind of_operators = {"operator-policies", "operator policy override", "operator policy",
                                "operator policy overrides"};
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 std::string path_of(const Invocation& invocation, const Kind& kind) {
     return "/" + std::string(kind.path) + "/" + escape(invocation.options.vhost);
@@ -40,9 +37,7 @@ Outcome set(const Invocation& invocation, const Kind& kind) {
                       quoted(pattern) + " to " + quoted(definition) + " with priority " +
                       quoted(std::to_string(options.priority)) + " for vhost " +
                       quoted(options.vhost) + " ...");
-    boost::system::error_code error;
-    const json::value parsed = json::parse(definition, error);
-    if (error) return not_done("Could not parse JSON document: " + error.message());
+    REVENANT_TRY(const json::value parsed, parse_json(definition));
     REVENANT_TRY(const Reply reply,
                  invocation.ask("PUT", path_of(invocation, kind) + "/" + escape(name),
                                 {{"pattern", pattern},

@@ -51,9 +51,8 @@ Outcome add_user(const Invocation& invocation) {
         return Unexpected{Failure{ExitCode::data_error, "user name or password is blank"}};
     }
     REVENANT_TRY_VOID(put_user(invocation, user, {{"password", password}, {"tags", ""}}));
-    invocation.say(
-        "Done. Don't forget to grant the user permissions to some virtual hosts! See "
-        "'help set_permissions' to learn more.");
+    invocation.say("Done. Don't forget to grant the user permissions to some virtual hosts! See '" +
+                   invocation.program + " help set_permissions' to learn more.");
     return {};
 }
 
@@ -133,6 +132,20 @@ Outcome list_users(const Invocation& invocation) {
     return invocation.list(users, {{"user", "name"}, {"tags", "tags"}}, {"user", "tags"});
 }
 
+// Salted and hashed as nodes keep it: for definitions files.
+Outcome hash_password(const Invocation& invocation) {
+    REVENANT_TRY(const std::string password, read_password(invocation, 0));
+    invocation.banner("Will hash password");
+    REVENANT_TRY(const Reply reply,
+                 invocation.ask("GET", "/auth/hash_password/" + escape(password)));
+    const json::value body = reply.json();
+    if (reply.status != 200 || !body.is_object() || !body.get_object().contains("ok")) {
+        return refused(reply);
+    }
+    std::cout << plain_text(body.at("ok")) << '\n';
+    return {};
+}
+
 constexpr Command commands[] = {
     {"add_user", 1, 2, "USERNAME [PASSWORD]",
      "Creates a user; without a password it is read from standard input.",
@@ -149,6 +162,9 @@ constexpr Command commands[] = {
     {"set_user_tags", 1, SIZE_MAX, "USERNAME [TAG ...]",
      "Sets a user's tags: administrator, monitoring, policymaker, management or others.",
      "set_user_tags janeway monitoring", set_user_tags},
+    {"hash_password", 0, 1, "[PASSWORD]",
+     "Prints what a node would keep of a password, for definitions.", "hash_password s3cret",
+     hash_password},
     {"list_users", 0, 0, "", "Lists users and their tags.", "list_users --formatter json",
      list_users},
 };

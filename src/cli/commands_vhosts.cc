@@ -1,6 +1,7 @@
 // Virtual hosts.
 #include "cli/command.h"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 namespace revenant::cli {
@@ -75,6 +76,42 @@ Outcome list_vhosts(const Invocation& invocation) {
     return invocation.list(vhosts, known, {"name"});
 }
 
+Outcome set_vhost_tags(const Invocation& invocation) {
+    const std::string& vhost = invocation.argument(0);
+    json::array tags;
+    for (std::size_t i = 1; i < invocation.arguments.size(); ++i) {
+        tags.emplace_back(invocation.argument(i));
+    }
+    invocation.banner("Setting tags for vhost \"" + vhost + "\" to " + plain_text(tags) + " ...");
+    REVENANT_TRY(const Reply found, invocation.ask("GET", vhost_path(vhost)));
+    if (found.status == 404) return no_such_vhost(vhost);
+    REVENANT_TRY(const Reply reply,
+                 invocation.ask("PUT", vhost_path(vhost), json::object{{"tags", std::move(tags)}}));
+    if (reply.status >= 300) return refused(reply);
+    invocation.say("");
+    return {};
+}
+
+Outcome protect(const Invocation& invocation, std::string_view method) {
+    const std::string& vhost = invocation.argument(0);
+    REVENANT_TRY(const Reply reply,
+                 invocation.ask(method, vhost_path(vhost) + "/deletion/protection"));
+    if (reply.status == 404) return no_such_vhost(vhost);
+    if (reply.status >= 300) return refused(reply);
+    invocation.say("");
+    return {};
+}
+
+Outcome enable_protection(const Invocation& invocation) {
+    invocation.banner("Protecting vhost \"" + invocation.argument(0) + "\" from deletion ...");
+    return protect(invocation, "POST");
+}
+
+Outcome disable_protection(const Invocation& invocation) {
+    invocation.banner("Letting vhost \"" + invocation.argument(0) + "\" be deleted again ...");
+    return protect(invocation, "DELETE");
+}
+
 constexpr Command commands[] = {
     {"add_vhost", 1, 1,
      "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE] [--compat VERSION]",
@@ -86,6 +123,14 @@ constexpr Command commands[] = {
     {"delete_vhost", 1, 1, "VHOST",
      "Deletes a virtual host, everything in it, and closes its connections.", "delete_vhost qa",
      delete_vhost},
+    {"set_vhost_tags", 1, SIZE_MAX, "VHOST [TAG ...]", "Sets the tags of a virtual host.",
+     "set_vhost_tags qa qa-env", set_vhost_tags},
+    {"enable_vhost_protection_from_deletion", 1, 1, "VHOST",
+     "Refuses to delete a virtual host from now on.", "enable_vhost_protection_from_deletion prod",
+     enable_protection},
+    {"disable_vhost_protection_from_deletion", 1, 1, "VHOST",
+     "Lets a protected virtual host be deleted again.",
+     "disable_vhost_protection_from_deletion prod", disable_protection},
     {"list_vhosts", 0, SIZE_MAX, "[COLUMN ...]", "Lists virtual hosts.",
      "list_vhosts name description tags", list_vhosts},
 };

@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace revenant::cli {
@@ -72,6 +73,24 @@ std::string quoted(std::string_view text) {
     return result + "\"";
 }
 
+// Of characters, not of bytes.
+std::size_t width(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    }));
+}
+
+// Text is a binary where a program reads it.
+std::string erlang_value(const json::value& value) {
+    if (value.is_string()) return "<<" + json::serialize(value) + ">>";
+    if (!value.is_array()) return erlang_term(value);
+    std::string text;
+    for (const json::value& element : value.get_array()) {
+        text += (text.empty() ? "" : ",") + erlang_value(element);
+    }
+    return "[" + text + "]";
+}
+
 }  // namespace
 
 std::string plain_text(const json::value& value) {
@@ -133,6 +152,50 @@ std::string to_csv(const Table& table, bool with_header) {
         for (const json::value& value : row) add(plain_text(value), &value == &row.back());
     }
     return text;
+}
+
+std::string to_boxes(const Table& table, bool with_header) {
+    std::vector<std::vector<std::string>> lines;
+    if (with_header) lines.push_back(table.columns);
+    for (const auto& row : table.rows) {
+        auto& line = lines.emplace_back();
+        for (const json::value& value : row) line.push_back(cell(value));
+    }
+    std::vector<std::size_t> widths(table.columns.size(), 0);
+    for (const auto& line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            widths[i] = std::max(widths[i], width(line[i]));
+        }
+    }
+    const auto rule = [&](std::string_view left, std::string_view middle, std::string_view right) {
+        std::string text;
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            text += i == 0 ? left : middle;
+            for (std::size_t j = 0; j < widths[i] + 2; ++j) text += "─";
+        }
+        return text.append(right) + "\n";
+    };
+    std::string text = rule("┌", "┬", "┐");
+    for (const auto& line : lines) {
+        if (&line != &lines.front()) text += rule("├", "┼", "┤");
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            text += "│ " + line[i] + std::string(widths[i] - width(line[i]) + 1, ' ');
+        }
+        text += "│\n";
+    }
+    return text + rule("└", "┴", "┘");
+}
+
+std::string to_erlang(const Table& table) {
+    std::string text = "[";
+    for (const auto& row : table.rows) {
+        text += &row == &table.rows.front() ? "[" : ",\n [";
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            text += (i == 0 ? "{" : ",{") + table.columns[i] + "," + erlang_value(row[i]) + "}";
+        }
+        text += "]";
+    }
+    return text + "]\n";
 }
 
 std::string to_json(const Table& table) {

@@ -1,4 +1,4 @@
-// Table: rows with named columns, written as rabbitmqctl writes them: tabs, JSON or CSV.
+// Table: rows with named columns, written as rabbitmqctl writes them.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -25,6 +25,10 @@ Table make_table(const boost::json::array& objects, const std::vector<Column>& c
 
 std::string to_tabs(const Table& table, bool with_header);
 std::string to_csv(const Table& table, bool with_header);
+// With lines around the cells, for people.
+std::string to_boxes(const Table& table, bool with_header);
+// A list of property lists, as Erlang would print it.
+std::string to_erlang(const Table& table);
 // One array, one object per line.
 std::string to_json(const Table& table);
 

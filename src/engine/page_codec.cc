@@ -180,6 +180,7 @@ class PageReader {
         const std::uint64_t route = in_.varint();
         if (route >= routes_.size()) return {};
         last_at_.value += static_cast<std::uint64_t>(in_.signed_varint());
+        if (last_at_.value > INT64_MAX) return {};  // no journal is that long
         StubSizes sizes;
         sizes.properties = static_cast<std::uint32_t>(in_.varint());
         sizes.body = static_cast<std::uint32_t>(in_.varint());
@@ -236,12 +237,14 @@ EncodedPage encode_page(const Block& block, Keeping keeping) {
     return page;
 }
 
+bool page_is_whole(std::string_view bytes) {
+    return bytes.size() > checksum_bytes && ByteReader(bytes).u32() == checksum_of(bytes);
+}
+
 bool decode_page(std::string_view bytes, Keeping keeping, const MessageFormats& formats,
                  Block& block) {
-    if (bytes.size() <= checksum_bytes) return false;
-    ByteReader in(bytes);
-    if (in.u32() != checksum_of(bytes)) return false;
-    return PageReader(in.rest(), keeping, formats).read_into(block);
+    if (!page_is_whole(bytes)) return false;
+    return PageReader(bytes.substr(checksum_bytes), keeping, formats).read_into(block);
 }
 
 }  // namespace revenant::engine

@@ -24,6 +24,8 @@ struct EncodedPage {
 };
 EncodedPage encode_page(const Block& block, Keeping keeping);
 
+// Whether these bytes were once written as a page and are still the same.
+bool page_is_whole(std::string_view bytes);
 // Puts the entries into the block as ready ones. False: the bytes are no page of a known version.
 bool decode_page(std::string_view bytes, Keeping keeping, const MessageFormats& formats,
                  Block& block);

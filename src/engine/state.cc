@@ -64,7 +64,7 @@ MessageRef State::load(const Message& stub) const {
     std::string bytes(stored_size(stub), '\0');
     paging_.store->read(*stub.stored_at(), bytes);
     MessageRef whole = decode_message(bytes, paging_.formats, stub.stored_at());
-    CHECK(whole);
+    if (!whole) paging_.store->damaged(*stub.stored_at());
     return whole;
 }
 

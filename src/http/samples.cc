@@ -303,7 +303,6 @@ void Samples::take(Context& context, Timestamp now) {
         if (!interested) {
             objects_.clear();
             watched_.clear();
-            objects_taken_at_.reset();
         }
     }
     if (interested) keep(look_at_objects(context), now);
@@ -312,6 +311,9 @@ void Samples::take(Context& context, Timestamp now) {
 void Samples::keep(std::vector<std::pair<std::string, Figures>> objects, Timestamp now) {
     const std::lock_guard lock(mutex_);
     Pairs pairs;
+    // What was not there the last time, or idle, began with nothing.
+    std::optional<Sample> beginning;
+    if (!objects_.empty()) beginning = Sample{objects_taken_, Figures{}};
     for (auto& [key, figures] : objects) {
         const Sample sample{now, figures};
         if (const auto watched = watched_.find(key); watched != watched_.end()) {
@@ -319,17 +321,12 @@ void Samples::keep(std::vector<std::pair<std::string, Figures>> objects, Timesta
         }
         if (pairs.size() >= objects_max) continue;
         const auto known = objects_.find(key);
-        Pair pair{std::nullopt, sample};
-        if (known != objects_.end()) {
-            pair.before = known->second.last;
-        } else if (objects_taken_at_) {
-            // Not there a round ago: it has counted from 0 since.
-            pair.before = Sample{*objects_taken_at_, {}};
-        }
-        pairs.emplace(std::move(key), std::move(pair));
+        pairs.emplace(
+            std::move(key),
+            Pair{known == objects_.end() ? beginning : std::optional(known->second.last), sample});
     }
-    objects_taken_at_ = now;
     objects_ = std::move(pairs);
+    objects_taken_ = now;
     std::erase_if(watched_,
                   [&](const auto& one) { return now - one.second.looked_at > watching_lasts; });
 }
@@ -339,7 +336,6 @@ void Samples::forget_all() {
     node_.reset();
     objects_.clear();
     watched_.clear();
-    objects_taken_at_.reset();
 }
 
 Trend Samples::of(const std::string& key) {

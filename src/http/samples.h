@@ -171,8 +171,8 @@ class Samples {
     std::mutex mutex_;  // guards everything below
     std::optional<History> node_;
     Pairs objects_;
+    Timestamp objects_taken_;
     std::unordered_map<std::string, Watched> watched_;
-    std::optional<Timestamp> objects_taken_at_;  // the last round
     Timestamp interested_until_;
     Timestamp last_taken_;
 };

@@ -1,5 +1,7 @@
 #include "http/server.h"
 
+#include "base/descriptors.h"
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -339,7 +341,8 @@ void Server::Core::accept() {
             });
             return;
         }
-        if (sessions_.fetch_add(1) < settings_.connections_max) {
+        const bool spare = !is_kept_for_files(socket.native_handle());
+        if (sessions_.fetch_add(1) < settings_.connections_max && spare) {
             std::make_shared<Session>(*this, std::move(socket))->start();
         } else {
             session_ended();  // the socket closes as it goes out of scope

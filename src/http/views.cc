@@ -150,7 +150,7 @@ json::object view_connection(const ApiSettings& settings,
         {"recv_cnt", connection.received_count},
         {"send_oct", connection.sent_bytes},
         {"send_cnt", connection.sent_count},
-        {"ssl", false},
+        {"ssl", connection.tls.has_value()},
         {"state", connection.state},
         {"timeout", connection.heartbeat_seconds},
         {"type", "network"},
@@ -158,6 +158,15 @@ json::object view_connection(const ApiSettings& settings,
         {"user_who_performed_action", to_json_string(connection.user)},
         {"vhost", to_json_string(connection.vhost)},
     };
+    if (connection.tls) {
+        view["ssl_protocol"] = connection.tls->protocol;
+        view["ssl_cipher"] = connection.tls->cipher;
+        view["ssl_key_exchange"] = connection.tls->key_exchange;
+        view["ssl_hash"] = connection.tls->hash;
+        view["peer_cert_subject"] = to_json_string(connection.tls->peer_subject);
+        view["peer_cert_issuer"] = to_json_string(connection.tls->peer_issuer);
+        view["peer_cert_validity"] = connection.tls->peer_validity;
+    }
     const Value* const given = find(connection.client_properties, "connection_name");
     if (given != nullptr && given->as_string() != nullptr) {
         view["user_provided_name"] = to_json_string(*given->as_string());

@@ -29,6 +29,8 @@ class File {
     virtual Result<std::size_t, IoError> read(std::uint64_t offset, std::span<char> into) const = 0;
     // All of it, or an error; after an error any part of it may have been written.
     virtual Result<void, IoError> write(std::uint64_t offset, std::string_view bytes) = 0;
+    // Makes it so long, with room on the disk for all of it.
+    virtual Result<void, IoError> allocate(std::uint64_t bytes) = 0;
     // Contents and size are certain.
     virtual Result<void, IoError> sync() = 0;
     virtual Result<std::uint64_t, IoError> size() const = 0;

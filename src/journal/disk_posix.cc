@@ -71,6 +71,12 @@ class PosixFile final : public File {
         return {};
     }
 
+    Result<void, IoError> allocate(std::uint64_t bytes) override {
+        const int failed = ::posix_fallocate(descriptor_.number(), 0, static_cast<off_t>(bytes));
+        if (failed != 0) return failure("allocate", path_, failed);
+        return {};
+    }
+
     Result<std::uint64_t, IoError> size() const override {
         struct stat status {};
         if (::fstat(descriptor_.number(), &status) != 0) return failure("stat", path_, errno);

@@ -168,6 +168,10 @@ Result<void, IoError> Journal::find_end() {
         writer_->resume(last, end);
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
+    if (epoch_ == UINT32_MAX) {
+        return Unexpected{IoError{"journal damaged: directory " + directory_ +
+                                  " says it was started more often than can be"}};
+    }
     epoch_ += 1;
     written_ = end;
     durable_ = end;

@@ -390,7 +390,7 @@ TEST(JournalDamage, AnEndBeforeTheSnapshotIsRefused) {
     ASSERT_THAT(names, ElementsAre(segment_name(s.batches[3])));
     s.disk.flip_bit(s.path(names[0]), s.batches[5].value - s.batches[3].value + 50, 1);
     EXPECT_THAT(s.open(), ElementsAre(AllOf(HasSubstr("journal damaged"), HasSubstr(s.directory),
-                                            HasSubstr("ends before its own snapshot"))));
+                                            HasSubstr("it ends before the snapshot"))));
 }
 
 TEST(JournalDamage, OfTheSnapshotIsRefused) {
@@ -835,6 +835,14 @@ TEST(JournalFailure, OfASyncIsToldOnceAndNothingIsPromisedAfterIt) {
     EXPECT_EQ(s.durable, promised);
 }
 
+// What came after it would be cut off by the next start.
+TEST(JournalFailure, OfAnEpochThatCannotGrowIsRefused) {
+    JournalStage s;
+    ASSERT_TRUE(s.disk.make_directory(s.directory).has_value());
+    ASSERT_TRUE(write_snapshot_file(s.disk, s.directory, {0}, UINT32_MAX, "state").has_value());
+    EXPECT_THAT(s.open(), ElementsAre(HasSubstr("journal damaged: directory " + s.directory)));
+}
+
 // The process ends, the machine goes on: what the sync did not write can still be read. It is not
 // on the disk, and no later sync would bring it there.
 TEST(JournalFailure, WhatASyncLeftOutIsWrittenAgainByTheNextStart) {
@@ -860,6 +868,8 @@ TEST(JournalFailure, OfAFullDiskDelaysNoLaterSync) {
     EXPECT_THAT(s.full, ElementsAre(true));
     s.disk.set_capacity(std::nullopt);
     s.append_safely("two");
+    s.journal->retry();
+    s.worker.run_all();
     EXPECT_EQ(s.journal->durable(), s.journal->batch_position());
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), SizeIs(3));
 }

@@ -24,7 +24,8 @@ Unexpected<IoError> damaged(const Segment& segment, Lsn at) {
 Unexpected<IoError> of_other_version(const Segment& segment, unsigned version) {
     return Unexpected{IoError{"file " + segment.path + " is of version " + std::to_string(version) +
                               " of the journal's format; this broker knows version " +
-                              std::to_string(batch_version_known)}};
+                              std::to_string(batch_version_known) +
+                              "; see docs/formats/journal.md"}};
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ Result<SnapshotFile, IoError> read_snapshot_file(Disk& disk, const std::string& 
                                              magic >> 8 == snapshot_magic >> 8 && digit >= '0' &&
                                              digit <= '9') {
         return Unexpected{IoError{"file " + path + " is of version " + std::to_string(digit - '0') +
-                                  " of the snapshot's format; this broker knows version 1"}};
+                                  " of the snapshot's format; this broker knows version 1; see "
+                                  "docs/formats/journal.md"}};
     }
     if (magic != snapshot_magic) return damaged(path, "it is no snapshot");
     SnapshotFile snapshot;

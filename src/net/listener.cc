@@ -1,5 +1,6 @@
 #include "net/listener.h"
 
+#include "base/descriptors.h"
 #include "net/socket.h"
 
 #include <netdb.h>
@@ -18,7 +19,6 @@
 namespace revenant::net {
 namespace {
 
-constexpr int backlog = 4096;
 constexpr int accepts_per_turn = 256;
 
 std::string show_address(const sockaddr_storage& address) {
@@ -53,10 +53,29 @@ PeerPlace place_of(const sockaddr_storage& peer) {
                                                                   : PeerPlace::elsewhere;
 }
 
+// Accepted sockets inherit them.
+void set_options(int descriptor, const SocketOptions& options) {
+    const int nodelay = options.nodelay ? 1 : 0;
+    const int keepalive = options.keepalive ? 1 : 0;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof nodelay);
+    setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &keepalive, sizeof keepalive);
+    if (options.send_buffer_bytes > 0) {
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &options.send_buffer_bytes, sizeof(int));
+    }
+    if (options.receive_buffer_bytes > 0) {
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &options.receive_buffer_bytes, sizeof(int));
+    }
+}
+
 }  // namespace
 
-Listener::Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port)
-    : network_(network), reactor_(reactor), descriptor_(descriptor), port_(port) {}
+Listener::Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port,
+                   std::shared_ptr<tls::TlsKeeper> tls)
+    : network_(network),
+      reactor_(reactor),
+      descriptor_(descriptor),
+      port_(port),
+      tls_(std::move(tls)) {}
 
 Listener::~Listener() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -64,15 +83,15 @@ Listener::~Listener() {
 
 Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
                                                               runtime::Reactor& reactor,
-                                                              const std::string& address,
-                                                              std::uint16_t port) {
-    const std::string where = address + ":" + std::to_string(port);
+                                                              const ListenAddress& address) {
+    const std::string port = std::to_string(address.port);
+    const std::string where = address.host + ":" + port;
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     addrinfo* found = nullptr;
-    const int failure = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
+    const int failure = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found);
     if (failure != 0) return Unexpected{"cannot resolve " + where + ": " + gai_strerror(failure)};
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, freeaddrinfo);
     const int descriptor =
@@ -86,15 +105,17 @@ Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
     if (descriptor < 0) return fail("open a socket for");
     const int on = 1;
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    set_options(descriptor, network.settings().sockets);
     if (bind(descriptor, found->ai_addr, found->ai_addrlen) != 0) return fail("bind");
-    if (::listen(descriptor, backlog) != 0) return fail("listen on");
+    if (::listen(descriptor, network.settings().sockets.backlog) != 0) return fail("listen on");
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size);
     const std::uint16_t actual =
         ntohs(bound.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(bound).sin_port
                                          : reinterpret_cast<sockaddr_in6&>(bound).sin6_port);
-    return std::unique_ptr<Listener>(new Listener(network, reactor, descriptor, actual));
+    return std::unique_ptr<Listener>(
+        new Listener(network, reactor, descriptor, actual, address.tls));
 }
 
 void Listener::start() {
@@ -111,6 +132,7 @@ void Listener::stop() {
 }
 
 void Listener::tick(Timestamp) {
+    shortage_noted_ = false;
     // Descriptors ran out a moment ago; try again.
     if (watching_ || descriptor_ < 0) return;
     reactor_.watch(descriptor_, EPOLLIN, *this);
@@ -131,14 +153,21 @@ void Listener::ready(std::uint32_t) {
             }
             return;
         }
-        const int on = 1;
-        setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        if (is_kept_for_files(descriptor)) {
+            ::close(descriptor);
+            if (std::exchange(shortage_noted_, true)) continue;
+            network_.note("connections are refused: the descriptors left are kept for files");
+            continue;
+        }
         sockaddr_storage local{};
         size = sizeof local;
         getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &size);
         // Owned by itself from settle_in() on: the reactor disposes of it when it closes.
+        auto stream =
+            tls_ ? tls_stream(descriptor, tls_->current(), network_.settings().certificate_login)
+                 : plain_stream(descriptor);
         auto* const socket =
-            new Socket(network_, reactor_, descriptor,
+            new Socket(network_, reactor_, descriptor, std::move(stream),
                        show_address(peer) + " -> " + show_address(local), place_of(peer));
         socket->settle_in();
     }

@@ -15,8 +15,7 @@ class Listener final : public runtime::Source, public runtime::Ticking {
   public:
     static Result<std::unique_ptr<Listener>, std::string> open(Network& network,
                                                                runtime::Reactor& reactor,
-                                                               const std::string& address,
-                                                               std::uint16_t port);
+                                                               const ListenAddress& address);
     ~Listener() override;
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
@@ -29,13 +28,16 @@ class Listener final : public runtime::Source, public runtime::Ticking {
     void tick(Timestamp now) override;
 
   private:
-    Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port);
+    Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port,
+             std::shared_ptr<tls::TlsKeeper> tls);
 
     Network& network_;
     runtime::Reactor& reactor_;
     int descriptor_;
     std::uint16_t port_;
+    const std::shared_ptr<tls::TlsKeeper> tls_;
     bool watching_ = false;
+    bool shortage_noted_ = false;  // since the last tick
 };
 
 }  // namespace revenant::net

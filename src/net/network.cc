@@ -61,6 +61,11 @@ runtime::ConnectionView view(const Socket& socket) {
     shown.unsent_bytes = connection.unsent_bytes();
     shown.channel_max = connection.channel_max();
     shown.connected_at = socket.connected_at();
+    if (auto tls = socket.tls()) {
+        shown.tls =
+            runtime::TlsFacts{tls->protocol,     tls->cipher,      tls->key_exchange, tls->hash,
+                              tls->peer_subject, tls->peer_issuer, tls->peer_validity};
+    }
     return shown;
 }
 
@@ -75,8 +80,8 @@ Network::Network(NetworkSettings settings, runtime::Broker& broker,
 
 Network::~Network() = default;
 
-Result<std::uint16_t, std::string> Network::listen(const std::string& address, std::uint16_t port) {
-    REVENANT_TRY(auto listener, Listener::open(*this, broker_.reactor(0), address, port));
+Result<std::uint16_t, std::string> Network::listen(const ListenAddress& address) {
+    REVENANT_TRY(auto listener, Listener::open(*this, broker_.reactor(0), address));
     const std::uint16_t actual = listener->port();
     Listener& started = *listener;
     listeners_.push_back(std::move(listener));

@@ -5,6 +5,8 @@
 #include "base/result.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
+#include "tls/context.h"
+#include "tls/peer.h"
 
 #include <cstdint>
 #include <functional>
@@ -18,8 +20,25 @@ namespace revenant::net {
 class Listener;
 class Socket;
 
+// Of every AMQP listener and of the connections it accepts.
+struct SocketOptions {
+    int backlog = 4096;
+    bool nodelay = true;
+    bool keepalive = false;
+    int send_buffer_bytes = 0;  // 0: what the system thinks right
+    int receive_buffer_bytes = 0;
+};
+
 struct NetworkSettings {
     amqp091::ConnectionSettings connection;
+    tls::CertificateLogin certificate_login;
+    SocketOptions sockets = {};
+};
+
+struct ListenAddress {
+    std::string host;
+    std::uint16_t port = 0;                         // 0: a free one
+    std::shared_ptr<tls::TlsKeeper> tls = nullptr;  // without: plain TCP
 };
 
 class Network {
@@ -30,9 +49,9 @@ class Network {
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    // Binds and listens; connections are accepted from then on. Port 0 takes a free one. The answer
-    // is the port, or what went wrong.
-    Result<std::uint16_t, std::string> listen(const std::string& address, std::uint16_t port);
+    // Binds and listens; connections are accepted from then on. The answer is the port, or what
+    // went wrong.
+    Result<std::uint16_t, std::string> listen(const ListenAddress& address);
     // Accepts no more, tells every client, and waits until they have left or the time is over.
     void shut_down(Duration patience);
 

@@ -53,7 +53,7 @@ TEST(Network, AConnectionIsNamedByItsTwoEnds) {
         ASSERT_TRUE(broker.change(command));
     }
     Network network({}, broker, [](std::string_view) {});
-    const auto port = network.listen("127.0.0.1", 0);
+    const auto port = network.listen({"127.0.0.1"});
     ASSERT_TRUE(port);
     {
         const Visitor visitor(*port);

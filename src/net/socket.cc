@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <sys/epoll.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <utility>
 
 namespace revenant::net {
@@ -60,11 +57,12 @@ class FarPort final : public amqp091::Port {
 
 }  // namespace
 
-Socket::Socket(Network& network, runtime::Reactor& reactor, int descriptor, std::string name,
-               PeerPlace place)
+Socket::Socket(Network& network, runtime::Reactor& reactor, int descriptor,
+               std::unique_ptr<Stream> stream, std::string name, PeerPlace place)
     : network_(network),
       reactor_(&reactor),
       descriptor_(descriptor),
+      stream_(std::move(stream)),
       name_(std::move(name)),
       place_(place),
       connected_at_(reactor.now()),
@@ -90,28 +88,32 @@ void Socket::settle_in() {
 
 void Socket::ready(std::uint32_t events) {
     if (closed_) return;
-    if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read();
+    const bool go_on_reading = (events & EPOLLOUT) != 0 && stream_->read_waits_for_write();
+    if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 || go_on_reading) read();
     if (!closed_ && (events & EPOLLOUT) != 0) wants_flush();
 }
 
+bool Socket::can_read() const { return connection_->wants_input() && !stalled_; }
+
 void Socket::read() {
-    if (!connection_->wants_input() || stalled_) {
-        update_interest();
-        return;
-    }
+    if (can_read()) return read_some();
+    update_interest();
+}
+
+void Socket::read_some() {
     std::vector<char>& buffer = reactor_->read_buffer();
-    const ssize_t count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (count <= 0) {
+    const Stream::Outcome outcome = stream_->read(buffer);
+    if (outcome.state == Stream::State::waiting) return update_interest();
+    if (outcome.state == Stream::State::gone) {
         peer_gone_ = true;
         connection_->lost();
         close();
         return;
     }
-    received_bytes_ += static_cast<std::uint64_t>(count);
+    received_bytes_ += outcome.bytes;
     received_count_ += 1;
     reactor_->refresh_now();
-    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
+    const std::string_view bytes(buffer.data(), outcome.bytes);
     if (pending_.empty()) {
         work_on(bytes);
     } else {
@@ -162,6 +164,8 @@ void Socket::flush() {
         close();
         return;
     }
+    // Last: it may take the socket to another reactor.
+    if (stream_->has_buffered() && can_read()) return read_some();
     update_interest();
 }
 
@@ -169,25 +173,18 @@ void Socket::send() {
     amqp091::Output& output = connection_->output();
     for (int i = 0; i < writes_per_flush && !output.empty(); ++i) {
         std::array<std::string_view, parts_per_write> parts;
-        std::array<iovec, parts_per_write> vectors{};
         const std::size_t count = output.gather(parts);
-        for (std::size_t j = 0; j < count; ++j) {
-            vectors[j] = {const_cast<char*>(parts[j].data()), parts[j].size()};
-        }
-        msghdr message{};
-        message.msg_iov = vectors.data();
-        message.msg_iovlen = count;
-        const ssize_t sent = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL);
-        if (sent < 0) {
-            if (errno == EAGAIN || errno == EINTR) return;
+        const Stream::Outcome outcome = stream_->write(std::span(parts).first(count));
+        if (outcome.state == Stream::State::waiting) return;
+        if (outcome.state == Stream::State::gone) {
             peer_gone_ = true;
             connection_->lost();
             close();
             return;
         }
-        sent_bytes_ += static_cast<std::uint64_t>(sent);
+        sent_bytes_ += outcome.bytes;
         sent_count_ += 1;
-        output.consume(static_cast<std::size_t>(sent));
+        output.consume(outcome.bytes);
     }
     output.shrink();
 }
@@ -196,11 +193,15 @@ void Socket::send() {
 // is unsent.
 void Socket::update_interest() {
     if (closed_) return;
-    const bool congested = vhost_ != nullptr && (reactor_->congested(vhost_->home().index()) ||
-                                                 vhost_->is_behind());
+    const bool congested =
+        vhost_ != nullptr && (reactor_->congested(vhost_->home().index()) || vhost_->is_behind());
     stalled_ = congested;
     std::uint32_t wanted = 0;
-    if (connection_->wants_input() && !stalled_) wanted |= EPOLLIN;
+    if (can_read()) {
+        wanted |= stream_->read_waits_for_write() ? EPOLLOUT : EPOLLIN;
+        // The descriptor does not tell of these; the flush reads them.
+        if (stream_->has_buffered()) wants_flush();
+    }
     // What this turn adds is sent at its end; only what did not fit then waits for the peer.
     if (!flush_queued_ && !connection_->output().empty()) wanted |= EPOLLOUT;
     if (wanted == interest_) return;
@@ -231,6 +232,7 @@ void Socket::close() {
     network_.remove(*reactor_, *this);
     if (connection_sink_ != 0) reactor_->release_sink(connection_sink_);
     if (admitted_) network_.broker().leave(admitted_vhost_, admitted_user_);
+    if (!peer_gone_) stream_->farewell();
     ::close(std::exchange(descriptor_, -1));
     reactor_->dispose(std::unique_ptr<runtime::Source>(this));
 }

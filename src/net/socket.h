@@ -4,11 +4,13 @@
 
 #include "amqp091/connection.h"
 #include "net/network.h"
+#include "net/stream.h"
 #include "runtime/broker.h"
 #include "runtime/reactor.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +21,8 @@ class Socket final : public runtime::Source,
                      public runtime::Ticking,
                      public amqp091::Host {
   public:
-    Socket(Network& network, runtime::Reactor& reactor, int descriptor, std::string name,
-           PeerPlace place);
+    Socket(Network& network, runtime::Reactor& reactor, int descriptor,
+           std::unique_ptr<Stream> stream, std::string name, PeerPlace place);
     ~Socket() override;
     Socket(const Socket&) = delete;
     Socket& operator=(const Socket&) = delete;
@@ -35,6 +37,9 @@ class Socket final : public runtime::Source,
     // amqp091::Host
     const std::shared_ptr<const AccessTable>& access() override { return reactor_->access(); }
     PeerPlace peer_place() const override { return place_; }
+    std::optional<std::string> certificate_user() const override {
+        return stream_->certificate_user();
+    }
     amqp091::VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
     ChannelId register_channel(engine::EffectSink& sink) override;
     void release_channel(ChannelId channel) override;
@@ -46,6 +51,7 @@ class Socket final : public runtime::Source,
     void close_forced(std::string_view reason);
 
     const std::string& name() const { return name_; }
+    std::optional<tls::TlsView> tls() const { return stream_->tls(); }
     const amqp091::Connection& connection() const { return *connection_; }
     std::uint64_t received_bytes() const { return received_bytes_; }
     std::uint64_t sent_bytes() const { return sent_bytes_; }
@@ -55,7 +61,9 @@ class Socket final : public runtime::Source,
     Timestamp connected_at() const { return connected_at_; }
 
   private:
+    bool can_read() const;
     void read();
+    void read_some();
     void work_on(std::string_view bytes);
     void work_on_pending();
     void after_work();
@@ -68,6 +76,7 @@ class Socket final : public runtime::Source,
     Network& network_;
     runtime::Reactor* reactor_;
     int descriptor_;
+    std::unique_ptr<Stream> stream_;
     std::string name_;
     PeerPlace place_;
     std::uint32_t interest_ = 0;

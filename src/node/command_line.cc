@@ -67,6 +67,9 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& into) 
         "--quorum-relaxed-checks-on-redeclaration",
         [&said] { said("--quorum-relaxed-checks-on-redeclaration", relaxed_checks, "true"); },
         "Lets applications declare a quorum queue again as a classic one");
+    app.add_flag_callback(
+        "--adopt-vhosts", [&said] { said("--adopt-vhosts", "adopt_vhosts", "true"); },
+        "After the loss of the catalog: virtual hosts whose directories are there exist again");
     app.set_version_flag("--version", "revenant 0.1.0, compatible with RabbitMQ " +
                                           amqp091::ConnectionSettings{}.version);
     try {

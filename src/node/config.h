@@ -4,6 +4,8 @@
 
 #include "amqp091/host.h"
 #include "catalog/catalog.h"
+#include "net/network.h"
+#include "tls/peer.h"
 
 #include <cstdint>
 #include <map>
@@ -55,6 +57,7 @@ struct TlsConfig {
     bool verify_peer = false;
     bool fail_if_no_peer_certificate = false;
     std::map<std::string, std::string, std::less<>> versions;
+    tls::CertificateLogin login;
 
     std::optional<Endpoint> http;
     std::string http_ca_file;
@@ -70,7 +73,8 @@ struct Config {
     TlsConfig tls;
 
     std::string data_dir = "data";
-    unsigned reactors = 0;  // 0: one per core
+    bool adopt_vhosts = false;  // whose directories are there though the catalog has lost them
+    unsigned reactors = 0;      // 0: one per core
     std::string placement = "auto";
     std::string compat = "4.3";  // of virtual hosts that name none themselves
     std::string node_name = "revenant@localhost";
@@ -83,6 +87,9 @@ struct Config {
     double disk_free_limit_share = 0;  // of the machine's memory
 
     amqp091::ConnectionSettings connection;
+    net::SocketOptions sockets;
+    // By the name behind auth_mechanisms; none: those of the connection settings.
+    std::map<std::string, Mechanism, std::less<>> mechanisms;
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
     std::string default_queue_type = "classic";
@@ -91,10 +98,17 @@ struct Config {
 
     std::string http_path_prefix;
     std::uint64_t http_body_bytes_max = 20'000'000;
+    std::map<std::string, std::string, std::less<>> cors_origins;  // by number
+    std::int64_t cors_max_age_seconds = 1800;
+    Duration sample_interval = seconds(5);
     std::string prometheus_path = "/metrics";
     std::string definitions_path;  // imported at every start; empty: none
 
     LogConfig log;
+
+    // For those who ask what is in force: names and values without secrets, and where they stand.
+    std::map<std::string, std::string> said;
+    std::vector<std::string> files;
 };
 
 }  // namespace revenant::node

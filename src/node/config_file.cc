@@ -77,6 +77,7 @@ void read_one(const std::string& path, ConfigLines& into) {
         into.faults.push_back({path, text.error()});
     } else {
         append(into, parse_config(*text, path));
+        into.files.push_back(path);
     }
 }
 

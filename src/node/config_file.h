@@ -30,6 +30,7 @@ struct Fault {
 struct ConfigLines {
     std::vector<Setting> settings;
     std::vector<Fault> faults;
+    std::vector<std::string> files;  // that were read
 };
 
 constexpr std::size_t config_file_bytes_max = 4U << 20;

@@ -44,6 +44,18 @@ TEST(ConfigFile, EveryBadLineIsNamed) {
     EXPECT_EQ(lines.faults[3].text, "k: the value begins with ' but no ' ends it");
 }
 
+TEST(ConfigFile, EveryPieceOfAFileIsAnswered) {
+    const std::string text =
+        "a.b = 'x#y' # c\r\n\n# d\n e=f \n= g\n'h = i\nj = '\n\x80\xff = \x01\n";
+    for (std::size_t begin = 0; begin < text.size(); ++begin) {
+        for (std::size_t size = 0; begin + size <= text.size(); ++size) {
+            const ConfigLines lines = parse_config(text.substr(begin, size), "f");
+            for (const Setting& setting : lines.settings) EXPECT_FALSE(setting.key.empty());
+            for (const Fault& fault : lines.faults) EXPECT_FALSE(fault.text.empty());
+        }
+    }
+}
+
 TEST(ConfigFile, TheDirectoryBesideItFollowsInTheOrderOfNames) {
     const std::filesystem::path folder =
         std::filesystem::path(testing::TempDir()) / ("config_file_test" + std::to_string(getpid()));

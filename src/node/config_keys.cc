@@ -88,7 +88,7 @@ Assignment::Outcome Assignment::one_of(std::string& field,
         return {};
     }
     std::string all;
-    for (const std::string_view choice : choices) {
+    for (const std::string_view& choice : choices) {
         if (!all.empty()) all += &choice == &choices.back() ? " or " : ", ";
         all += choice;
     }

@@ -56,9 +56,15 @@ Outcome backend(Assignment& to) {
     return {};
 }
 
+// Whoever names some offers these only, in the order of their names.
 Outcome mechanism(Assignment& to) {
-    std::string word;
-    return to.one_of(word, {"PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL"});
+    std::string name;
+    REVENANT_TRY_VOID(to.one_of(name, {"PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL"}));
+    to.config.mechanisms[std::string(to.variable)] = *mechanism_named(name);
+    auto& offered = to.config.connection.mechanisms;
+    offered.clear();
+    for (const auto& [number, one] : to.config.mechanisms) offered.push_back(one);
+    return {};
 }
 
 }  // namespace
@@ -90,7 +96,7 @@ std::vector<ConfigKey> access_keys() {
          "Who clients without a name are; `none`: they are refused", anonymous_user},
         {"anonymous_login_pass", "guest", works, Trait::secret, "That user's password",
          [](Assignment& to) { return to.text(to.config.connection.anonymous_login_password); }},
-        {"auth_mechanisms.$n", "PLAIN, AMQPLAIN, ANONYMOUS", no_effect, plain,
+        {"auth_mechanisms.$n", "PLAIN, AMQPLAIN, ANONYMOUS", works, plain,
          "SASL mechanisms that are offered", mechanism},
         {"auth_backends.$n", "internal", works, plain, "`internal` is the only one", backend},
         {"password_hashing_module", "rabbit_password_hashing_sha256", no_effect, plain,

@@ -65,6 +65,28 @@ constexpr auto works = Standing::works;
 constexpr auto no_effect = Standing::no_effect_yet;
 constexpr auto plain = Trait::plain;
 
+Outcome login_from(Assignment& to) {
+    using tls::LoginFrom;
+    std::string name;
+    REVENANT_TRY_VOID(
+        to.one_of(name, {"distinguished_name", "common_name", "subject_alternative_name"}));
+    to.config.tls.login.from = name == "common_name"          ? LoginFrom::common_name
+                               : name == "distinguished_name" ? LoginFrom::distinguished_name
+                                                              : LoginFrom::subject_alternative_name;
+    return {};
+}
+
+Outcome login_san_type(Assignment& to) {
+    using tls::AlternativeName;
+    std::string name;
+    REVENANT_TRY_VOID(to.one_of(name, {"dns", "email", "uri", "ip"}));
+    to.config.tls.login.kind = name == "dns"     ? AlternativeName::dns
+                               : name == "email" ? AlternativeName::email
+                               : name == "uri"   ? AlternativeName::uri
+                                                 : AlternativeName::ip;
+    return {};
+}
+
 std::vector<ConfigKey> listener_keys() {
     return {
         {"listeners.tcp", "", works, plain, "`none`: no AMQP listener without TLS",
@@ -78,25 +100,33 @@ std::vector<ConfigKey> listener_keys() {
              REVENANT_TRY(to.config.bind, parse_address(to.setting.value));
              return {};
          }},
-        {"listeners.ssl", "none", no_effect, plain, "`none`: no AMQP listener with TLS",
+        {"listeners.ssl", "none", works, plain, "`none`: no AMQP listener with TLS",
          [](Assignment& to) { return none(to, to.config.tls.amqp); }},
-        {"listeners.ssl.$name", "", no_effect, plain, "AMQP over TLS: a port, or address and port",
+        {"listeners.ssl.$name", "", works, plain, "AMQP over TLS: a port, or address and port",
          [](Assignment& to) { return to.listener(to.config.tls.amqp); }},
-        {"ssl_options.cacertfile", "", no_effect, plain, "Certificates that are trusted",
+        {"ssl_options.cacertfile", "", works, plain, "Certificates that are trusted",
          [](Assignment& to) { return to.readable_file(to.config.tls.ca_file); }},
-        {"ssl_options.certfile", "", no_effect, plain, "The node's certificate",
+        {"ssl_options.certfile", "", works, plain, "The node's certificate",
          [](Assignment& to) { return to.readable_file(to.config.tls.certificate_file); }},
-        {"ssl_options.keyfile", "", no_effect, plain, "Its key",
+        {"ssl_options.keyfile", "", works, plain, "Its key",
          [](Assignment& to) { return to.readable_file(to.config.tls.key_file); }},
-        {"ssl_options.password", "", no_effect, Trait::secret, "The password of the key",
+        {"ssl_options.password", "", works, Trait::secret, "The password of the key",
          [](Assignment& to) { return to.text(to.config.tls.key_password); }},
-        {"ssl_options.verify", "verify_none", no_effect, plain,
+        {"ssl_options.verify", "verify_none", works, plain,
          "`verify_peer` asks clients for a certificate", verify},
-        {"ssl_options.fail_if_no_peer_cert", "false", no_effect, plain,
+        {"ssl_options.fail_if_no_peer_cert", "false", works, plain,
          "Refuses clients without a certificate",
          [](Assignment& to) { return to.flag(to.config.tls.fail_if_no_peer_certificate); }},
-        {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", no_effect, plain,
+        {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", works, plain,
          "Versions of TLS: `tlsv1.3`, `tlsv1.2`", tls_version},
+        {"ssl_cert_login_from", "distinguished_name", works, plain,
+         "What of a client's certificate names the user for EXTERNAL: `distinguished_name`, "
+         "`common_name` or `subject_alternative_name`",
+         login_from},
+        {"ssl_cert_login_san_type", "dns", works, plain,
+         "Which alternative name: `dns`, `email`, `uri` or `ip`", login_san_type},
+        {"ssl_cert_login_san_index", "0", works, plain, "Which of several, counted from 0",
+         [](Assignment& to) { return to.number(to.config.tls.login.index, 0, 1000); }},
     };
 }
 
@@ -127,16 +157,21 @@ std::vector<ConfigKey> connection_keys() {
         {"session_max_per_connection", "64", no_effect, plain, "AMQP 1.0: sessions",
          ignored_number},
         {"link_max_per_session", "256", no_effect, plain, "AMQP 1.0: links", ignored_number},
-        {"tcp_listen_options.backlog", "128", no_effect, plain,
-         "Connections waiting to be accepted (4096 here)", ignored_number},
-        {"tcp_listen_options.nodelay", "true", no_effect, plain,
-         "Small packets are not held back (always so here)", ignored_flag},
-        {"tcp_listen_options.keepalive", "false", no_effect, plain, "TCP's own keep-alive",
-         ignored_flag},
-        {"tcp_listen_options.sndbuf", "", no_effect, plain, "Bytes of the kernel's send buffer",
-         ignored_number},
-        {"tcp_listen_options.recbuf", "", no_effect, plain, "Bytes of the kernel's receive buffer",
-         ignored_number},
+        {"tcp_listen_options.backlog", "4096", works, plain,
+         "Connections waiting to be accepted; the system may allow less",
+         [](Assignment& to) { return to.number(to.config.sockets.backlog, 1, 1U << 20); }},
+        {"tcp_listen_options.nodelay", "true", works, plain, "Small packets are not held back",
+         [](Assignment& to) { return to.flag(to.config.sockets.nodelay); }},
+        {"tcp_listen_options.keepalive", "false", works, plain, "TCP's own keep-alive",
+         [](Assignment& to) { return to.flag(to.config.sockets.keepalive); }},
+        {"tcp_listen_options.sndbuf", "", works, plain, "Bytes of the system's send buffer",
+         [](Assignment& to) {
+             return to.number(to.config.sockets.send_buffer_bytes, 1024, 1U << 30);
+         }},
+        {"tcp_listen_options.recbuf", "", works, plain, "Bytes of the system's receive buffer",
+         [](Assignment& to) {
+             return to.number(to.config.sockets.receive_buffer_bytes, 1024, 1U << 30);
+         }},
         {"proxy_protocol", "false", no_effect, plain, "A PROXY header precedes every connection",
          ignored_flag},
     };
@@ -159,12 +194,12 @@ std::vector<ConfigKey> http_keys() {
          [](Assignment& to) { return to.readable_file(to.config.tls.http_certificate_file); }},
         {"management.ssl.keyfile", "", no_effect, plain, "Its key",
          [](Assignment& to) { return to.readable_file(to.config.tls.http_key_file); }},
-        {"management.cors.allow_origins.$n", "", no_effect, plain,
-         "Pages of these origins may use the API",
-         [](Assignment& to) {
-             std::string ignored;
-             return to.text(ignored);
-         }},
+        {"management.cors.max_age", "1800", works, plain,
+         "Seconds a browser remembers that they may",
+         [](Assignment& to) { return to.number(to.config.cors_max_age_seconds, 0, 86'400); }},
+        {"management.cors.allow_origins.$n", "", works, plain,
+         "Pages of these origins may use the API; `*` is every one",
+         [](Assignment& to) { return to.text(to.config.cors_origins[std::string(to.variable)]); }},
         {"management.login_session_timeout", "480", no_effect, plain, "Minutes until UI logs out",
          ignored_number},
         {"prometheus.tcp.port", "15692", works, plain, "Metrics",

@@ -1,5 +1,6 @@
 // The node itself: its name, where it keeps things, what it tells.
 #include "node/config_keys.h"
+#include "node/definitions_file.h"
 
 namespace revenant::node {
 namespace {
@@ -22,12 +23,13 @@ Outcome any_flag(Assignment& to) {
     return to.flag(ignored);
 }
 
-Outcome any_number(Assignment& to) {
-    std::uint64_t ignored = 0;
-    return to.number(ignored, 0, UINT64_MAX);
+Outcome definitions(Assignment& to) {
+    REVENANT_TRY_VOID(to.readable_file(to.config.definitions_path));
+    if (const auto files = read_definitions(to.setting.value); !files) {
+        return Unexpected{files.error()};
+    }
+    return {};
 }
-
-Outcome definitions(Assignment& to) { return to.readable_file(to.config.definitions_path); }
 
 Outcome log_file(Assignment& to) {
     REVENANT_TRY_VOID(to.text(to.config.log.file));
@@ -46,6 +48,10 @@ std::vector<ConfigKey> node_keys() {
     return {
         {"data_dir", "data", works, plain, "Where everything is kept (Revenant's own)",
          [](Assignment& to) { return to.text(to.config.data_dir); }},
+        {"adopt_vhosts", "false", works, plain,
+         "After the loss of the catalog: virtual hosts whose directories are there exist again "
+         "(Revenant's own)",
+         [](Assignment& to) { return to.flag(to.config.adopt_vhosts); }},
         {"reactors", "0", works, plain,
          "Threads that serve AMQP; 0 means one per core (Revenant's own)",
          [](Assignment& to) { return to.number(to.config.reactors, 0, 64); }},
@@ -67,9 +73,9 @@ std::vector<ConfigKey> node_keys() {
          [](Assignment& to) { return to.text(to.config.connection.cluster_name); }},
         {"cluster_tags.$key", "", no_effect, plain, "Told in the API", any_text},
         {"node_tags.$key", "", no_effect, plain, "Told in the API", any_text},
-        {"load_definitions", "", no_effect, plain,
-         "A file, or a directory of them, read at the start", definitions},
-        {"definitions.local.path", "", no_effect, plain, "The same", definitions},
+        {"load_definitions", "", works, plain, "A file, or a directory of them, read at the start",
+         definitions},
+        {"definitions.local.path", "", works, plain, "The same", definitions},
         {"definitions.import_backend", "local_filesystem", works, plain,
          "`local_filesystem` is the only one",
          [](Assignment& to) {
@@ -78,7 +84,7 @@ std::vector<ConfigKey> node_keys() {
          }},
         {"definitions.skip_if_unchanged", "false", no_effect, plain,
          "Definitions read before are not read again", any_flag},
-        {"management.load_definitions", "", no_effect, plain, "The same as `load_definitions`",
+        {"management.load_definitions", "", works, plain, "The same as `load_definitions`",
          definitions},
         {"cluster_formation.*", "", of_clusters, plain, "How a node finds others", any_text},
         {"cluster_partition_handling", "ignore", of_clusters, plain, "", any_text},
@@ -125,8 +131,9 @@ std::vector<ConfigKey> statistics_keys() {
              std::string ignored;
              return to.one_of(ignored, {"none", "coarse", "fine"});
          }},
-        {"collect_statistics_interval", "5000", no_effect, plain, "Milliseconds between samples",
-         any_number},
+        {"collect_statistics_interval", "5000", works, plain,
+         "Milliseconds between the samples that rates are made of",
+         [](Assignment& to) { return to.milliseconds(to.config.sample_interval); }},
         {"management.disable_stats", "false", no_effect, plain, "The API tells no rates", any_flag},
         {"management.enable_queue_totals", "false", no_effect, plain,
          "It then still tells the depth of queues", any_flag},

@@ -82,6 +82,10 @@ Configuration load_configuration(const Sources& sources) {
     for (const Setting& setting : lines.settings) apply(setting, result);
     for (const Setting& setting : environment.settings) apply(setting, result);
     for (const Setting& setting : sources.command_line) apply(setting, result);
+    for (const auto& [name, setting] : result.in_force) {
+        result.config.said[name] = shown_value(*setting.key, setting.value);
+    }
+    result.config.files = std::move(lines.files);
     return result;
 }
 

@@ -86,7 +86,7 @@ TEST_F(ConfigurationTest, AllFaultsAreToldWithTheirPlaces) {
 TEST_F(ConfigurationTest, WhatHasNoEffectIsSaid) {
     const Configuration configuration = load(
         "consumer_timeout = 5000\n"
-        "tcp_listen_options.nodelay = true\n"
+        "management.rates_mode = basic\n"
         "cluster_formation.dns.hostname = x\n");
     ASSERT_EQ(configuration.warnings.size(), 2U);
     EXPECT_EQ(configuration.warnings[0],
@@ -142,6 +142,16 @@ TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
     EXPECT_TRUE(config.connection.anonymous_login_user.empty());
 }
 
+TEST_F(ConfigurationTest, MechanismsThatAreNamedAreTheOnlyOnes) {
+    const Configuration configuration = load(
+        "auth_mechanisms.2 = AMQPLAIN\nauth_mechanisms.1 = PLAIN\nauth_mechanisms.3 = EXTERNAL\n");
+    EXPECT_EQ(configuration.config.connection.mechanisms,
+              (std::vector<Mechanism>{Mechanism::plain, Mechanism::amqplain, Mechanism::external}));
+    EXPECT_TRUE(configuration.warnings.empty());
+    EXPECT_EQ(configuration.config.said.at("auth_mechanisms.1"), "PLAIN");
+    EXPECT_EQ(configuration.config.files, std::vector<std::string>{path_});
+}
+
 TEST_F(ConfigurationTest, TheLimitNamedLastRules) {
     Config config = load("vm_memory_high_watermark.absolute = 2GB\n").config;
     EXPECT_EQ(config.memory_limit_bytes, 2'000'000'000U);
@@ -177,6 +187,43 @@ TEST(ConfigKeys, DefaultsAreValidValues) {
         Assignment assignment{config, setting, ""};
         const auto done = key.apply(assignment);
         EXPECT_TRUE(done) << key.pattern << ": " << (done ? "" : done.error());
+    }
+}
+
+// Whatever somebody writes is taken or refused in words.
+TEST(ConfigKeys, OddValuesAreAnswered) {
+    const std::string odd[] = {"",
+                               " ",
+                               "-1",
+                               "0",
+                               "99999999999999999999999",
+                               "1e309",
+                               "é",
+                               "none",
+                               "'",
+                               "true",
+                               std::string(100'000, 'x'),
+                               "nan",
+                               "::",
+                               ":",
+                               "[:",
+                               "%s%n",
+                               std::string(1, '\0'),
+                               "/",
+                               "(",
+                               "1.",
+                               "+1",
+                               "0x10",
+                               "1,2",
+                               "infinity"};
+    for (const ConfigKey& key : config_keys()) {
+        for (const std::string& value : odd) {
+            Config config;
+            const Setting setting{Source::file, "test", std::string(key.pattern), value};
+            Assignment assignment{config, setting, "some"};
+            const auto done = key.apply(assignment);
+            EXPECT_TRUE(done || !done.error().empty()) << key.pattern;
+        }
     }
 }
 

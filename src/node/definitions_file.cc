@@ -22,7 +22,11 @@ Result<DefinitionsFile, std::string> read_one(const std::string& path) {
     const boost::json::value value = boost::json::parse(*text, error);
     if (error) return Unexpected{path + ": is not JSON: " + error.message()};
     if (!value.is_object()) return Unexpected{path + ": is not a JSON object"};
-    return DefinitionsFile{path, std::move(text).value()};
+    const auto has = [&](std::string_view kind) {
+        const boost::json::value* const list = value.get_object().if_contains(kind);
+        return list != nullptr && list->is_array() && !list->get_array().empty();
+    };
+    return DefinitionsFile{path, std::move(text).value(), has("users"), has("vhosts")};
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace revenant::node {
 struct DefinitionsFile {
     std::string path;
     std::string json;  // an object
+    bool has_users = false;
+    bool has_vhosts = false;
 };
 
 // The error names the file and what is wrong with it.

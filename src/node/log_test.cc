@@ -1,7 +1,8 @@
 #include "node/log.h"
 
+#include "tests/support/folder.h"
+
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -40,12 +41,12 @@ class LogFile : public testing::Test {
   protected:
     LogFile() {
         config_.console = false;
-        config_.directory = testing::TempDir() + "log_test" + std::to_string(getpid());
+        config_.directory = folder_ / "logs";
         config_.file = "r.log";
     }
-    ~LogFile() override { if (config_.directory != "/dev/null") std::filesystem::remove_all(config_.directory); }
     std::string path(const char* name = "r.log") const { return config_.directory + "/" + name; }
 
+    Folder folder_;
     LogConfig config_;
 };
 
@@ -94,11 +95,12 @@ TEST_F(LogFile, IsBegunAnewAtItsSize) {
 }
 
 TEST_F(LogFile, ThatCannotBeOpenedIsNamed) {
-    config_.directory = "/dev/null";
+    config_.directory = folder_ / "no directory";
+    write_file(config_.directory, "a file");
     Log log(config_);
     const auto opened = log.open_file();
     ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error(), "log file /dev/null/r.log cannot be opened: Not a directory");
+    EXPECT_EQ(opened.error(), "log file " + path() + " cannot be opened: Not a directory");
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include "amqp091/properties.h"
 #include "base/check.h"
+#include "base/descriptors.h"
 #include "http/definitions.h"
 #include "node/addresses.h"
 #include "node/definitions_file.h"
+#include "node/machine_memory.h"
 #include "runtime/system_clock.h"
 
 #include <unistd.h>
@@ -21,11 +23,7 @@ namespace revenant::node {
 namespace {
 
 constexpr Duration shutdown_patience = seconds(2);
-
-std::uint64_t machine_memory_bytes() {
-    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
+constexpr std::uint64_t descriptors_min = 48;
 
 std::uint64_t resident_bytes() {
     std::ifstream file("/proc/self/statm");
@@ -47,6 +45,20 @@ runtime::Placement placement_named(const std::string& name) {
     return runtime::Placement::automatic;
 }
 
+tls::TlsSettings tls_settings(const TlsConfig& config) {
+    tls::TlsSettings settings;
+    settings.certificate_file = config.certificate_file;
+    settings.key_file = config.key_file;
+    settings.key_password = config.key_password;
+    settings.ca_file = config.ca_file;
+    settings.verify = config.verify_peer ? tls::Verify::peer : tls::Verify::none;
+    settings.fail_if_no_peer_certificate = config.fail_if_no_peer_certificate;
+    if (config.versions.empty()) return settings;
+    settings.versions.clear();
+    for (const auto& [n, version] : config.versions) settings.versions.push_back(version);
+    return settings;
+}
+
 // "connection NAME: what happened" to the name and the rest.
 std::pair<std::string_view, std::string_view> split_diary(std::string_view text) {
     constexpr std::string_view beginning = "connection ";
@@ -57,7 +69,10 @@ std::pair<std::string_view, std::string_view> split_diary(std::string_view text)
 
 }  // namespace
 
-Node::Node(Config config, Log& log) : config_(std::move(config)), log_(log) { set_limits(config_); }
+Node::Node(Config config, Log& log)
+    : config_(std::move(config)), log_(log), ballast_(disk_, config_.data_dir) {
+    set_limits(config_);
+}
 
 Node::~Node() { stop(); }
 
@@ -70,7 +85,13 @@ void Node::set_limits(const Config& config) {
         static_cast<std::uint64_t>(total * config.disk_free_limit_share)));
 }
 
-void Node::reload(const Config& config) { set_limits(config); }
+void Node::reload(const Config& config) {
+    set_limits(config);
+    if (!tls_) return;
+    if (const auto loaded = tls_->reload(); !loaded) {
+        log_.write(LogLevel::error, "node", "certificates not reloaded: " + loaded.error());
+    }
+}
 
 runtime::BrokerSettings Node::broker_settings() {
     runtime::BrokerSettings settings;
@@ -89,9 +110,14 @@ runtime::BrokerSettings Node::broker_settings() {
     };
     settings.disk = &disk_;
     settings.data_dir = config_.data_dir;
+    settings.adopt_vhosts = config_.adopt_vhosts;
     settings.formats = {&amqp091::message_format()};
     settings.disk_full = [this](bool full) {
         full_disks_.fetch_add(full ? 1 : -1);
+        if (full) {
+            ballast_.release();
+            disk_alarm_.store(true);  // what it gives is not for publishers
+        }
         set_alarms();
     };
     settings.fatal = [this](const std::string& text) {
@@ -102,16 +128,24 @@ runtime::BrokerSettings Node::broker_settings() {
     return settings;
 }
 
+// Definitions with users and virtual hosts take the place of the first content, as in RabbitMQ.
 Result<void, std::string> Node::fill(bool known) {
-    if (!known) {
+    std::vector<DefinitionsFile> files;
+    if (!config_.definitions_path.empty()) {
+        REVENANT_TRY(files, read_definitions(config_.definitions_path));
+    }
+    const bool brings_users =
+        std::any_of(files.begin(), files.end(), [](const auto& file) { return file.has_users; });
+    const bool brings_vhosts =
+        std::any_of(files.begin(), files.end(), [](const auto& file) { return file.has_vhosts; });
+    if (!known && !(brings_users && brings_vhosts)) {
         for (const CatalogCommand& command :
              default_content(config_.first_content, random_salt())) {
             const auto record = broker_->change(command);
             if (!record) return Unexpected{"the first content is refused: " + record.error().text};
         }
     }
-    if (config_.definitions_path.empty()) return {};
-    REVENANT_TRY(const auto files, read_definitions(config_.definitions_path));
+    REVENANT_TRY_VOID(broker_->adopt_vhosts());
     for (const DefinitionsFile& file : files) {
         const auto imported = http::import_definitions(*broker_, file.json, "rmq-internal");
         if (!imported) return Unexpected{file.path + ": " + imported.error()};
@@ -123,13 +157,31 @@ Result<void, std::string> Node::fill(bool known) {
 Result<void, std::string> Node::listen() {
     for (const auto& [name, endpoint] : config_.amqp) {
         const std::string address = address_of(endpoint, config_.bind);
-        REVENANT_TRY(const std::uint16_t port, network_->listen(address, endpoint.port));
+        REVENANT_TRY(const std::uint16_t port, network_->listen({address, endpoint.port}));
         listeners_.push_back({"amqp", address, port});
+    }
+    if (config_.tls.amqp.empty()) return {};
+    REVENANT_TRY(tls_, tls::TlsKeeper::open(tls_settings(config_.tls)));
+    for (const auto& [name, endpoint] : config_.tls.amqp) {
+        const std::string address = address_of(endpoint, config_.bind);
+        REVENANT_TRY(const std::uint16_t port, network_->listen({address, endpoint.port, tls_}));
+        listeners_.push_back({"amqp/ssl", address, port});
     }
     return {};
 }
 
 Result<Ready, std::string> Node::start() {
+    if (config_.data_dir.empty()) return Unexpected{std::string("--data-dir (data_dir) names no directory")};
+    if (descriptor_limit() < descriptors_min) {
+        return Unexpected{"Too many open files: only " + std::to_string(descriptor_limit()) +
+                          " are allowed, and " + std::to_string(descriptors_min) +
+                          " are needed at least; see ulimit -n or LimitNOFILE"};
+    }
+    log_.info("starting", {{"version", http::ApiSettings{}.product_version},
+                           {"compatible_with", config_.connection.version},
+                           {"node", config_.node_name},
+                           {"data_dir", config_.data_dir},
+                           {"memory_limit", std::to_string(memory_limit_bytes_.load())}});
     broker_ = std::make_unique<runtime::Broker>(broker_settings());
     REVENANT_TRY(const bool known, broker_->open());
     broker_->start();
@@ -137,7 +189,8 @@ Result<Ready, std::string> Node::start() {
     amqp091::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
     network_ = std::make_unique<net::Network>(
-        net::NetworkSettings{std::move(connection)}, *broker_, [this](std::string_view text) {
+        net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets}, *broker_,
+        [this](std::string_view text) {
             const auto [name, rest] = split_diary(text);
             if (name.empty()) {
                 log_.write(LogLevel::warning, "connection", rest);
@@ -177,7 +230,11 @@ http::ApiSettings Node::api_settings() {
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
     api.started_at = runtime::system_now();
-    api.sample_interval = seconds(5);  // collect_statistics_interval of RabbitMQ
+    api.sample_interval = config_.sample_interval;
+    api.cors_max_age_seconds = config_.cors_max_age_seconds;
+    for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
+    api.config_files = config_.files;
+    api.configuration = [this] { return config_.said; };
     api.max_message_bytes = config_.connection.max_message_size;
     api.default_queue_type = config_.default_queue_type;
     api.disk_free_limit_bytes = disk_free_limit_bytes_.load();
@@ -222,7 +279,10 @@ void Node::watch_resources() {
     while (!stopping_.load()) {
         memory_alarm_.store(resident_bytes() > memory_limit_bytes_.load());
         const auto free_bytes = disk_.free_bytes(config_.data_dir);
-        disk_alarm_.store(free_bytes.has_value() && *free_bytes < disk_free_limit_bytes_.load());
+        if (free_bytes && full_disks_.load() == 0) {
+            const bool roomy = ballast_.hold(*free_bytes);
+            disk_alarm_.store(!roomy || *free_bytes < disk_free_limit_bytes_.load());
+        }
         set_alarms();
         std::this_thread::sleep_for(std::chrono::milliseconds(250));
     }

@@ -7,6 +7,7 @@
 #include "http/server.h"
 #include "journal/disk_posix.h"
 #include "net/network.h"
+#include "node/ballast.h"
 #include "node/config.h"
 #include "node/log.h"
 #include "node/path_prefix.h"
@@ -57,8 +58,10 @@ class Node {
     Log& log_;
     std::vector<http::ListenerView> listeners_;
     journal::PosixDisk disk_;  // outlives the broker
+    Ballast ballast_;
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
+    std::shared_ptr<tls::TlsKeeper> tls_;  // none without a TLS listener
     std::unique_ptr<http::Api> api_;
     std::unique_ptr<http::Metrics> metrics_;
     std::unique_ptr<PathPrefix> moved_api_;

@@ -83,6 +83,7 @@ Result<void, std::string> CatalogStore::append(const CatalogRecord& record,
     journal_->begin_record() += encode_catalog_record(record);
     const Lsn end = journal_->end_record();
     journal_->flush(journal::Journal::Urgency::now);
+    journal_->retry();  // an earlier change may have found a full disk
     if (failure_) return Unexpected{*failure_};
     if (journal_->durable() < end) return Unexpected{std::string("the disk is full")};
     const std::uint64_t written = journal_->position().value - journal_->snapshot_position().value;

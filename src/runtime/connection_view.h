@@ -6,6 +6,7 @@
 #include "message/value.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,17 @@ struct ChannelNumber {
     ChannelId id;
     std::uint16_t number = 0;
     bool confirming = false;
+};
+
+// How a connection is protected, and the certificate of its client if there is one.
+struct TlsFacts {
+    std::string protocol;
+    std::string cipher;
+    std::string key_exchange;
+    std::string hash;
+    std::string peer_subject;
+    std::string peer_issuer;
+    std::string peer_validity;
 };
 
 struct ConnectionView {
@@ -36,6 +48,7 @@ struct ConnectionView {
     std::uint64_t unsent_bytes = 0;
     std::uint16_t channel_max = 0;
     Timestamp connected_at;
+    std::optional<TlsFacts> tls;
 };
 
 }  // namespace revenant::runtime

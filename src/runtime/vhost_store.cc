@@ -4,6 +4,7 @@
 #include "engine/fact_check.h"
 #include "engine/memory_budget.h"
 #include "engine/message_codec.h"
+#include "engine/page_codec.h"
 #include "engine/snapshot_codec.h"
 
 #include <algorithm>
@@ -111,10 +112,9 @@ Result<void, std::string> VhostStore::check_files(engine::State& state) const {
     for (const engine::JournalUse& use : engine::journal_in_use(state)) {
         for (const Lsn at : {use.first, use.last}) {
             if (journal_->holds(at)) continue;
-            return Unexpected{"journal damaged: directory " + directory_ +
-                              ": the segment with position " + std::to_string(at.value) +
-                              ", where messages are, is missing or too short; see "
-                              "docs/formats/journal.md for ways out"};
+            return Unexpected{"journal damaged: " + journal_->place_of(at) +
+                              ": here should be messages, but the file is missing or too short; "
+                              "see docs/formats/journal.md for ways out"};
         }
     }
     return {};
@@ -253,10 +253,17 @@ std::string VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
         }
         std::string bytes(page.size, '\0');
         read(page.at, bytes);
+        if (!engine::page_is_whole(bytes)) {
+            fatal_("journal damaged: " + journal_->place_of(page.at) +
+                   ": a page of a queue can no longer be read");
+        }
         return bytes;
     }
     auto bytes = scratch_->fetch(page.at.value, page.size);
     if (!bytes) fatal_(bytes.error().text);
+    if (!engine::page_is_whole(*bytes)) {
+        fatal_("directory " + directory_ + "/scratch: a page of a queue can no longer be read");
+    }
     return std::move(bytes).value();
 }
 

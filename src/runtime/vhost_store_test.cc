@@ -1,7 +1,7 @@
 #include "runtime/vhost_store.h"
 
 #include "engine/describe.h"
-#include "engine/memory_budget.h"
+#include "engine/page_codec.h"
 #include "journal/snapshot_file.h"
 #include "tests/sim/sim_disk.h"
 #include "tests/sim/sim_worker.h"
@@ -195,9 +195,18 @@ TEST(VhostStore, AfterACleanStopNothingWasSeenThatWasNotDelivered) {
     EXPECT_FALSE(k.state->find_queue(QueueId{1})->at(Position::of(0, 0)).is_redelivered());
 }
 
+std::string some_page(engine::Keeping keeping) {
+    engine::Block block;
+    engine::Entry entry;
+    entry.message = engine::make_test_message("q", "body");
+    entry.durable = keeping == engine::Keeping::durable;
+    block.push(0, std::move(entry), never);
+    return engine::encode_page(block, keeping).bytes;
+}
+
 TEST(VhostStore, PagesComeBackWhetherTheyAreToSurviveOrNot) {
     Kept k;
-    const std::string page = "as if it were a page";
+    const std::string page = some_page(engine::Keeping::durable);
     const auto durable = k.store->keep(page, engine::Keeping::durable);
     const auto passing = k.store->keep(page, engine::Keeping::passing);
     EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable), page) << "not yet written";
@@ -224,8 +233,9 @@ std::string end_of(const std::function<void()>& action) {
 
 TEST(VhostStore, AReadThatFailsEndsTheNode) {
     Kept k;
-    const auto durable = k.store->keep("a page", engine::Keeping::durable);
-    const auto passing = k.store->keep("a page", engine::Keeping::passing);
+    const std::string page = some_page(engine::Keeping::durable);
+    const auto durable = k.store->keep(page, engine::Keeping::durable);
+    const auto passing = k.store->keep(page, engine::Keeping::passing);
     k.make_safe();
     k.disk.fail_reads(true);
     EXPECT_THAT(end_of([&] { k.store->fetch(durable, engine::Keeping::durable); }),
@@ -234,6 +244,20 @@ TEST(VhostStore, AReadThatFailsEndsTheNode) {
                 HasSubstr(".pages"));
     std::string bytes(4, '\0');
     EXPECT_THAT(end_of([&] { k.store->read(durable.at, bytes); }), HasSubstr(".segment"));
+}
+
+TEST(VhostStore, ADamagedPageEndsTheNode) {
+    Kept k;
+    const std::string page = some_page(engine::Keeping::durable);
+    const auto durable = k.store->keep(page, engine::Keeping::durable);
+    const auto passing = k.store->keep(page, engine::Keeping::passing);
+    k.make_safe();
+    k.disk.flip_bit(k.last_file(".segment"), durable.at.value + 9, 0);
+    k.disk.flip_bit(k.directory + "/scratch/1.pages", 9, 0);
+    EXPECT_THAT(end_of([&] { k.store->fetch(durable, engine::Keeping::durable); }),
+                AllOf(HasSubstr("damaged"), HasSubstr(".segment, offset 45")));
+    EXPECT_THAT(end_of([&] { k.store->fetch(passing, engine::Keeping::passing); }),
+                HasSubstr("scratch"));
 }
 
 TEST(VhostStore, APageWhereNoneCanBeEndsTheNode) {

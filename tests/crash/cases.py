@@ -1,4 +1,4 @@
-"""Cases that need brokers with directories of their own, and the mark of those the broker does not pass yet."""
+"""Cases that need brokers with directories of their own."""
 import dataclasses
 import os
 import shutil
@@ -11,20 +11,11 @@ from sites import Site
 class Case:
     name: str
     run: typing.Callable  # Takes a Ground; a generator of faults.
-    known: dict = dataclasses.field(default_factory=dict)  # Kind of fault: what is wrong with the broker.
+    known: dict = dataclasses.field(default_factory=dict)  # Kind of fault that must come: why it cannot be otherwise.
 
 
 def case_of(function):
-    return Case(function.__name__.replace("_", " "), function, getattr(function, "known", {}))
-
-
-def known_fault(kind, reason):
-    """The broker is known to fail the case with this kind of fault, and with no other. A case that has come to pass
-    must lose its mark."""
-    def mark(function):
-        function.known = {**getattr(function, "known", {}), kind: reason}
-        return function
-    return mark
+    return Case(function.__name__.replace("_", " "), function)
 
 
 class Ground:

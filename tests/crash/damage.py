@@ -6,7 +6,7 @@ import re
 import shutil
 
 from brokers_to_crash import Api, Lost
-from cases import Case, case_of, known_fault
+from cases import Case, case_of
 from checker import Fault
 from sites import QUEUE, complaint_about, disorder, files_of, segments_of
 
@@ -222,10 +222,12 @@ def damaged(base, which, harm):
         site = ground.copy_of(base)
         path = which(site)
         harm(path)
-        # A snapshot is checked as a whole; a file that is gone is told by its position.
+        # A snapshot is checked as a whole, a version is that of the file, and a file that is gone is told by its
+        # position.
         needed = [os.path.dirname(path)]
         if os.path.exists(path):
-            needed = [path] if path.endswith(".snapshot") else [path, "offset"]
+            whole = path.endswith(".snapshot") or harm is make_newer
+            needed = [path] if whole else [path, "offset"]
         yield from refusal_or_all(site, *needed)
         if site.broker.alive():
             return
@@ -249,29 +251,13 @@ def second_way_for_a_snapshot_keeps_everything(ground):
 
 HARMS = {"a flipped bit in": flip_middle, "zeros in": zero_middle, "a cut through": cut_to_half,
          "nothing left of": empty, "the removal of": os.remove, "a newer version of": make_newer}
-NO_FILE = {"unclear message": "a missing segment is told without a file, an offset or the way to the document"}
 NOT_NOTICED = {"silent loss": "nothing but the segment itself knows how far it was synced, so a last segment whose "
-                              "end is damaged passes for one that was torn by a crash"}
-NEWER_CUT = {"silent loss": "a batch of another version passes for a torn one, and is written over"}
-LATE = {"unclear message": "what lies before the snapshot is read when somebody wants it, and a checksum that is wrong "
-                           "then is CHECK failed, without file and offset",
-        "exit status": "it is CHECK failed and thus abort()"}
-BEFORE_SNAPSHOT = {"unclear message": "the end of the stream before its snapshot is told without a file, an offset or "
-                                      "the way to the document"}
+                              "end is damaged passes for one that was torn by a crash; the document says so"}
 
-# What the broker is known to do wrong; everything else in the table below it does as it should.
+# What the broker cannot notice; everything else in the table below it does.
 KNOWN = {
-    ("killed", "the removal of", "the first segment"): NO_FILE,
     ("killed", "a cut through", "the last segment"): NOT_NOTICED,
     ("killed", "nothing left of", "the last segment"): NOT_NOTICED,
-    ("killed", "a newer version of", "the last segment"): NEWER_CUT,
-    ("stopped", "a flipped bit in", "a closed segment"): LATE,
-    ("stopped", "zeros in", "a closed segment"): LATE,
-    ("stopped", "the removal of", "the first segment"): NO_FILE,
-    ("stopped", "a cut through", "the last segment"): BEFORE_SNAPSHOT,
-    ("stopped", "nothing left of", "the last segment"): BEFORE_SNAPSHOT,
-    ("stopped", "the removal of", "the last segment"): BEFORE_SNAPSHOT,
-    ("stopped", "a newer version of", "the last segment"): BEFORE_SNAPSHOT,
 }
 
 
@@ -293,7 +279,7 @@ def snapshot_and_last_batch_cases():
     for harm, damage in (("a flipped bit in", flip_middle), ("a cut through", cut_to_half), ("nothing left of", empty),
                          ("a newer version of", make_snapshot_newer)):
         yield Case(f"damage after a stop: {harm} the snapshot", damaged(stopped, snapshot, damage))
-    for base, when, known in ((killed, "kill", NOT_NOTICED), (stopped, "stop", BEFORE_SNAPSHOT)):
+    for base, when, known in ((killed, "kill", NOT_NOTICED), (stopped, "stop", {})):
         yield Case(f"damage after a {when}: a flipped bit in the last batch",
                    damaged(base, last_segment, flip_last_batch), known)
 
@@ -360,11 +346,16 @@ def a_damaged_catalog_is_refused(ground):
         yield Fault("started", "broker", "on a damaged catalog")
 
 
-@known_fault("silent loss", "a start removes the directory of every virtual host that the catalog does not know: "
-                            "without a catalog that is all of them")
 def the_second_way_out_of_a_damaged_catalog_keeps_the_messages(ground):
     site = ground.copy_of(with_many_users)
-    os.remove(catalog_segment(site))
+    for path in files_of(site.catalog, ".segment") + files_of(site.catalog, ".snapshot"):
+        os.remove(path)
+    refusal = site.try_to_start()
+    if refusal is None:
+        yield Fault("started", "broker", "though the catalog has lost its virtual hosts")
+        return
+    yield from complaint_about(refusal, "%2F", DOCUMENT)
+    site.broker.arguments = [*site.broker.arguments, "--adopt-vhosts"]
     yield from everything(site)
 
 
@@ -376,8 +367,6 @@ def everything(site):
         yield from complaint_about(refusal, DOCUMENT)
 
 
-@known_fault("silent loss", "an empty catalog passes for a new one, and the directories of all virtual hosts are "
-                            "removed")
 def a_catalog_that_is_empty_or_gone_is_noticed(ground):
     for harm in (empty, os.remove, make_newer):
         site = ground.copy_of(with_many_users)
@@ -388,8 +377,6 @@ def a_catalog_that_is_empty_or_gone_is_noticed(ground):
     yield from everything(site)
 
 
-@known_fault("silent loss", "the last change of the catalog passes for a torn one, even after a stop; the directory of "
-                            "a virtual host that it brought is removed with its messages")
 def damage_to_the_last_change_of_the_catalog_loses_no_virtual_host(ground):
     site = ground.site()
     site.start()

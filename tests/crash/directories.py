@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from brokers_to_crash import Lost
-from cases import case_of, known_fault
+from cases import case_of
 from checker import Fault
 from damage import stopped, with_many_users
 from ledger import body_of
@@ -110,7 +110,6 @@ def a_name_or_path_that_is_too_long_is_refused(ground):
         yield from must_not_start(site, site.data, "File name too long")
 
 
-@known_fault("unclear message", "an empty --data-dir is told as 'create directory : Invalid argument'")
 def an_empty_name_is_refused(ground):
     site = ground.site()
     site.broker.data = ""
@@ -186,8 +185,6 @@ def site_with_everything(site):
         yield Fault("not started", "broker", f"{refusal}")
 
 
-@known_fault("removed", "a start removes everything in vhosts/ that is no directory of a virtual host it knows, with a "
-                        "copy that was made there before a repair")
 def a_copy_beside_the_directory_of_a_virtual_host_is_left_alone(ground):
     site = ground.copy_of(stopped)
     copy = site.front_door + ".before-the-repair"
@@ -214,9 +211,6 @@ def is_greeted(site):
             return False
 
 
-@known_fault("unclear message", "see its exit status")
-@known_fault("exit status", "with very few descriptors a start ends in abort(): reactors and HTTP threads do not "
-                            "expect that none is left")
 def with_too_few_descriptors_a_start_is_refused(ground):
     for count in DESCRIPTORS:
         site = ground.copy_of(with_many_users)
@@ -232,8 +226,6 @@ def with_too_few_descriptors_a_start_is_refused(ground):
         ground.clear()
 
 
-@known_fault("broker died", "connections may take the last descriptor; the next segment then cannot be opened, which "
-                            "stops the broker")
 def connections_do_not_take_the_descriptors_of_the_journal(ground):
     site = ground.site(wrapper=limited_to(ENOUGH_DESCRIPTORS))
     site.start()

@@ -1,11 +1,12 @@
 """revenant.conf: what it may say, what wins, and what is told when it is wrong."""
+import json
 import os
 import re
 import socket
 
 import pika
 
-from world import Mismatch, case, contains, equal, lacks
+from world import Mismatch, case, contains, equal, eventually, lacks
 
 PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = 0\n" \
         "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
@@ -78,6 +79,8 @@ prometheus.path = /numbers
 default_queue_type = quorum
 vhost_max = 1
 connection_max = 1
+auth_mechanisms.1 = AMQPLAIN
+auth_mechanisms.2 = PLAIN
 """
     with world.directory() as directory, world.broker(directory, text, options=()) as broker:
         admin = "admin:pass#word"
@@ -90,6 +93,9 @@ connection_max = 1
         equal(connection._impl.params.heartbeat, 7)
         equal(connection._impl.params.frame_max, 65536)
         equal(connection._impl.params.channel_max, 5)
+        with socket.create_connection(("127.0.0.1", broker.ports["amqp"]), timeout=20) as peer:
+            peer.sendall(b"AMQP\x00\x00\x09\x01")
+            contains(peer.recv(4096), b"AMQPLAIN PLAIN\x00")
         channel = connection.channel()
         channel.queue_declare("mine", durable=True)
         equal(broker.json("/broker/api/queues/prod/mine", user=admin)["type"], "quorum")
@@ -153,6 +159,22 @@ def config_several_listeners_and_none(world):
         equal(broker.json("/api/overview")["node"], "revenant@localhost")
 
 
+def timers(port):
+    """Of the established connections to the port, as the kernel shows them: 2 is keep-alive."""
+    with open("/proc/net/tcp") as file:
+        rows = [line.split() for line in file.readlines()[1:]]
+    return [int(row[5].split(":")[0], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) == port]
+
+
+@case
+def config_sockets_are_kept_alive_when_asked(world):
+    for text, wanted in (("tcp_listen_options.keepalive = true\ntcp_listen_options.backlog = 16\n", 2), ("", 0)):
+        with world.directory() as directory, world.broker(directory, text) as broker:
+            connection = connect(broker)
+            eventually(lambda: timers(broker.ports["amqp"]) == [wanted], f"the timer of the connection is {wanted}")
+            connection.close()
+
+
 @case
 def config_loopback_users_are_kept_out(world):
     # Whoever is not on this machine cannot be played here; the list is what the API is given.
@@ -169,11 +191,52 @@ def config_definitions_must_be_json(world):
         with open(path, "w") as file:
             file.write("[]")
         contains(world.check(f"load_definitions = {path}x\n", status=1).stderr, "cannot be read")
+        contains(world.check(f"load_definitions = {path}\n", status=1).stderr, f"{path}: is not a JSON object")
+        with open(path, "w") as file:
+            file.write("{")
+        contains(world.check(f"management.load_definitions = {directory}\n", status=1).stderr, f"{path}: is not JSON")
+        with open(path, "w") as file:
+            file.write('{"vhosts": []}')
+        world.check(f"load_definitions = {path}\n")
+
+
+@case
+def config_definitions_are_there_from_the_start(world):
+    document = {
+        "users": [{"name": "from-file", "password": "p", "tags": ["administrator"]}], "vhosts": [{"name": "v"}],
+        "permissions": [{"user": "from-file", "vhost": "v", "configure": ".*", "write": ".*", "read": ".*"}],
+        "queues": [{"name": "q", "vhost": "v", "durable": True, "auto_delete": False, "arguments": {}}]}
+    with world.directory() as directory:
+        path = os.path.join(directory, "d.json")
+        with open(path, "w") as file:
+            json.dump(document, file)
+        for _ in range(2):  # a second start finds everything there
+            with world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()) as broker:
+                equal(broker.json("/api/queues/v/q", user="from-file:p")["name"], "q")
+                equal([one["name"] for one in broker.json("/api/users", user="from-file:p")], ["from-file"])
+                connect(broker, "from-file", "p", "v").close()
+                contains(broker.log(), f"definitions imported file={path}")
+        document["queues"][0]["vhost"] = "nosuch"
+        with open(path, "w") as file:
+            json.dump(document, file)
         try:
             world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()).stop()
-            raise Mismatch("started with definitions that are none")
         except Mismatch as mismatch:
-            contains(str(mismatch), f"{path}: is not a JSON object")
+            contains(str(mismatch), "nosuch")
+        else:
+            raise Mismatch("started with definitions that cannot be")
+
+
+@case
+def config_two_nodes_do_not_share(world):
+    with world.directory() as directory, world.broker(directory) as broker:
+        data = os.path.join(directory, "data")
+        ports = ("--http-port", "0", "--prometheus-port", "0")
+        contains(world.revenant("--data-dir", data, "--port", "0", *ports, status=1).stderr, data)
+        other = os.path.join(directory, "other")
+        taken = str(broker.ports["amqp"])
+        contains(world.revenant("--data-dir", other, *ports, "--port", taken, status=1).stderr,
+                 f"cannot bind 127.0.0.1:{taken}: Address already in use")
 
 
 @case

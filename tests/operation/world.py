@@ -54,10 +54,11 @@ class Broker:
     """One process; all ports are free ones of this machine unless the configuration says otherwise."""
 
     def __init__(self, program, directory, text="", options=("--port", "0", "--http-port", "0", "--prometheus-port", "0"),
-                 environment=None, command=()):
+                 environment=None, command=(), config=None):
         self.directory = directory
-        self.config = os.path.join(directory, "revenant.conf")
-        self.write_config(text)
+        self.config = config or os.path.join(directory, "revenant.conf")
+        if not config:
+            self.write_config(text)
         self.log_path = os.path.join(directory, "stderr")
         self.log_file = open(self.log_path, "ab")
         # A broker that another machine could reach has no place in a test.
@@ -139,6 +140,13 @@ class World:
         """A call that starts nothing."""
         done = subprocess.run([self.program, *arguments], capture_output=True, text=True, timeout=SECONDS_MAX,
                               env={"PATH": os.environ["PATH"], **environment})
+        equal(done.returncode, status, f"{' '.join(arguments)}: {done.stdout}{done.stderr}")
+        return done
+
+    def ctl(self, *arguments, status=0, stdin="", url="http://127.0.0.1:9", program=None, **environment):
+        done = subprocess.run([program or self.ctl_program, *arguments], input=stdin, capture_output=True, text=True,
+                              timeout=SECONDS_MAX * 2, check=False,
+                              env={"PATH": os.environ["PATH"], "REVENANT_URL": url, **environment})
         equal(done.returncode, status, f"{' '.join(arguments)}: {done.stdout}{done.stderr}")
         return done
 

@@ -81,6 +81,12 @@ class SimFile final : public File {
         return {};
     }
 
+    Result<void, IoError> allocate(std::uint64_t bytes) override {
+        const std::uint64_t size = node_->live.size();
+        if (bytes <= size) return {};
+        return write(size, std::string(bytes - size, '\0'));
+    }
+
     Result<std::uint64_t, IoError> size() const override {
         if (is_stale() || disk_.crashed_) return failure("stat", path_, EIO);
         return std::uint64_t{node_->live.size()};

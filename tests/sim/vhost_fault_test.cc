@@ -24,7 +24,7 @@ constexpr int steps_per_life = 60;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t usual_histories = 40;
 #else
-constexpr std::uint64_t usual_histories = 800;
+constexpr std::uint64_t usual_histories = 300;
 #endif
 
 SimDisk::Loss any_loss(Dice& dice) {

@@ -1,0 +1,244 @@
+// Health checks, as rabbitmq-diagnostics has them: 0 is healthy, 69 is not.
+#include "cli/command.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <iostream>
+
+namespace revenant::cli {
+namespace {
+
+namespace json = boost::json;
+
+Unexpected<Failure> unhealthy(std::string text) {
+    return Unexpected{Failure{ExitCode::unavailable, std::move(text)}};
+}
+
+Outcome check(const Invocation& invocation, const std::string& path, const std::string& healthy) {
+    REVENANT_TRY(const Reply reply, invocation.ask("GET", "/health/checks/" + path));
+    if (reply.status != 200) return unhealthy(reply.reason());
+    invocation.say(healthy);
+    return {};
+}
+
+std::string node_name(const Invocation& invocation) { return invocation.client.settings().url; }
+
+Outcome check_running(const Invocation& invocation) {
+    invocation.banner("Checking if RabbitMQ is running on node " + node_name(invocation) + " ...");
+    return check(invocation, "is-in-service",
+                 "RabbitMQ on node " + node_name(invocation) + " is fully booted and running");
+}
+
+Outcome check_local_alarms(const Invocation& invocation) {
+    invocation.banner("Asking node " + node_name(invocation) +
+                      " to report any local resource "
+                      "alarms ...");
+    return check(invocation, "local-alarms",
+                 "Node " + node_name(invocation) + " reported no local alarms");
+}
+
+Outcome check_alarms(const Invocation& invocation) {
+    invocation.banner("Asking node " + node_name(invocation) +
+                      " to report any known resource "
+                      "alarms ...");
+    return check(invocation, "alarms",
+                 "Node " + node_name(invocation) + " reported no alarms, local or clusterwide");
+}
+
+Outcome check_virtual_hosts(const Invocation& invocation) {
+    invocation.banner("Checking if all vhosts are running on node " + node_name(invocation) +
+                      " ...");
+    return check(invocation, "virtual-hosts",
+                 "Node " + node_name(invocation) + " reported all vhosts as running");
+}
+
+Outcome check_port_listener(const Invocation& invocation) {
+    const std::string& port = invocation.argument(0);
+    invocation.banner("Asking node " + node_name(invocation) +
+                      " if there's an active listener on "
+                      "port " +
+                      port + " ...");
+    return check(invocation, "port-listener/" + escape(port),
+                 "A listener for port " + port + " is running on node " + node_name(invocation));
+}
+
+Outcome check_protocol_listener(const Invocation& invocation) {
+    const std::string& protocol = invocation.argument(0);
+    invocation.banner("Asking node " + node_name(invocation) +
+                      " if there's an active listener "
+                      "for protocol " +
+                      protocol + " ...");
+    return check(
+        invocation, "protocol-listener/" + escape(protocol),
+        "A listener for protocol " + protocol + " is running on node " + node_name(invocation));
+}
+
+Result<json::array, Failure> ask_listeners(const Invocation& invocation) {
+    REVENANT_TRY(const json::value overview, invocation.get("/overview"));
+    const json::value* const listeners =
+        overview.is_object() ? overview.get_object().if_contains("listeners") : nullptr;
+    if (listeners == nullptr || !listeners->is_array()) {
+        return Unexpected{Failure{ExitCode::software, "the node's answer is not understood"}};
+    }
+    return listeners->get_array();
+}
+
+// The address to connect to where one listens on all.
+std::string reachable(const std::string& address) {
+    if (address == "0.0.0.0") return "127.0.0.1";
+    return address == "::" ? "::1" : address;
+}
+
+Outcome check_port_connectivity(const Invocation& invocation) {
+    invocation.banner("Testing TCP connections to all active listeners on node " +
+                      node_name(invocation) + " ...");
+    REVENANT_TRY(const json::array listeners, ask_listeners(invocation));
+    std::string refused_ports;
+    for (const json::value& listener : listeners) {
+        const std::string address = reachable(plain_text(listener.at("ip_address")));
+        const std::string port = plain_text(listener.at("port"));
+        if (const auto reason =
+                Client::try_connect(address, port, invocation.client.settings().timeout_seconds)) {
+            refused_ports += "\n" + address + ":" + port + ": " + *reason;
+        }
+    }
+    if (!refused_ports.empty()) return unhealthy("Connection failed:" + refused_ports);
+    invocation.say("Successfully connected to all listeners of " + node_name(invocation));
+    return {};
+}
+
+Outcome listeners(const Invocation& invocation) {
+    REVENANT_TRY(const json::array all, ask_listeners(invocation));
+    if (invocation.options.formatter == "json") {
+        std::cout << json::serialize(json::object{{"result", "ok"}, {"listeners", all}}) << '\n';
+        return {};
+    }
+    invocation.banner("Asking node " + node_name(invocation) +
+                      " to report its protocol listeners "
+                      "...");
+    for (const json::value& listener : all) {
+        std::cout << "Interface: " << plain_text(listener.at("ip_address"))
+                  << ", port: " << plain_text(listener.at("port"))
+                  << ", protocol: " << plain_text(listener.at("protocol")) << '\n';
+    }
+    return {};
+}
+
+Outcome alarms(const Invocation& invocation) {
+    invocation.banner("Asking node " + node_name(invocation) +
+                      " to report any known resource "
+                      "alarms ...");
+    REVENANT_TRY(const json::value nodes, invocation.get("/nodes"));
+    const json::value& node = nodes.as_array().at(0);
+    json::array found;
+    if (node.at("mem_alarm") == json::value(true)) found.emplace_back("memory");
+    if (node.at("disk_free_alarm") == json::value(true)) found.emplace_back("disk");
+    if (invocation.options.formatter == "json") {
+        std::cout << json::serialize(json::object{{"result", "ok"}, {"alarms", found}}) << '\n';
+        return {};
+    }
+    for (const json::value& one : found) std::cout << plain_text(one) << " alarm\n";
+    if (found.empty()) {
+        invocation.say("Node " + node_name(invocation) +
+                       " reported no alarms, local or clusterwide");
+    }
+    return {};
+}
+
+Outcome server_version(const Invocation& invocation) {
+    REVENANT_TRY(const json::value overview, invocation.get("/overview"));
+    invocation.banner("Asking node " + node_name(invocation) + " for its RabbitMQ version...");
+    std::cout << plain_text(overview.at("rabbitmq_version")) << '\n';
+    return {};
+}
+
+Outcome is_running(const Invocation& invocation) {
+    REVENANT_TRY(const Reply reply, invocation.ask("GET", "/health/checks/is-in-service"));
+    invocation.say("RabbitMQ on node " + node_name(invocation) +
+                   (reply.status == 200 ? " is fully booted and running" : " is not running"));
+    return {};
+}
+
+// Who answers is through with booting.
+Outcome is_booting(const Invocation& invocation) {
+    const auto reply = invocation.client.send("GET", "/whoami");
+    invocation.say("RabbitMQ on node " + node_name(invocation) +
+                   (reply ? " is fully booted (check with is_running), stopped or has not started "
+                            "booting yet"
+                          : " has not started booting yet"));
+    return {};
+}
+
+Outcome memory_breakdown(const Invocation& invocation) {
+    REVENANT_TRY(const json::value nodes, invocation.get("/nodes"));
+    const json::value& node = nodes.as_array().at(0);
+    if (invocation.options.formatter == "json") {
+        std::cout << json::serialize(json::object{{"total", node.at("mem_used")}}) << '\n';
+        return {};
+    }
+    invocation.banner("Reporting memory breakdown on node " + node_name(invocation) + "...");
+    const std::string& unit = invocation.options.unit;
+    const double divisor = unit == "gb" ? 1e9 : unit == "mb" ? 1e6 : unit == "kb" ? 1e3 : 1;
+    std::cout << "total: " << node.at("mem_used").to_number<double>() / divisor << " " << unit
+              << " (100.0%)\n";
+    return {};
+}
+
+Outcome check_quorum_critical(const Invocation& invocation) {
+    invocation.banner("Checking if node " + node_name(invocation) +
+                      " is critical for quorum of "
+                      "any quorum queues ...");
+    return check(
+        invocation, "node-is-quorum-critical",
+        "Node " + node_name(invocation) + " reported no quorum queues with minimum quorum");
+}
+
+// A single node has every quorum it can have.
+Outcome await_quorum(const Invocation& invocation) {
+    REVENANT_TRY(const Reply reply, invocation.ask("GET", "/health/checks/is-in-service"));
+    if (reply.status != 200) return unhealthy(reply.reason());
+    return {};
+}
+
+constexpr Command commands[] = {
+    {"check_running", 0, 0, "", "Fails unless the node serves clients.", "check_running",
+     check_running},
+    {"check_local_alarms", 0, 0, "", "Fails if the node is short of memory or disk.",
+     "-q check_local_alarms", check_local_alarms},
+    {"check_alarms", 0, 0, "", "Fails if any node is short of memory or disk.", "check_alarms",
+     check_alarms},
+    {"check_port_connectivity", 0, 0, "", "Fails unless every listener accepts a connection.",
+     "check_port_connectivity", check_port_connectivity},
+    {"check_port_listener", 1, 1, "PORT", "Fails unless somebody listens on the port.",
+     "check_port_listener 5672", check_port_listener},
+    {"check_protocol_listener", 1, 1, "PROTOCOL",
+     "Fails unless there is a listener for the protocol: amqp, http, http/prometheus.",
+     "check_protocol_listener amqp", check_protocol_listener},
+    {"check_virtual_hosts", 0, 0, "", "Fails unless every virtual host is up.",
+     "check_virtual_hosts", check_virtual_hosts},
+    {"node_health_check", 0, 0, "", "The same as check_running.", "node_health_check",
+     check_running},
+    {"check_if_node_is_quorum_critical", 0, 0, "",
+     "Fails if stopping the node takes a quorum away from others.",
+     "check_if_node_is_quorum_critical", check_quorum_critical},
+    {"await_online_quorum_plus_one", 0, 0, "[-t SECONDS]",
+     "Waits until the node can be stopped; a single one always can.",
+     "await_online_quorum_plus_one -t 60", await_quorum},
+    {"listeners", 0, 0, "", "Lists the listeners of the node.", "listeners --formatter json",
+     listeners},
+    {"alarms", 0, 0, "", "Lists alarms.", "alarms", alarms},
+    {"server_version", 0, 0, "", "Prints the release of RabbitMQ the node is compatible with.",
+     "server_version", server_version},
+    {"is_running", 0, 0, "", "Says whether the node serves clients.", "is_running", is_running},
+    {"is_booting", 0, 0, "", "Says whether the node is still starting.", "is_booting", is_booting},
+    {"memory_breakdown", 0, 0, "[--unit UNIT]", "Shows the memory in use.", "memory_breakdown",
+     memory_breakdown},
+};
+
+}  // namespace
+
+std::span<const Command> diagnostic_commands() { return commands; }
+
+}  // namespace revenant::cli

@@ -1,0 +1,158 @@
+#include "tls/context.h"
+
+#include "tls/failure.h"
+
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace revenant::tls {
+namespace {
+
+struct Version {
+    std::string_view name;
+    int number;
+};
+constexpr std::array<Version, 2> known_versions{
+    {{"tlsv1.2", TLS1_2_VERSION}, {"tlsv1.3", TLS1_3_VERSION}}};
+
+using Step = Result<void, std::string>;
+
+Step set_versions(SSL_CTX& context, const std::vector<std::string>& names) {
+    int lowest = 0;
+    int highest = 0;
+    for (const std::string& name : names) {
+        int number = 0;
+        for (const Version& version : known_versions) {
+            if (version.name == name) number = version.number;
+        }
+        if (number == 0) {
+            return Unexpected{"TLS version '" + name +
+                              "' is not supported: tlsv1.2 and tlsv1.3 are"};
+        }
+        lowest = lowest == 0 ? number : std::min(lowest, number);
+        highest = std::max(highest, number);
+    }
+    if (highest == 0) return Unexpected{std::string("no TLS version is allowed")};
+    SSL_CTX_set_min_proto_version(&context, lowest);
+    SSL_CTX_set_max_proto_version(&context, highest);
+    return {};
+}
+
+Step set_ciphers(SSL_CTX& context, const TlsSettings& settings) {
+    if (!settings.ciphers.empty() &&
+        SSL_CTX_set_cipher_list(&context, settings.ciphers.c_str()) != 1) {
+        return Unexpected{"no cipher of '" + settings.ciphers + "' is known"};
+    }
+    if (!settings.cipher_suites.empty() &&
+        SSL_CTX_set_ciphersuites(&context, settings.cipher_suites.c_str()) != 1) {
+        return Unexpected{"no cipher suite of '" + settings.cipher_suites + "' is known"};
+    }
+    return {};
+}
+
+int give_password(char* buffer, int size, int, void* settings) {
+    const std::string& password = static_cast<const TlsSettings*>(settings)->key_password;
+    if (password.size() > static_cast<std::size_t>(size)) return 0;
+    std::memcpy(buffer, password.data(), password.size());
+    return static_cast<int>(password.size());
+}
+
+Step set_certificate(SSL_CTX& context, const TlsSettings& settings) {
+    if (settings.certificate_file.empty())
+        return Unexpected{std::string("no certificate is named")};
+    if (settings.key_file.empty()) return Unexpected{std::string("no key is named")};
+    if (SSL_CTX_use_certificate_chain_file(&context, settings.certificate_file.c_str()) != 1) {
+        return Unexpected{"certificate " + settings.certificate_file +
+                          " cannot be used: " + last_failure()};
+    }
+    SSL_CTX_set_default_passwd_cb(&context, give_password);
+    SSL_CTX_set_default_passwd_cb_userdata(&context, const_cast<TlsSettings*>(&settings));
+    const int loaded =
+        SSL_CTX_use_PrivateKey_file(&context, settings.key_file.c_str(), SSL_FILETYPE_PEM);
+    // The settings need not live as long as the context.
+    SSL_CTX_set_default_passwd_cb_userdata(&context, nullptr);
+    SSL_CTX_set_default_passwd_cb(&context, nullptr);
+    if (loaded != 1) {
+        return Unexpected{"key " + settings.key_file + " cannot be used: " + last_failure()};
+    }
+    if (SSL_CTX_check_private_key(&context) != 1) {
+        return Unexpected{"key " + settings.key_file + " does not belong to certificate " +
+                          settings.certificate_file};
+    }
+    return {};
+}
+
+Step set_verification(SSL_CTX& context, const TlsSettings& settings) {
+    if (settings.verify == Verify::none) {
+        SSL_CTX_set_verify(&context, SSL_VERIFY_NONE, nullptr);
+        return {};
+    }
+    if (settings.ca_file.empty()) {
+        return Unexpected{std::string("clients are to be verified, but no CA file is named")};
+    }
+    if (SSL_CTX_load_verify_file(&context, settings.ca_file.c_str()) != 1) {
+        return Unexpected{"CA file " + settings.ca_file + " cannot be used: " + last_failure()};
+    }
+    SSL_CTX_set_client_CA_list(&context, SSL_load_client_CA_file(settings.ca_file.c_str()));
+    SSL_CTX_set_verify_depth(&context, settings.depth);
+    const int demand = settings.fail_if_no_peer_certificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
+    SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | demand, nullptr);
+    return {};
+}
+
+std::int64_t end_of_certificate(const SSL_CTX& context) {
+    const X509* const certificate = SSL_CTX_get0_certificate(&context);
+    std::tm end{};
+    if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1) {
+        return 0;
+    }
+    return timegm(&end);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const TlsContext>, std::string> TlsContext::load(
+    const TlsSettings& settings) {
+    std::shared_ptr<TlsContext> loaded(new TlsContext());
+    loaded->context_ = {SSL_CTX_new(TLS_server_method()), SSL_CTX_free};
+    SSL_CTX& context = *loaded->context_;
+    REVENANT_TRY_VOID(set_versions(context, settings.versions));
+    REVENANT_TRY_VOID(set_ciphers(context, settings));
+    REVENANT_TRY_VOID(set_certificate(context, settings));
+    REVENANT_TRY_VOID(set_verification(context, settings));
+    SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                      SSL_OP_IGNORE_UNEXPECTED_EOF);
+    // Output that did not fit is offered again from another place, and perhaps longer.
+    SSL_CTX_set_mode(&context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                   SSL_MODE_RELEASE_BUFFERS);
+    static constexpr std::string_view session_name = "revenant";
+    SSL_CTX_set_session_id_context(&context,
+                                   reinterpret_cast<const unsigned char*>(session_name.data()),
+                                   static_cast<unsigned>(session_name.size()));
+    loaded->expires_at_ = end_of_certificate(context);
+    return std::shared_ptr<const TlsContext>(std::move(loaded));
+}
+
+Result<std::shared_ptr<TlsKeeper>, std::string> TlsKeeper::open(TlsSettings settings) {
+    std::shared_ptr<TlsKeeper> keeper(new TlsKeeper(std::move(settings)));
+    REVENANT_TRY_VOID(keeper->reload());
+    return keeper;
+}
+
+std::shared_ptr<const TlsContext> TlsKeeper::current() const {
+    const std::lock_guard lock(mutex_);
+    return current_;
+}
+
+Result<void, std::string> TlsKeeper::reload() {
+    REVENANT_TRY(auto loaded, TlsContext::load(settings_));
+    const std::lock_guard lock(mutex_);
+    current_ = std::move(loaded);
+    return {};
+}
+
+}  // namespace revenant::tls

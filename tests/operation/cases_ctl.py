@@ -1,0 +1,327 @@
+"""revenantctl: the commands that tests/http does not have, and all of them beside RabbitMQ's own program."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import pika
+
+from world import Mismatch, Skipped, case, contains, equal, lacks
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+from brokers import BrokerError, RabbitMQ  # noqa: E402
+
+RABBITMQ_BIN = "/usr/lib/rabbitmq/bin"
+COMMAND_SECONDS_MAX = 120
+COMPARISON_SECONDS_MAX = 200
+
+
+class Node:
+    """A broker and its command line, under any of its names."""
+
+    def __init__(self, world, directory, broker):
+        self.world, self.directory, self.broker = world, directory, broker
+        self.url = f"http://127.0.0.1:{broker.ports['http']}"
+        for name in ("rabbitmqctl", "rabbitmq-diagnostics", "rabbitmq-queues", "rabbitmq-plugins"):
+            os.symlink(world.ctl_program, os.path.join(directory, name))
+
+    def ctl(self, *arguments, program="rabbitmqctl", **options):
+        return self.world.ctl(*arguments, url=self.url, program=os.path.join(self.directory, program), **options)
+
+    def json(self, *arguments, **options):
+        return json.loads(self.ctl(*arguments, "--formatter", "json", **options).stdout)
+
+    def has(self, path):
+        """Whether this version of the node answers there at all."""
+        return self.broker.get("/api" + path)[0] == 200
+
+    def amqp(self, vhost="/"):
+        return pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", self.broker.ports["amqp"], vhost))
+
+
+def with_node(function):
+    def run(world):
+        with world.directory() as directory, world.broker(directory) as broker:
+            function(Node(world, directory, broker))
+    run.__name__ = function.__name__
+    return case(run)
+
+
+@with_node
+def ctl_patterns_may_look_ahead(node):
+    node.ctl("set_policy", "DLX", ".*", '{"dead-letter-exchange":"my-dlx"}', "--apply-to", "queues")
+    node.ctl("set_policy", "not-amq", r"^(?!amq\.).*", '{"max-length":5}', "--priority", "1")
+    connection = node.amqp()
+    channel = connection.channel()
+    channel.queue_declare("orders")
+    channel.queue_declare("")
+    policies = {one["name"]: one["policy"] for one in node.json("list_queues", "name", "policy")}
+    equal(policies.pop("orders"), "not-amq")
+    equal(list(policies.values()), ["DLX"])
+    connection.close()
+
+
+@with_node
+def ctl_formats_lists_in_every_way(node):
+    equal(node.ctl("list_users", "--formatter", "pretty_table", "-q").stdout.splitlines(), [
+        "┌───────┬─────────────────┐", "│ user  │ tags            │", "├───────┼─────────────────┤",
+        "│ guest │ [administrator] │", "└───────┴─────────────────┘"])
+    equal(node.ctl("list_users", "--formatter", "erlang", "-q").stdout,
+          '[[{user,<<"guest">>},{tags,[<<"administrator">>]}]]\n')
+    equal(node.ctl("list_users", "--formatter", "csv").stdout, '"user","tags"\n"guest","[administrator]"\n')
+    equal(node.ctl("list_users", "--no-table-headers", "-q").stdout, "guest\t[administrator]\n")
+    # Without rows there are no headers.
+    equal(node.ctl("list_queues", "-q").stdout, "")
+    equal(node.json("list_queues"), [])
+
+
+@with_node
+def ctl_sets_limits(node):
+    node.ctl("add_vhost", "v")
+    equal(node.ctl("set_vhost_limits", "-p", "v", '{"max-connections":0,"max-queues":7}').stdout,
+          'Setting vhost limits to "{"max-connections":0,"max-queues":7}" for vhost "v" ...\n')
+    equal(json.loads(node.ctl("list_vhost_limits", "-p", "v").stdout.splitlines()[1]), {"max-connections": 0, "max-queues": 7})
+    equal([one["vhost"] for one in node.json("list_vhost_limits", "--global")], ["v"])
+    contains(node.ctl("set_vhost_limits", "-p", "v", '{"nosuch":5}', status=69).stderr,
+             'Unrecognised terms [{<<"nosuch">>,5}] in limits')
+    node.ctl("set_vhost_limits", "-p", "nosuch", "{}", status=65)
+    node.ctl("set_vhost_limits", "-p", "v", "nojson", status=69)
+    node.ctl("set_permissions", "-p", "v", "guest", ".*", ".*", ".*")
+    try:
+        node.amqp("v")
+        raise Mismatch("a connection came in beyond the limit")
+    except pika.exceptions.AMQPConnectionError:
+        pass
+    node.ctl("clear_vhost_limits", "-p", "v")
+    node.amqp("v").close()
+    node.ctl("set_user_limits", "guest", '{"max-connections":3}')
+    equal(node.ctl("list_user_limits", "-q").stdout, "")
+    equal(node.ctl("list_user_limits").stdout.splitlines()[1], '{"max-connections":3}')
+    node.ctl("clear_user_limits", "guest", "all")
+    equal(node.json("list_user_limits", "--global"), [])
+    node.ctl("set_user_limits", "nosuch", "{}", status=67)
+
+
+@with_node
+def ctl_sets_parameters(node):
+    if not node.has("/global-parameters"):
+        raise Skipped("this version has no parameters")
+    node.ctl("set_global_parameter", "mine", '{"a":1}')
+    contains(node.json("list_global_parameters"), {"name": "mine", "value": '{"a":1}'})
+    node.ctl("clear_global_parameter", "mine")
+    equal(node.ctl("clear_global_parameter", "mine", status=69).stderr, "Error:\nParameter does not exist\n")
+    contains(node.ctl("set_global_parameter", "mine", "nojson", status=69).stderr, "Could not parse JSON document")
+    node.ctl("list_parameters", "-p", "nosuch", status=65)
+
+
+@with_node
+def ctl_exports_and_imports_definitions(node):
+    if not node.has("/definitions"):
+        raise Skipped("this version has no definitions")
+    node.ctl("set_policy", "P", ".*", '{"max-length":5}')
+    path = os.path.join(node.directory, "definitions.json")
+    node.ctl("export_definitions", path)
+    equal(oct(os.stat(path).st_mode & 0o777), "0o600")
+    node.ctl("clear_policy", "P")
+    node.ctl("import_definitions", path)
+    equal([one["name"] for one in node.json("list_policies")], ["P"])
+    equal(json.loads(node.ctl("export_definitions", "-").stdout)["policies"][0]["name"], "P")
+    contains(node.ctl("import_definitions", "-", stdin="nojson", status=69).stderr, "Could not parse JSON")
+    contains(node.ctl("import_definitions", "/nowhere.json", status=65).stderr, "cannot read file /nowhere.json")
+
+
+@with_node
+def ctl_protects_and_tags_vhosts(node):
+    node.ctl("add_vhost", "v")
+    node.ctl("set_vhost_tags", "v", "a", "b")
+    contains(node.json("list_vhosts", "name", "tags"), {"name": "v", "tags": ["a", "b"]})
+    node.ctl("enable_vhost_protection_from_deletion", "v")
+    node.ctl("delete_vhost", "v", status=65)
+    node.ctl("disable_vhost_protection_from_deletion", "v")
+    node.ctl("add_user", "u", "p")
+    node.ctl("set_permissions_globally", "u", "^a", "^b", "^c")
+    equal([one["vhost"] for one in node.json("list_user_permissions", "u")], ["/", "v"])
+    node.ctl("delete_vhost", "v")
+    node.ctl("set_vhost_tags", "v", "a", status=65)
+    node.ctl("set_permissions_globally", "nosuch", "", "", "", status=67)
+    node.ctl("wait", "/run/revenant.pid", "-t", "infinity")
+    contains(node.ctl("wait", "-t", "soon", status=64).stderr, "--timeout: 'soon' is not a number of seconds")
+
+
+@with_node
+def ctl_closes_many_connections(node):
+    for command in (("close_all_connections", "maintenance"), ("close_all_user_connections", "guest", "maintenance"),
+                    ("close_all_connections", "--global", "maintenance")):
+        connections = [node.amqp() for _ in range(2)]
+        node.ctl(*command)
+        for connection in connections:
+            try:
+                connection.process_data_events(20)
+                raise Mismatch(f"{command}: the client was not told")
+            except pika.exceptions.ConnectionClosedByBroker as closed:
+                contains(closed.reply_text, "maintenance")
+    node.ctl("close_all_connections", "-p", "nosuch", "x", status=65)
+    node.ctl("close_all_user_connections", "nosuch", "x", status=67)
+    node.ctl("close_all_connections", "line\nbreak", status=65)
+
+
+@with_node
+def ctl_checks_health_as_rabbitmq_diagnostics(node):
+    def check(*arguments, **options):
+        return node.ctl(*arguments, program="rabbitmq-diagnostics", **options)
+
+    equal(check("-q", "ping").stdout, "")
+    for command in (("check_running",), ("check_local_alarms",), ("check_alarms",), ("check_virtual_hosts",),
+                    ("check_port_connectivity",), ("check_port_listener", str(node.broker.ports["amqp"])),
+                    ("check_protocol_listener", "amqp"), ("node_health_check",),
+                    ("check_if_node_is_quorum_critical",), ("await_online_quorum_plus_one", "-t", "5"), ("alarms",), ("is_running",), ("is_booting",),
+                    ("memory_breakdown", "--unit", "mb")):
+        check(*command)
+    check("check_port_listener", "1", status=69)
+    check("check_protocol_listener", "nosuch", status=69)
+    contains(check("listeners").stdout, f"Interface: 127.0.0.1, port: {node.broker.ports['amqp']}, protocol: amqp\n")
+    equal(check("server_version", "-q").stdout, "4.3.0\n")
+    node.broker.stop()
+    for command in ("ping", "check_running", "check_port_connectivity", "status"):
+        contains(check(command, status=69).stderr, "Connection refused")
+
+
+@with_node
+def ctl_says_why_it_will_not(node):
+    for command, part in ((("eval", "1."), "no Erlang"), (("stop_app",), "systemctl stop"), (("reset",), "data directory"),
+                          (("join_cluster", "rabbit@x"), "single node"), (("set_log_level", "debug"), "log.default.level"),
+                          (("set_disk_free_limit", "1GB"), "disk_free_limit")):
+        contains(node.ctl(*command, status=69).stderr, part)
+
+
+@case
+def ctl_shows_what_was_configured(world):
+    with world.directory() as directory:
+        text = "heartbeat = 30\ndefault_pass = hunter2\nlog.console.level = warning\n"
+        with world.broker(directory, text) as broker:
+            node = Node(world, directory, broker)
+            shown = node.ctl("environment", "--formatter", "json", "--password", "hunter2").stdout
+            settings = json.loads(shown)
+            equal((settings["heartbeat"], settings["listeners.tcp.default"]), ("30", "0"))
+            lacks(shown, "hunter2")
+            contains(node.ctl("environment", "-q", "--password", "hunter2").stdout, "heartbeat\t30\n")
+            equal(broker.json("/api/nodes", user="guest:hunter2")[0]["config_files"], [broker.config])
+
+
+@with_node
+def ctl_helps(node):
+    names = node.ctl("autocomplete").stdout.split()
+    equal(len(names), len(set(names)))
+    whole = node.ctl("help").stdout
+    for name in names:
+        contains(whole, f"\n  {name}")
+        contains(node.ctl("help", name).stdout, f"Usage: rabbitmqctl {name}")
+        contains(node.ctl("help", name).stdout, f"Example:\n  rabbitmqctl ")
+    contains(node.ctl("lst_queues", status=64).stderr, "Did you mean 'list_queues'?")
+    contains(node.ctl("list_queues", "--help").stdout, "Usage: rabbitmqctl list_queues")
+    equal(node.ctl("autocomplete", "list_q").stdout, "list_queues\n")
+    completion = os.path.join(node.world.root, "deploy", "completion", "revenantctl")
+    script = f"source {completion}; COMP_WORDS=(rabbitmqctl list_pol); COMP_CWORD=1; _revenantctl rabbitmqctl; echo ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True,
+                          env={"PATH": node.directory + ":" + os.environ["PATH"]})
+    equal(done.stdout, "list_policies\n")
+
+
+@with_node
+def ctl_knows_plugins_and_quorum_queues(node):
+    equal(node.ctl("list", "-m", "-E", "management", program="rabbitmq-plugins").stdout,
+          "rabbitmq_management\nrabbitmq_management_agent\n")
+    node.ctl("enable", "rabbitmq_management", program="rabbitmq-plugins")
+    contains(node.ctl("enable", "nosuch", status=70, program="rabbitmq-plugins").stderr, "nosuch")
+    connection = node.amqp()
+    channel = connection.channel()
+    channel.queue_declare("q", durable=True, arguments={"x-queue-type": "quorum"})
+    channel.queue_declare("c", durable=True)
+    equal(node.json("quorum_status", "q", program="rabbitmq-queues")[0]["Raft State"], "leader")
+    contains(node.ctl("quorum_status", "c", status=69, program="rabbitmq-queues").stderr, "classic")
+    node.ctl("quorum_status", "nosuch", status=69, program="rabbitmq-queues")
+    node.ctl("rebalance", "all", program="rabbitmq-queues")
+    connection.close()
+
+
+@with_node
+def ctl_reads_passwords_where_nobody_sees_them(node):
+    node.ctl("add_user", "u", stdin="from a pipe\n")
+    contains(node.ctl("authenticate_user", "u", stdin="from a pipe\n").stdout, "Success")
+    done = node.ctl("add_user", "v", stdin="", status=64)
+    contains(done.stderr, "no password was given")
+    lacks(node.ctl("hash_password", stdin="s3cret\n", program="rabbitmqctl").stdout, "s3cret")
+
+
+# What both programs are told, in this order. Each line costs RabbitMQ's program seconds.
+SAME = (
+    ("add_user", "u1", "p1"),
+    ("add_user", "u1", "p1"),
+    ("authenticate_user", "u1", "wrong"),
+    ("change_password", "nosuch", "p"),
+    ("set_user_tags", "u1", "management", "x"),
+    ("list_users", "--formatter", "csv"),
+    ("add_vhost", "v1", "--description", "desc"),
+    ("delete_vhost", "nosuch"),
+    ("set_permissions", "-p", "v1", "u1", "^a", ".*", ""),
+    ("list_permissions", "-p", "v1"),
+    ("list_user_permissions", "u1", "--formatter", "json"),
+    ("set_topic_permissions", "-p", "v1", "u1", "amq.topic", "^a", ".*"),
+    ("list_topic_permissions", "-p", "v1", "-q"),
+    ("set_policy", "DLX", ".*", '{"dead-letter-exchange":"my-dlx"}', "--apply-to", "queues"),
+    ("set_policy", "LOOK", r"^(?!amq\.)", '{"max-length":5}', "--priority", "3"),
+    ("set_policy", "BAD", ".*", '{"foo":1}'),
+    ("set_policy", "BAD", ".*"),
+    ("list_policies", "--formatter", "json"),
+    ("clear_policy", "nosuch"),
+    ("set_vhost_limits", "-p", "v1", '{"max-connections":5}'),
+    ("list_vhost_limits", "-p", "v1"),
+    ("set_user_limits", "u1", '{"max-connections":5}'),
+    ("list_user_limits", "--user", "u1"),
+    ("list_queues", "nosuch"),
+    ("list_queues",),
+    ("delete_queue", "nosuch"),
+    ("nosuch_command",),
+)
+
+
+def told(done):
+    """What scripts can hold on to: the exit code, the output without its order, the first words of an error."""
+    lines = done.stdout.splitlines()
+    head = [line for line in lines if line.endswith("...")]
+    rows = sorted(line.lstrip(",") for line in lines if not line.endswith("..."))
+    error = [line for line in done.stderr.splitlines() if line not in ("", "Error:")]
+    return done.returncode, head, rows, error[0].strip() if error else ""
+
+
+@with_node
+def ctl_speaks_as_rabbitmqctl_does(node):
+    program = os.path.join(RABBITMQ_BIN, "rabbitmqctl")
+    if not RabbitMQ.installed() or not os.access(program, os.X_OK):
+        raise Skipped("rabbitmq-server is not installed")
+    with tempfile.TemporaryDirectory(prefix="rabbitmqctl_") as directory:
+        reference = RabbitMQ(directory)
+        try:
+            reference.start()
+        except BrokerError as error:
+            raise Skipped(str(error)) from error
+        try:
+            differences, end = [], time.monotonic() + COMPARISON_SECONDS_MAX
+            for count, arguments in enumerate(SAME):
+                if time.monotonic() > end:
+                    print(f"        compared {count} of {len(SAME)} commands in {COMPARISON_SECONDS_MAX} s")
+                    break
+                theirs = subprocess.run([program, "-n", reference.variables["RABBITMQ_NODENAME"], *arguments],
+                                        env=reference.variables, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                        timeout=COMMAND_SECONDS_MAX, check=False)
+                ours = subprocess.run([os.path.join(node.directory, "rabbitmqctl"), *arguments],
+                                      env={"PATH": os.environ["PATH"], "REVENANT_URL": node.url}, stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX, check=False)
+                if told(theirs) != told(ours):
+                    differences.append(f"{' '.join(arguments)}\n  theirs: {told(theirs)}\n  ours:   {told(ours)}")
+            if differences:
+                raise Mismatch("\n".join(differences))
+        finally:
+            reference.stop()
