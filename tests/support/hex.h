@@ -31,4 +31,15 @@ inline std::string from_hex(std::string_view digits) {
     return bytes;
 }
 
+inline std::string to_hex(std::string_view bytes) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const char c : bytes) {
+        const auto octet = static_cast<unsigned char>(c);
+        text += digits[octet >> 4];
+        text += digits[octet & 0xf];
+    }
+    return text;
+}
+
 }  // namespace revenant

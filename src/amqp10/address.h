@@ -1,0 +1,26 @@
+// Addresses, version 2: /queues/Q, /exchanges/X/KEY, /exchanges/X, with percent-encoded parts. 4.1
+#pragma once
+
+#include "base/result.h"
+
+#include <string>
+#include <string_view>
+
+namespace revenant::amqp10 {
+
+struct Address {
+    enum class Kind : std::uint8_t { queue, exchange };
+    Kind kind = Kind::queue;
+    std::string name;         // of the queue or exchange
+    std::string routing_key;  // of an exchange
+    friend bool operator==(const Address&, const Address&) = default;
+};
+
+// The error is what is wrong with it.
+Result<Address, std::string> parse_address(std::string_view text);
+std::string queue_address(std::string_view queue);
+// As they stand in an address and in the paths of /management.
+std::string percent_encode(std::string_view text);
+Result<std::string, std::string> percent_decode(std::string_view text);
+
+}  // namespace revenant::amqp10

@@ -1,0 +1,100 @@
+// Datum: any value of AMQP 1.0, with the type it was sent in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace revenant::amqp10 {
+
+enum class Type : std::uint8_t {
+    null,
+    boolean,
+    ubyte,
+    ushort,
+    uint,
+    ulong,
+    byte,
+    short_int,
+    int32,
+    long_int,
+    float32,
+    float64,
+    decimal32,
+    decimal64,
+    decimal128,
+    character,
+    timestamp,  // milliseconds since 1970
+    uuid,
+    binary,
+    string,
+    symbol,
+    list,
+    map,
+    array,
+    described,
+};
+
+struct Datum;
+using Data = std::vector<Datum>;
+struct MapEntry;
+using DataMap = std::vector<MapEntry>;  // in the order of the wire
+
+struct Datum {
+    Type type = Type::null;
+    // Unsigned kinds and characters as uint64_t, signed ones and timestamps as int64_t; floats as
+    // double; uuid, decimals, binary, string and symbol as their bytes; list and array as Data; a
+    // described one as Data of descriptor and value.
+    std::variant<std::monostate, bool, std::uint64_t, std::int64_t, double, std::string, Data,
+                 DataMap>
+        content;
+
+    static Datum null() { return {}; }
+    static Datum boolean(bool value) { return {Type::boolean, value}; }
+    static Datum ubyte(std::uint8_t value) { return {Type::ubyte, std::uint64_t{value}}; }
+    static Datum uint(std::uint32_t value) { return {Type::uint, std::uint64_t{value}}; }
+    static Datum ulong(std::uint64_t value) { return {Type::ulong, value}; }
+    static Datum int32(std::int32_t value) { return {Type::int32, std::int64_t{value}}; }
+    static Datum long_int(std::int64_t value) { return {Type::long_int, value}; }
+    static Datum timestamp(std::int64_t ms) { return {Type::timestamp, ms}; }
+    static Datum binary(std::string_view bytes) { return {Type::binary, std::string(bytes)}; }
+    static Datum string(std::string_view text) { return {Type::string, std::string(text)}; }
+    static Datum symbol(std::string_view text) { return {Type::symbol, std::string(text)}; }
+    static Datum list(Data elements) { return {Type::list, std::move(elements)}; }
+    static Datum map(DataMap entries);
+    // All of the same type.
+    static Datum array(Data elements) { return {Type::array, std::move(elements)}; }
+
+    bool is_null() const { return type == Type::null; }
+    // The content, or nullptr if it is of another kind.
+    const bool* as_boolean() const { return std::get_if<bool>(&content); }
+    const std::uint64_t* as_unsigned() const { return std::get_if<std::uint64_t>(&content); }
+    const std::int64_t* as_signed() const { return std::get_if<std::int64_t>(&content); }
+    const std::string* as_string() const { return text_of(Type::string); }
+    const std::string* as_symbol() const { return text_of(Type::symbol); }
+    const Data* as_elements() const { return std::get_if<Data>(&content); }
+    const DataMap* as_map() const { return std::get_if<DataMap>(&content); }
+
+    friend bool operator==(const Datum&, const Datum&);
+
+  private:
+    const std::string* text_of(Type wanted) const {
+        return type == wanted ? std::get_if<std::string>(&content) : nullptr;
+    }
+};
+
+struct MapEntry {
+    Datum key;
+    Datum value;
+    friend bool operator==(const MapEntry&, const MapEntry&) = default;
+};
+
+inline Datum Datum::map(DataMap entries) { return {Type::map, std::move(entries)}; }
+
+// The value under that symbol or string; nullptr if there is none.
+const Datum* find(const DataMap& map, std::string_view key);
+
+}  // namespace revenant::amqp10

@@ -1,0 +1,65 @@
+// TypeReader: takes values of AMQP 1.0 from bytes of the network. It never trusts them: sizes,
+// counts and depths are checked, and what is wrong fails the reader as it does a ByteReader.
+#pragma once
+
+#include "amqp10/datum.h"
+#include "base/byte_reader.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace revenant::amqp10 {
+
+// Values within values.
+constexpr int depth_max = 32;
+
+// A value as it stands in the bytes, with its constructor; empty or 0x40 for none.
+using Raw = std::string_view;
+
+class TypeReader {
+  public:
+    explicit TypeReader(std::string_view bytes) : in_(bytes) {}
+
+    bool failed() const { return in_.failed(); }
+    bool at_end() const { return in_.at_end(); }
+    void fail() { in_.fail(); }
+    std::string_view rest() const { return in_.rest(); }
+
+    // One value of any type.
+    Datum datum(int depth = 0);
+    // One value, unread.
+    Raw raw();
+
+    // One value of that type, or null: nothing. Another type fails.
+    std::optional<bool> boolean();
+    std::optional<std::uint8_t> ubyte();
+    std::optional<std::uint16_t> ushort();
+    std::optional<std::uint32_t> uint();
+    std::optional<std::uint64_t> ulong();
+    std::optional<std::int64_t> timestamp();
+    std::optional<std::string_view> binary();
+    std::optional<std::string_view> string();
+    std::optional<std::string_view> symbol();
+
+    // What stands in a list, one after the other.
+    struct Items {
+        std::uint32_t count = 0;
+        std::string_view bytes;
+    };
+    std::optional<Items> list();
+    // The code of a described value, whose value follows; symbolic ones are looked up (1.2).
+    std::optional<std::uint64_t> descriptor();
+
+  private:
+    std::string_view variable(std::uint8_t constructor);
+    bool take_null();
+    Datum value_of(std::uint8_t constructor, int depth);
+    Datum compound(std::uint8_t constructor, int depth);
+    Datum array(std::uint8_t constructor, int depth);
+    void skip(std::uint8_t constructor);
+
+    ByteReader in_;
+};
+
+}  // namespace revenant::amqp10
