@@ -61,6 +61,7 @@ struct ApiSettings {
     std::function<void(const std::function<bool(const runtime::ConnectionView&)>& chosen,
                        const std::string& reason)>
         close_connections_if;
+    std::function<runtime::NetworkTraffic()> network_traffic;  // may be empty
     std::function<bool()> memory_alarm;
     std::function<bool()> disk_alarm;  // may be empty
     // The settings in force, by their names in a configuration file; may be empty.
@@ -73,6 +74,16 @@ class Samples;
 struct LoginAttempts {
     std::atomic<std::uint64_t> succeeded{0};
     std::atomic<std::uint64_t> failed{0};
+};
+
+// What a vhost, or all of them together, have counted.
+struct Sums {
+    engine::Totals totals;
+    runtime::JournalView journal;
+};
+struct NodeSums {
+    Sums all;  // those deleted meanwhile included in what only ever grows
+    std::map<std::string, Sums> by_vhost;
 };
 
 // What the files api_<resource> work with.
@@ -90,8 +101,8 @@ class Context {
     // As it was set last, or as the node was started with.
     std::string cluster_name();
 
-    // Over all vhosts, those deleted meanwhile included in what only ever grows.
-    engine::Totals totals();
+    NodeSums sums();
+    engine::Totals totals() { return sums().all.totals; }
     // Deletes the vhost and keeps its counters, so that no total goes back.
     Result<CatalogRecord, CatalogRefusal> delete_vhost(const std::string& name);
 
@@ -112,7 +123,7 @@ class Context {
     std::unique_ptr<Samples> samples_;
     LoginAttempts login_attempts_;
     std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
-    engine::Totals retired_;
+    Sums retired_;
 };
 
 class Api final : public Responder {

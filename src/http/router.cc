@@ -125,6 +125,7 @@ std::optional<Target> parse_target(std::string_view text) {
                          ? std::optional<std::string>("")
                          : percent_decode(pair.substr(equals + 1), /*plus_is_space=*/true);
         if (!name || !value || !is_utf8(*name) || !is_utf8(*value)) return std::nullopt;
+        target.query_pairs.emplace_back(*name, *value);
         target.query.insert_or_assign(std::move(*name), std::move(*value));
     }
     return target;

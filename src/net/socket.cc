@@ -112,6 +112,7 @@ void Socket::read_some() {
     }
     received_bytes_ += outcome.bytes;
     received_count_ += 1;
+    network_.count_received(*reactor_, outcome.bytes);
     reactor_->refresh_now();
     const std::string_view bytes(buffer.data(), outcome.bytes);
     if (pending_.empty()) {
@@ -184,6 +185,7 @@ void Socket::send() {
         }
         sent_bytes_ += outcome.bytes;
         sent_count_ += 1;
+        network_.count_sent(*reactor_, outcome.bytes);
         output.consume(outcome.bytes);
     }
     output.shrink();

@@ -102,6 +102,7 @@ struct Config {
     std::int64_t cors_max_age_seconds = 1800;
     Duration sample_interval = seconds(5);
     std::string prometheus_path = "/metrics";
+    bool prometheus_per_object = false;
     std::string definitions_path;  // imported at every start; empty: none
 
     LogConfig log;

@@ -259,6 +259,7 @@ http::ApiSettings Node::api_settings() {
     api.close_connections_if = [this](const auto& chosen, const std::string& reason) {
         network_->close_connections_if(chosen, reason);
     };
+    api.network_traffic = [this] { return network_->traffic(); };
     api.memory_alarm = [this] { return memory_alarm_.load(); };
     return api;
 }
@@ -287,7 +288,9 @@ Result<void, std::string> Node::start_http() {
     }
     listeners_.push_back(metrics);
     api_ = std::make_unique<http::Api>(api_settings(), *broker_);
-    metrics_ = std::make_unique<http::Metrics>(api_->context());
+    metrics_ = std::make_unique<http::Metrics>(
+        api_->context(), config_.prometheus_per_object ? http::MetricsDefault::per_object
+                                                       : http::MetricsDefault::aggregated);
     moved_api_ = std::make_unique<PathPrefix>(*api_, config_.http_path_prefix, "");
     moved_metrics_ = std::make_unique<PathPrefix>(*metrics_, config_.prometheus_path, "/metrics");
     prometheus_server_->start(config_.prometheus_path == "/metrics"
