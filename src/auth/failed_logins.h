@@ -23,9 +23,6 @@ struct LoginLimits {
     Duration wait_max = seconds(8);
 };
 
-// Whoever has one IPv6 address has 2^64 of them, so those of one network count as one.
-std::string login_source(std::string_view address);
-
 class FailedLogins {
   public:
     // The address whose last failure is longest ago is forgotten for one more.
