@@ -201,7 +201,7 @@ Response Api::respond(const Request& request) {
 }
 
 Result<Login, Response> Api::log_in_counted(const Request& request, const AccessTable& access) {
-    auto login = log_in(access, request, context_.settings().loopback_users);
+    auto login = log_in(access, request, context_.login_rules());
     LoginAttempts& attempts = context_.login_attempts();
     (login ? attempts.succeeded : attempts.failed).fetch_add(1, std::memory_order_relaxed);
     return login;
@@ -233,7 +233,7 @@ Response Api::answer(const Request& request) {
 
 std::optional<Response> Api::refuse_early(const Request& request) {
     const auto access = context_.broker().access();
-    auto login = log_in(*access, request, context_.settings().loopback_users);
+    auto login = log_in(*access, request, context_.login_rules());
     if (login) return std::nullopt;
     return std::move(login).error();
 }

@@ -42,6 +42,7 @@ struct ApiSettings {
     std::string rabbitmq_version = "4.3.0";  // with whom we are compatible
     std::string data_dir;
     std::vector<std::string> loopback_users = {"guest"};
+    std::shared_ptr<runtime::LoginGuard> login_guard;  // none: nobody has to wait
     std::uint64_t memory_limit_bytes = 0;
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
@@ -98,6 +99,9 @@ class Context {
     runtime::Broker& broker() { return broker_; }
     Samples& samples() { return *samples_; }
     LoginAttempts& login_attempts() { return login_attempts_; }
+    LoginRules login_rules() const {
+        return {settings_.loopback_users, settings_.login_guard.get()};
+    }
     // As it was set last, or as the node was started with.
     std::string cluster_name();
 
@@ -136,6 +140,7 @@ class Api final : public Responder {
     Response respond(const Request& request) override;
     std::optional<Response> refuse_early(const Request& request) override;
     Context& context() { return context_; }
+    std::vector<std::string> routes() const { return router_.routes(); }
     // Asks nothing of the broker any more by itself. Before the broker stops.
     void stop();
 

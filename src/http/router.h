@@ -65,6 +65,9 @@ class Router {
     Result<Match, Missing> find(std::string_view method,
                                 const std::vector<std::string>& segments) const;
 
+    // As they were added: "GET /queues/*".
+    std::vector<std::string> routes() const;
+
   private:
     struct Route {
         std::string method;

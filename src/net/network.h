@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
+#include "runtime/login_guard.h"
 #include "tls/context.h"
 #include "tls/peer.h"
 
@@ -33,6 +34,7 @@ struct NetworkSettings {
     amqp091::ConnectionSettings connection;
     tls::CertificateLogin certificate_login;
     SocketOptions sockets = {};
+    std::shared_ptr<runtime::LoginGuard> login_guard = nullptr;  // none: nobody has to wait
 };
 
 struct ListenAddress {

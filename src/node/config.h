@@ -90,6 +90,7 @@ struct Config {
     net::SocketOptions sockets;
     // By the name behind auth_mechanisms; none: those of the connection settings.
     std::map<std::string, Mechanism, std::less<>> mechanisms;
+    LoginLimits logins;
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
     std::string default_queue_type = "classic";

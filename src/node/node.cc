@@ -83,6 +83,12 @@ std::pair<std::string_view, std::string_view> split_diary(std::string_view text)
 Node::Node(Config config, Log& log)
     : config_(std::move(config)), log_(log), ballast_(disk_, config_.data_dir) {
     set_limits(config_);
+    login_guard_ =
+        std::make_shared<runtime::LoginGuard>(config_.logins, [this](std::string_view source) {
+            log_.write(LogLevel::warning, "connection",
+                       "too many wrong passwords: logins from this address have to wait",
+                       {{"address", source}});
+        });
 }
 
 Node::~Node() { stop(); }
@@ -204,8 +210,9 @@ Result<Ready, std::string> Node::start() {
     amqp091::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
     network_ = std::make_unique<net::Network>(
-        net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets}, *broker_,
-        [this](std::string_view text) {
+        net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets,
+                             login_guard_},
+        *broker_, [this](std::string_view text) {
             const auto [name, rest] = split_diary(text);
             if (name.empty()) {
                 log_.write(LogLevel::warning, "connection", rest);
@@ -241,6 +248,7 @@ http::ApiSettings Node::api_settings() {
     api.rabbitmq_version = config_.connection.version;
     api.data_dir = config_.data_dir;
     api.loopback_users = config_.connection.loopback_users;
+    api.login_guard = login_guard_;
     api.memory_limit_bytes = memory_limit_bytes_.load();
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
