@@ -318,8 +318,11 @@ Result<std::string, LoginRefusal> Connection::log_in_with(Mechanism mechanism,
     const auto with_password = [&](const Result<Credentials, LoginRefusal>& credentials)
         -> Result<std::string, LoginRefusal> {
         if (!credentials) return Unexpected{credentials.error()};
-        REVENANT_TRY(const User* const user, log_in(access(), *credentials));
-        return user->name;
+        if (host_.must_not_log_in_yet()) return Unexpected{LoginRefusal::too_many_failures};
+        const auto user = log_in(access(), *credentials);
+        if (user) return (*user)->name;
+        host_.login_failed();
+        return Unexpected{user.error()};
     };
     switch (mechanism) {
         case Mechanism::plain:
@@ -330,8 +333,7 @@ Result<std::string, LoginRefusal> Connection::log_in_with(Mechanism mechanism,
             return with_password(parse_amqplain(*table));
         }
         case Mechanism::anonymous:
-            return with_password(
-                Credentials{settings_.anonymous_login_user, settings_.anonymous_login_password});
+            return log_in_anonymously();
         case Mechanism::external:
             break;
     }
@@ -343,8 +345,16 @@ Result<std::string, LoginRefusal> Connection::log_in_with(Mechanism mechanism,
     return *named;
 }
 
+// The client has named no password, so it is not at fault if ours is wrong.
+Result<std::string, LoginRefusal> Connection::log_in_anonymously() {
+    REVENANT_TRY(const User* const user, log_in(access(), {settings_.anonymous_login_user,
+                                                           settings_.anonymous_login_password}));
+    return user->name;
+}
+
 // amqp091 3.1 to 3.4
 void Connection::refuse_login(LoginRefusal refusal, std::string_view mechanism) {
+    if (refusal == LoginRefusal::too_many_failures) return refuse_login_quietly(mechanism);
     const bool told =
         refusal == LoginRefusal::bad_credentials || refusal == LoginRefusal::loopback_only;
     host_.note(refusal == LoginRefusal::loopback_only
@@ -352,6 +362,13 @@ void Connection::refuse_login(LoginRefusal refusal, std::string_view mechanism) 
                    : "login refused");
     if (!told || !client_can("authentication_failure_close")) return drop_later();
     fail({ReplyCode::access_refused, login_refused_text(mechanism), 0, 0});
+}
+
+// The client is told the same as after a wrong password. The log has been told of the address once;
+// a line for each attempt would let strangers fill the disk.
+void Connection::refuse_login_quietly(std::string_view mechanism) {
+    if (!client_can("authentication_failure_close")) return drop_later();
+    send_close({ReplyCode::access_refused, login_refused_text(mechanism), 0, 0});
 }
 
 namespace {

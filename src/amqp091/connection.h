@@ -141,7 +141,9 @@ class Connection final : public engine::EffectSink {
     void send_start();
     // The user it is.
     Result<std::string, LoginRefusal> log_in_with(Mechanism mechanism, std::string_view response);
+    Result<std::string, LoginRefusal> log_in_anonymously();
     void refuse_login(LoginRefusal refusal, std::string_view mechanism);
+    void refuse_login_quietly(std::string_view mechanism);
     void detach();
     void part();
     Duration close_timeout() const;

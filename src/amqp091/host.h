@@ -68,6 +68,10 @@ class Host {
     // The permissions in force; the reference is good until the next turn.
     virtual const std::shared_ptr<const AccessTable>& access() = 0;
     virtual PeerPlace peer_place() const = 0;
+    // Too many passwords from where the peer is were wrong: its own is not looked at for now.
+    virtual bool must_not_log_in_yet() { return false; }
+    // The password of the peer was wrong.
+    virtual void login_failed() {}
     // Whom the certificate of the client names, if it has shown one that holds.
     virtual std::optional<std::string> certificate_user() const { return std::nullopt; }
     // The vhost exists and the user may enter it.

@@ -34,6 +34,7 @@ enum class LoginRefusal : std::uint8_t {
     bad_credentials,     // unknown user or wrong password. amqp091 3.1
     loopback_only,       // a loopback user from another address; the client is told the same.
                          // amqp091 3.3
+    too_many_failures,   // from that address; the password was not looked at
 };
 
 // The mechanism of that name if it is among those offered.

@@ -1,7 +1,8 @@
 #include "cli/help.h"
 
+#include "base/edit_distance.h"
+
 #include <algorithm>
-#include <numeric>
 
 namespace revenant::cli {
 namespace {
@@ -28,20 +29,6 @@ std::vector<Group> groups_of(std::string_view program) {
             {"Not here", refused_commands()}};
 }
 
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-        }
-    }
-    return row.back();
-}
-
 }  // namespace
 
 std::vector<Command> commands_of(std::string_view program) {
@@ -65,7 +52,7 @@ std::string nearest_command(std::string_view program, std::string_view name) {
     std::string_view nearest;
     std::size_t least = std::max<std::size_t>(2, name.size() / 4) + 1;
     for (const Command& command : commands_of(program)) {
-        const std::size_t far = distance(command.name, name);
+        const std::size_t far = edit_distance(command.name, name);
         if (far >= least) continue;
         least = far;
         nearest = command.name;

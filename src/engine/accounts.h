@@ -1,6 +1,7 @@
 // Accounts: every entry that came into a queue has left by a stated ending or is still there.
 #pragma once
 
+#include "base/histogram.h"
 #include "engine/queue_settings.h"
 #include "message/death.h"
 
@@ -62,6 +63,73 @@ struct DeathTable {
     }
 };
 
+// What became of a message at the moment it died.
+enum class DeathOutcome : std::uint8_t {
+    dead_lettered,  // at least one other queue has it
+    waiting,        // at-least-once: it waits in the outbox for its targets
+    no_dlx,         // the others mean what the Endings of the same names mean
+    dlx_missing,
+    unroutable,
+    cycle,
+    target_refused,
+};
+constexpr std::size_t death_outcome_count = 7;
+std::string_view to_string(DeathOutcome outcome);
+// Of an ending that follows a death.
+DeathOutcome outcome_of(Ending ending);
+
+// Deaths by reason and by what became of the message.
+struct DeathOutcomes {
+    std::array<std::uint64_t, death_reason_count * death_outcome_count> counts{};
+
+    std::uint64_t& of(DeathReason reason, DeathOutcome outcome) {
+        return counts[index(reason, outcome)];
+    }
+    std::uint64_t of(DeathReason reason, DeathOutcome outcome) const {
+        return counts[index(reason, outcome)];
+    }
+    std::uint64_t of(DeathReason reason) const {
+        std::uint64_t total = 0;
+        for (std::size_t i = 0; i < death_outcome_count; ++i) {
+            total += of(reason, static_cast<DeathOutcome>(i));
+        }
+        return total;
+    }
+
+  private:
+    static std::size_t index(DeathReason reason, DeathOutcome outcome) {
+        return static_cast<std::size_t>(reason) * death_outcome_count +
+               static_cast<std::size_t>(outcome);
+    }
+};
+
+// Bytes of bodies as they were published; the limits are those RabbitMQ's dashboards name.
+inline constexpr std::array<std::uint64_t, 8> message_size_limits{
+    100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 50'000'000, 100'000'000};
+using MessageSizes = Histogram<message_size_limits>;
+
+// Microseconds between the moment a message was to expire and the moment it did.
+inline constexpr std::array<std::uint64_t, 11> lateness_limits_us{
+    1000,      5000,      10'000,     50'000,     100'000,    500'000,
+    1'000'000, 5'000'000, 10'000'000, 60'000'000, 600'000'000};
+using Lateness = Histogram<lateness_limits_us>;
+
+// What consumers and getters took from the queues of one type.
+struct Consumption {
+    std::uint64_t delivered_auto_ack = 0;
+    std::uint64_t delivered_manual_ack = 0;
+    std::uint64_t got_auto_ack = 0;
+    std::uint64_t got_manual_ack = 0;
+    std::uint64_t get_empty = 0;
+    std::uint64_t redelivered = 0;
+    std::uint64_t acknowledged = 0;
+
+    std::uint64_t delivered() const {
+        return delivered_auto_ack + delivered_manual_ack + got_auto_ack + got_manual_ack;
+    }
+    Consumption& operator+=(const Consumption& other);
+};
+
 // What passes through a vhost, for metrics. Plain integers owned by the engine's thread.
 struct Traffic {
     std::uint64_t received = 0;  // publishes
@@ -70,15 +138,13 @@ struct Traffic {
     std::uint64_t unroutable_dropped = 0;
     std::uint64_t unroutable_returned = 0;
     std::uint64_t confirmed = 0;
-    std::uint64_t delivered_auto_ack = 0;
-    std::uint64_t delivered_manual_ack = 0;
-    std::uint64_t got_auto_ack = 0;
-    std::uint64_t got_manual_ack = 0;
-    std::uint64_t get_empty = 0;
-    std::uint64_t redelivered = 0;
-    std::uint64_t acknowledged = 0;
+    std::uint64_t queue_publishes = 0;   // that a queue took; routed to three queues counts three
     std::uint64_t refused_by_queue = 0;  // reject-publish
+    std::array<Consumption, queue_kind_count> consumption{};
+    MessageSizes message_sizes;
     DeathTable deaths;
+    DeathOutcomes death_outcomes;
+    Lateness lateness;
     std::uint64_t dead_letters_confirmed = 0;  // at-least-once: all targets have it
     std::uint64_t refusals_cut = 0;  // refused by so many full queues in a row that it was dropped
     std::uint64_t queues_declared = 0;
@@ -88,6 +154,15 @@ struct Traffic {
     std::uint64_t connections_closed = 0;
     std::uint64_t channels_opened = 0;
     std::uint64_t channels_closed = 0;
+
+    Consumption& consumed_from(QueueKind kind) {
+        return consumption[static_cast<std::size_t>(kind)];
+    }
+    const Consumption& consumed_from(QueueKind kind) const {
+        return consumption[static_cast<std::size_t>(kind)];
+    }
+    // From queues of all types.
+    Consumption consumed() const;
 };
 
 // What passes through one queue or one channel; each counts what concerns it.

@@ -1,8 +1,14 @@
 #include "engine/accounts.h"
 
+#include "engine/query.h"
+#include "tests/support/scenario.h"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <string>
 #include <string_view>
 
 namespace revenant::engine {
@@ -20,6 +26,105 @@ TEST(Accounts, TheTotalIsTheSumOfAllEndings) {
     Accounts accounts;
     for (std::size_t i = 0; i < ending_count; ++i) accounts.of(static_cast<Ending>(i)) += i;
     EXPECT_EQ(accounts.ended_total(), ending_count * (ending_count - 1) / 2);
+}
+
+TEST(Accounts, EveryOutcomeOfADeathHasANameOfItsOwn) {
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < death_outcome_count; ++i) {
+        names.insert(to_string(static_cast<DeathOutcome>(i)));
+    }
+    EXPECT_EQ(names.size(), death_outcome_count);
+    EXPECT_EQ(to_string(outcome_of(Ending::cycle)), "cycle");
+    EXPECT_EQ(to_string(outcome_of(Ending::target_refused)), "target_refused");
+}
+
+// "rejected no_dlx" to how often, without those that never happened.
+std::map<std::string, std::uint64_t> fates(const DeathOutcomes& deaths) {
+    std::map<std::string, std::uint64_t> found;
+    for (std::size_t i = 0; i < death_reason_count; ++i) {
+        for (std::size_t j = 0; j < death_outcome_count; ++j) {
+            const auto reason = static_cast<DeathReason>(i);
+            const auto outcome = static_cast<DeathOutcome>(j);
+            if (const std::uint64_t count = deaths.of(reason, outcome)) {
+                found[std::string(to_string(reason)) + " " + std::string(to_string(outcome))] =
+                    count;
+            }
+        }
+    }
+    return found;
+}
+
+TEST(Accounts, DeathsAreCountedByReasonAndOutcome) {
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    ch.declare_queue("dead");
+    ch.declare_queue("no_dlx");
+    ch.declare_queue("q", {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "dead"}});
+    ch.declare_queue("missing", {{"x-dead-letter-exchange", "nowhere"}});
+    ch.declare_queue("unroutable",
+                     {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "nobody"}});
+    ch.declare_queue("waiting", {{"x-queue-type", "quorum"},
+                                 {"x-dead-letter-exchange", "not yet"},
+                                 {"x-dead-letter-strategy", "at-least-once"},
+                                 {"x-overflow", "reject-publish"}});
+    for (const char* queue : {"no_dlx", "q", "missing", "unroutable", "waiting"}) {
+        ch.publish(queue, "m");
+        ch.nack(ch.get(queue)->tag);
+    }
+    const std::map<std::string, std::uint64_t> wanted{{"rejected no_dlx", 1},
+                                                      {"rejected dead_lettered", 1},
+                                                      {"rejected dlx_missing", 1},
+                                                      {"rejected unroutable", 1},
+                                                      {"rejected waiting", 1}};
+    EXPECT_EQ(fates(s.engine().state().traffic().death_outcomes), wanted);
+    EXPECT_THAT(fates(find_queue(s.engine(), "waiting")->deaths),
+                testing::ElementsAre(testing::Pair("rejected waiting", 1U)));
+    EXPECT_THAT(fates(find_queue(s.engine(), "dead")->deaths), testing::IsEmpty());
+}
+
+TEST(Accounts, LatenessIsTheTimeSinceTheDeadline) {
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    ch.declare_queue("q", {{"x-message-ttl", 1000}});
+    ch.publish("q", "on time");
+    ch.publish("q", "away meanwhile");
+    ch.get("q", /*no_ack=*/true);
+    const auto away = ch.get("q");
+    s.advance(seconds(3));
+    ch.requeue(away->tag);
+    const Lateness& lateness = s.engine().state().traffic().lateness;
+    EXPECT_EQ(lateness.count(), 1U);
+    EXPECT_EQ(lateness.sum, 2'000'000U);
+}
+
+TEST(Accounts, WhatIsConsumedCountsByTypeOfQueue) {
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    ch.declare_queue("classic");
+    ch.declare_queue("quorum", {{"x-queue-type", "quorum"}});
+    ch.publish("classic", "c");
+    ch.publish("quorum", "q");
+    ch.publish("quorum", std::string(2000, 'q'));
+    ch.ack(ch.get("classic")->tag);
+    ch.requeue(ch.get("quorum")->tag);
+    ch.get("quorum", /*no_ack=*/true);
+    ch.get("classic");
+    const Traffic& traffic = s.engine().state().traffic();
+    const Consumption& classic = traffic.consumed_from(QueueKind::classic);
+    const Consumption& quorum = traffic.consumed_from(QueueKind::quorum);
+    EXPECT_EQ(classic.acknowledged, 1U);
+    EXPECT_EQ(quorum.acknowledged, 0U);
+    EXPECT_EQ(classic.get_empty, 1U);
+    EXPECT_EQ(quorum.get_empty, 0U);
+    EXPECT_EQ(quorum.got_manual_ack, 1U);
+    EXPECT_EQ(quorum.got_auto_ack, 1U);
+    EXPECT_EQ(quorum.redelivered, 1U);
+    EXPECT_EQ(classic.redelivered, 0U);
+    EXPECT_EQ(traffic.consumed().delivered(), 3U);
+    EXPECT_EQ(traffic.queue_publishes, 3U);
+    EXPECT_EQ(traffic.message_sizes.counts[0], 2U);
+    EXPECT_EQ(traffic.message_sizes.counts[2], 1U);
+    EXPECT_EQ(traffic.message_sizes.sum, 2002U);
 }
 
 }  // namespace

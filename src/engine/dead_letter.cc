@@ -5,6 +5,7 @@
 #include "engine/outbox.h"
 #include "engine/overflow.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -14,9 +15,33 @@ namespace {
 // A message that full queues pass on to each other visits at most so many of them.
 constexpr std::size_t refusals_max = 1000;
 
-void count_death(Turn& turn, Queue& source, DeathStrategy strategy, DeathReason reason) {
-    source.deaths[static_cast<std::size_t>(reason)] += 1;
-    turn.state().traffic().deaths.of(source.declaration.kind, strategy, reason) += 1;
+struct Fate {
+    DeathStrategy strategy;
+    DeathOutcome outcome;
+};
+
+Fate fate_of(const DeathPlan& plan, bool placed, bool refused) {
+    if (plan.strategy == DeathStrategy::at_least_once && (!placed || refused)) {
+        return {plan.strategy, DeathOutcome::waiting};
+    }
+    if (placed) return {plan.strategy, DeathOutcome::dead_lettered};
+    return {plan.strategy,
+            refused ? DeathOutcome::target_refused : outcome_of(plan.ending_without_target)};
+}
+
+void count_death(Turn& turn, Queue& source, DeathReason reason, Fate fate) {
+    Traffic& traffic = turn.state().traffic();
+    if (!source.deaths) source.deaths = std::make_unique<DeathOutcomes>();
+    source.deaths->of(reason, fate.outcome) += 1;
+    traffic.death_outcomes.of(reason, fate.outcome) += 1;
+    traffic.deaths.of(source.declaration.kind, fate.strategy, reason) += 1;
+}
+
+void count_lateness(Turn& turn, const Queue& source, Position position) {
+    const Timestamp deadline = source.deadline(position);
+    const std::int64_t late_us = (turn.now() - deadline).us;
+    if (deadline == never || late_us < 0) return;
+    turn.state().traffic().lateness.observe(static_cast<std::uint64_t>(late_us));
 }
 
 void pass_on_refused(Turn& turn, const std::vector<Queue*>& refusing, const MessageRef& message,
@@ -56,9 +81,10 @@ void die(Turn& turn, Queue& source, std::span<const Position> positions, DeathRe
         if (!shared.covers(moment, dying)) {
             shared.set(moment, dying, plan_death(turn, source, dying, reason, moment.died_at));
         }
-        count_death(turn, source, plan.strategy, reason);
+        if (reason == DeathReason::expired) count_lateness(turn, source, position);
         refusing.clear();
         std::vector<Placement> placements = place_in_targets(turn, plan, *entry.message, refusing);
+        count_death(turn, source, reason, fate_of(plan, !placements.empty(), !refusing.empty()));
         if (plan.strategy == DeathStrategy::at_least_once) {
             die_at_least_once(turn, source, position, {reason, plan}, std::move(placements),
                               refusing);
@@ -89,9 +115,10 @@ void die_refused(Turn& turn, Queue& refusing, const MessageRef& message, Envelop
                           step.envelope ? step.envelope->delivery_count : 0};
         const DeathPlan plan =
             plan_death(turn, *step.queue, dying, DeathReason::maxlen, moment_of_death(turn.now()));
-        count_death(turn, *step.queue, plan.strategy, DeathReason::maxlen);
         std::vector<Queue*> refused_again;
         std::vector<Placement> placements = place_in_targets(turn, plan, *message, refused_again);
+        count_death(turn, *step.queue, DeathReason::maxlen,
+                    fate_of(plan, !placements.empty(), !refused_again.empty()));
         if (!placements.empty()) {
             turn.emit(RefusedToDeath{message, plan.envelope, std::move(placements)});
             offer_in_targets(turn, plan.targets);

@@ -44,7 +44,7 @@ void count(Queue& queue, Channel& channel, std::uint64_t Passage::*counter) {
 
 void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     Channel& channel = *consumer.channel;
-    Traffic& traffic = turn.state().traffic();
+    Consumption& consumed = turn.state().traffic().consumed_from(queue.declaration.kind);
     Deliver delivery;
     delivery.channel = channel.id;
     delivery.consumer = consumer.number;
@@ -56,7 +56,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         delivery.envelope = std::move(entry.envelope);
         delivery.redelivered = entry.is_redelivered();
         delivery.counts = shown_counts(turn, queue, entry);
-        traffic.delivered_auto_ack += 1;
+        consumed.delivered_auto_ack += 1;
         count(queue, channel, &Passage::delivered_auto_ack);
     } else {
         const Entry& entry = queue.at(position);
@@ -70,11 +70,11 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         channel.consumer_unsettled += 1;
         delivery.delivery =
             channel.unsettled.add({&queue, &consumer, position.packed, Unsettled::State::waiting});
-        traffic.delivered_manual_ack += 1;
+        consumed.delivered_manual_ack += 1;
         count(queue, channel, &Passage::delivered_manual_ack);
     }
     if (delivery.redelivered) {
-        traffic.redelivered += 1;
+        consumed.redelivered += 1;
         count(queue, channel, &Passage::redelivered);
     }
     if (!turn.effects().deliver(std::move(delivery))) channel.connection->paused = true;
@@ -152,14 +152,14 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
                         "active consumer"}};
     }
     note_use(turn, *queue);
-    Traffic& traffic = turn.state().traffic();
+    Consumption& consumed = turn.state().traffic().consumed_from(queue->declaration.kind);
     if (queue->settings.ttl_mode == TtlMode::head) {
         expire_heads(turn, *queue);
     }
     const std::optional<Position> position = queue->head();
     GetAnswer answer;
     if (!position) {
-        traffic.get_empty += 1;
+        consumed.get_empty += 1;
         count(*queue, channel, &Passage::get_empty);
         return answer;
     }
@@ -167,7 +167,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
     answer.redelivered = queue->at(*position).is_redelivered();
     answer.counts = shown_counts(turn, *queue, queue->at(*position));
     if (answer.redelivered) {
-        traffic.redelivered += 1;
+        consumed.redelivered += 1;
         count(*queue, channel, &Passage::redelivered);
     }
     if (command.no_ack) {
@@ -175,7 +175,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         answer.delivery = channel.unsettled.skip();
         answer.message = std::move(entry.message);
         answer.envelope = std::move(entry.envelope);
-        traffic.got_auto_ack += 1;
+        consumed.got_auto_ack += 1;
         count(*queue, channel, &Passage::got_auto_ack);
     } else {
         const Entry& entry = queue->at(*position);
@@ -185,7 +185,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         queue->unsettled_deliveries += 1;
         answer.delivery =
             channel.unsettled.add({queue, nullptr, position->packed, Unsettled::State::waiting});
-        traffic.got_manual_ack += 1;
+        consumed.got_manual_ack += 1;
         count(*queue, channel, &Passage::got_manual_ack);
     }
     note_room(*queue);

@@ -105,10 +105,10 @@ TEST(Get, GivesTheHeadAndTheNumberLeft) {  // amqp091 11.10
     EXPECT_EQ(ch.get("q")->messages_left, 0U);
     EXPECT_FALSE(ch.get("q"));
     EXPECT_EQ(s.queue("q").unacked_count(), 2U);
-    const Traffic& traffic = s.engine().state().traffic();
-    EXPECT_EQ(traffic.got_manual_ack, 2U);
-    EXPECT_EQ(traffic.got_auto_ack, 1U);
-    EXPECT_EQ(traffic.get_empty, 1U);
+    const Consumption consumed = s.engine().state().traffic().consumed();
+    EXPECT_EQ(consumed.got_manual_ack, 2U);
+    EXPECT_EQ(consumed.got_auto_ack, 1U);
+    EXPECT_EQ(consumed.get_empty, 1U);
     ch.get("missing");
     ch.expect_refused(RefusalKind::not_found, "no queue 'missing' in vhost '/'");
 }

@@ -52,7 +52,7 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
     delivery.consumer = channel->reply_consumer;
     delivery.delivery = channel->unsettled.skip();
     delivery.message = reference;
-    turn.state().traffic().delivered_auto_ack += 1;
+    turn.state().traffic().consumed_from(QueueKind::classic).delivered_auto_ack += 1;
     channel->passage.delivered_auto_ack += 1;
     if (!turn.effects().deliver(std::move(delivery))) channel->connection->paused = true;
     return true;
@@ -69,6 +69,7 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
     const Timestamp deadline = deadline_for(turn, queue, message->ttl_ms());
     turn.enqueue(queue, message, deadline);
     queue.passage.published += 1;
+    turn.state().traffic().queue_publishes += 1;
     if (deadline <= turn.now()) offer_at_once(turn, queue);
     turn.touch(queue);
     return true;
@@ -117,6 +118,7 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     Traffic& traffic = turn.state().traffic();
     traffic.received += 1;
+    traffic.message_sizes.observe(command.message->body_size());
     channel.passage.published += 1;
     if (command.confirm_sequence != 0) traffic.received_confirm += 1;
     const std::string_view name = command.message->exchange();

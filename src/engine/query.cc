@@ -24,7 +24,7 @@ QueueView view(const Queue& queue) {
     shown.delayed_bytes = queue.delayed().bytes;
     shown.dead_letters_waiting = queue.outbox().count;
     shown.dead_letter_bytes_waiting = queue.outbox().bytes;
-    shown.deaths = queue.deaths;
+    if (queue.deaths) shown.deaths = *queue.deaths;
     shown.owner = queue.owner;
     shown.last_used = queue.last_used;
     shown.ready = queue.ready_count();
@@ -107,17 +107,22 @@ void add_fields(Struct& to, const Struct& from, auto... fields) {
 void add(Traffic& to, const Traffic& from) {
     using T = Traffic;
     add_fields(to, from, &T::received, &T::received_confirm, &T::routed, &T::unroutable_dropped,
-               &T::unroutable_returned, &T::confirmed, &T::delivered_auto_ack,
-               &T::delivered_manual_ack, &T::got_auto_ack, &T::got_manual_ack, &T::get_empty,
-               &T::redelivered, &T::acknowledged, &T::refused_by_queue, &T::queues_declared,
-               &T::queues_created, &T::queues_deleted, &T::connections_opened,
+               &T::unroutable_returned, &T::confirmed, &T::queue_publishes, &T::refused_by_queue,
+               &T::queues_declared, &T::queues_created, &T::queues_deleted, &T::connections_opened,
                &T::connections_closed, &T::channels_opened, &T::channels_closed,
-               &T::dead_letters_confirmed, &T::refusals_cut);
+               &T::dead_letters_confirmed, &T::refusals_cut, &T::message_sizes, &T::lateness);
+    for (std::size_t i = 0; i < queue_kind_count; ++i) to.consumption[i] += from.consumption[i];
     for (std::size_t i = 0; i < to.deaths.counts.size(); ++i) {
         to.deaths.counts[i] += from.deaths.counts[i];
     }
+    for (std::size_t i = 0; i < to.death_outcomes.counts.size(); ++i) {
+        to.death_outcomes.counts[i] += from.death_outcomes.counts[i];
+    }
     // A counter that is added to Traffic must be added here, too.
-    static_assert(sizeof(Traffic) == 23 * sizeof(std::uint64_t) + sizeof(DeathTable));
+    static_assert(sizeof(Traffic) == 17 * sizeof(std::uint64_t) +
+                                         queue_kind_count * sizeof(Consumption) +
+                                         sizeof(MessageSizes) + sizeof(DeathTable) +
+                                         sizeof(DeathOutcomes) + sizeof(Lateness));
 }
 
 }  // namespace
@@ -125,9 +130,10 @@ void add(Traffic& to, const Traffic& from) {
 Totals& Totals::operator+=(const Totals& other) {
     using T = Totals;
     add_fields(*this, other, &T::queues, &T::exchanges, &T::connections, &T::channels,
-               &T::consumers, &T::ready, &T::unacked, &T::ready_bytes, &T::unacked_bytes,
-               &T::delayed, &T::delayed_bytes, &T::dead_letters_waiting,
-               &T::dead_letter_bytes_waiting);
+               &T::consumers, &T::publishers, &T::prefetch, &T::global_prefetch,
+               &T::uncommitted_messages, &T::uncommitted_settlements, &T::ready, &T::unacked,
+               &T::ready_bytes, &T::unacked_bytes, &T::delayed, &T::delayed_bytes,
+               &T::dead_letters_waiting, &T::dead_letter_bytes_waiting);
     accounts.entered += other.accounts.entered;
     for (std::size_t i = 0; i < ending_count; ++i) accounts.ended[i] += other.accounts.ended[i];
     add(traffic, other.traffic);
@@ -267,6 +273,14 @@ Totals sum_up(Engine& engine) {
         totals.delayed_bytes += queue.delayed().bytes;
         totals.dead_letters_waiting += queue.outbox().count;
         totals.dead_letter_bytes_waiting += queue.outbox().bytes;
+    });
+    engine.attached().for_each_channel([&](const Channel& channel) {
+        if (channel.passage.published > 0) totals.publishers += 1;
+        totals.prefetch += channel.prefetch;
+        totals.global_prefetch += channel.global_prefetch;
+        if (channel.transaction == nullptr) return;
+        totals.uncommitted_messages += channel.transaction->publishes.size();
+        totals.uncommitted_settlements += channel.transaction->settlements.size();
     });
     totals.accounts = engine.state().accounts();
     totals.traffic = engine.state().traffic();

@@ -31,7 +31,7 @@ struct QueueView {
     std::uint64_t delayed_bytes = 0;
     std::uint64_t dead_letters_waiting = 0;  // in the outbox of at-least-once dead-lettering
     std::uint64_t dead_letter_bytes_waiting = 0;
-    DeathCounts deaths{};
+    DeathOutcomes deaths;
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
     std::uint64_t ready = 0;
@@ -123,6 +123,12 @@ struct Totals {
     std::uint64_t connections = 0;
     std::uint64_t channels = 0;
     std::uint64_t consumers = 0;
+    std::uint64_t publishers = 0;  // channels that have published
+    // Of all channels together.
+    std::uint64_t prefetch = 0;
+    std::uint64_t global_prefetch = 0;
+    std::uint64_t uncommitted_messages = 0;
+    std::uint64_t uncommitted_settlements = 0;
     std::uint64_t ready = 0;
     std::uint64_t unacked = 0;
     std::uint64_t ready_bytes = 0;

@@ -94,9 +94,6 @@ struct OutboxWaits {
     bool told = false;                                    // that letters wait
 };
 
-// How messages died in this queue, by reason, for metrics.
-using DeathCounts = std::array<std::uint64_t, death_reason_count>;
-
 class Queue {
   public:
     // Of a quorum queue, whether properties count as bytes (DL-143).
@@ -111,7 +108,7 @@ class Queue {
     QueueConsumers consumers;                        // passing state
     std::map<std::uint64_t, WaitingLetter> letters;  // of the outbox, by sequence number
     std::unique_ptr<OutboxWaits> waits;              // set while there are letters
-    DeathCounts deaths{};
+    std::unique_ptr<DeathOutcomes> deaths;  // for metrics, from the first death on
     Passage passage;
     std::set<std::string> cycles_told;  // one warning per distinct cycle (DL-120)
     // Deliveries that wait on some channel for their settlement. A deleted queue lives on, without

@@ -81,7 +81,7 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outco
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
     Queue& queue = *unsettled.queue;
     if (outcome.kind == OutcomeKind::accepted) {
-        turn.state().traffic().acknowledged += 1;
+        turn.state().traffic().consumed_from(queue.declaration.kind).acknowledged += 1;
         queue.passage.acknowledged += 1;
         channel.passage.acknowledged += 1;
     }

@@ -65,13 +65,26 @@ std::string Context::cluster_name() {
     return value && value->is_string() ? std::string(value->get_string()) : settings_.cluster_name;
 }
 
-engine::Totals Context::totals() {
+namespace {
+
+Sums ask_for_sums(runtime::Broker& broker, const std::shared_ptr<runtime::Vhost>& vhost) {
+    return broker.ask(vhost->home(), [vhost](runtime::Reactor&) {
+        return Sums{engine::sum_up(vhost->engine()), vhost->journal_view()};
+    });
+}
+
+}  // namespace
+
+NodeSums Context::sums() {
     const std::lock_guard lock(mutex_);
-    engine::Totals sum = retired_;
+    NodeSums sums{retired_, {}};
     for (const auto& vhost : broker_.vhosts()) {
-        sum += broker_.ask(vhost, [](engine::Engine& engine) { return engine::sum_up(engine); });
+        const Sums& one =
+            sums.by_vhost.emplace(vhost->name(), ask_for_sums(broker_, vhost)).first->second;
+        sums.all.totals += one.totals;
+        sums.all.journal += one.journal;
     }
-    return sum;
+    return sums;
 }
 
 Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& name) {
@@ -80,14 +93,18 @@ Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& n
         const auto vhost = broker_.find_vhost(name);
         REVENANT_TRY(const CatalogRecord record, broker_.change(DeleteVhost{name}));
         if (vhost == nullptr) return record;
-        const engine::Totals last =
-            broker_.ask(vhost, [](engine::Engine& engine) { return engine::sum_up(engine); });
+        const Sums last = ask_for_sums(broker_, vhost);
         // Its messages are gone with it, and the accounts say so.
-        retired_.accounts.of(engine::Ending::queue_deleted) += last.messages();
+        retired_.totals.accounts.of(engine::Ending::queue_deleted) += last.totals.messages();
         engine::Totals counters;
-        counters.accounts = last.accounts;
-        counters.traffic = last.traffic;
-        retired_ += counters;
+        counters.accounts = last.totals.accounts;
+        counters.traffic = last.totals.traffic;
+        // So are its queues, and its connections close in a moment.
+        counters.traffic.queues_deleted += last.totals.queues;
+        counters.traffic.connections_closed += last.totals.connections;
+        counters.traffic.channels_closed += last.totals.channels;
+        retired_.totals += counters;
+        retired_.journal.counters += last.journal.counters;
     }
     settings_.close_connections_if(
         [&](const runtime::ConnectionView& connection) { return connection.vhost == name; },
@@ -184,7 +201,7 @@ Response Api::respond(const Request& request) {
 }
 
 Result<Login, Response> Api::log_in_counted(const Request& request, const AccessTable& access) {
-    auto login = log_in(access, request, context_.settings().loopback_users);
+    auto login = log_in(access, request, context_.login_rules());
     LoginAttempts& attempts = context_.login_attempts();
     (login ? attempts.succeeded : attempts.failed).fetch_add(1, std::memory_order_relaxed);
     return login;
@@ -216,7 +233,7 @@ Response Api::answer(const Request& request) {
 
 std::optional<Response> Api::refuse_early(const Request& request) {
     const auto access = context_.broker().access();
-    auto login = log_in(*access, request, context_.settings().loopback_users);
+    auto login = log_in(*access, request, context_.login_rules());
     if (login) return std::nullopt;
     return std::move(login).error();
 }

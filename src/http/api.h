@@ -42,6 +42,7 @@ struct ApiSettings {
     std::string rabbitmq_version = "4.3.0";  // with whom we are compatible
     std::string data_dir;
     std::vector<std::string> loopback_users = {"guest"};
+    std::shared_ptr<runtime::LoginGuard> login_guard;  // none: nobody has to wait
     std::uint64_t memory_limit_bytes = 0;
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
@@ -61,6 +62,7 @@ struct ApiSettings {
     std::function<void(const std::function<bool(const runtime::ConnectionView&)>& chosen,
                        const std::string& reason)>
         close_connections_if;
+    std::function<runtime::NetworkTraffic()> network_traffic;  // may be empty
     std::function<bool()> memory_alarm;
     std::function<bool()> disk_alarm;  // may be empty
     // The settings in force, by their names in a configuration file; may be empty.
@@ -75,6 +77,16 @@ struct LoginAttempts {
     std::atomic<std::uint64_t> failed{0};
 };
 
+// What a vhost, or all of them together, have counted.
+struct Sums {
+    engine::Totals totals;
+    runtime::JournalView journal;
+};
+struct NodeSums {
+    Sums all;  // those deleted meanwhile included in what only ever grows
+    std::map<std::string, Sums> by_vhost;
+};
+
 // What the files api_<resource> work with.
 class Context {
   public:
@@ -87,11 +99,14 @@ class Context {
     runtime::Broker& broker() { return broker_; }
     Samples& samples() { return *samples_; }
     LoginAttempts& login_attempts() { return login_attempts_; }
+    LoginRules login_rules() const {
+        return {settings_.loopback_users, settings_.login_guard.get()};
+    }
     // As it was set last, or as the node was started with.
     std::string cluster_name();
 
-    // Over all vhosts, those deleted meanwhile included in what only ever grows.
-    engine::Totals totals();
+    NodeSums sums();
+    engine::Totals totals() { return sums().all.totals; }
     // Deletes the vhost and keeps its counters, so that no total goes back.
     Result<CatalogRecord, CatalogRefusal> delete_vhost(const std::string& name);
 
@@ -112,7 +127,7 @@ class Context {
     std::unique_ptr<Samples> samples_;
     LoginAttempts login_attempts_;
     std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
-    engine::Totals retired_;
+    Sums retired_;
 };
 
 class Api final : public Responder {
@@ -125,6 +140,7 @@ class Api final : public Responder {
     Response respond(const Request& request) override;
     std::optional<Response> refuse_early(const Request& request) override;
     Context& context() { return context_; }
+    std::vector<std::string> routes() const { return router_.routes(); }
     // Asks nothing of the broker any more by itself. Before the broker stops.
     void stop();
 

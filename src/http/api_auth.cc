@@ -25,10 +25,11 @@ Response log_in_by_form(Context& context, const Call& call) {
     Request request;
     request.headers = {{"authorization", "Basic " + credentials}};
     request.from_loopback = call.request.from_loopback;
-    const auto login = log_in(*call.access, request, context.settings().loopback_users);
+    request.peer_address = call.request.peer_address;
+    auto login = log_in(*call.access, request, context.login_rules());
     LoginAttempts& attempts = context.login_attempts();
     (login ? attempts.succeeded : attempts.failed).fetch_add(1, std::memory_order_relaxed);
-    if (!login) return login_failed();
+    if (!login) return login.error().status == 429 ? std::move(login).error() : login_failed();
     return ok(json::object{{"token", {{"type", "basic"}, {"value", credentials}}},
                            {"user",
                             {{"name", to_json_string(login->user->name)},

@@ -15,11 +15,11 @@ namespace revenant::http {
 namespace {
 
 // How messages died in the queue, since the node started. Ours: RabbitMQ counts for the node only.
-json::object view_deaths(const engine::DeathCounts& deaths) {
+json::object view_deaths(const engine::DeathOutcomes& deaths) {
     json::object view;
     for (const DeathReason reason : {DeathReason::rejected, DeathReason::expired,
                                      DeathReason::maxlen, DeathReason::delivery_limit}) {
-        view[to_string(reason)] = deaths[static_cast<std::size_t>(reason)];
+        view[to_string(reason)] = deaths.of(reason);
     }
     return view;
 }

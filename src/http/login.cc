@@ -4,6 +4,7 @@
 #include "base/base64.h"
 #include "http/responses.h"
 #include "http/router.h"
+#include "runtime/system_clock.h"
 
 #include <algorithm>
 #include <cctype>
@@ -18,6 +19,15 @@ Response credentials_wanted() {
     Response response;
     response.status = 401;
     response.headers = {{"www-authenticate", R"(Basic realm="RabbitMQ Management")"}};
+    return response;
+}
+
+// RFC 6585, 4
+Response too_many_failures(Duration wait) {
+    Response response =
+        error_response(429, "too_many_requests", "Too many failed logins from this address");
+    const std::int64_t whole_seconds = (wait.us + 999'999) / 1'000'000;
+    response.headers.push_back({"retry-after", std::to_string(whole_seconds)});
     return response;
 }
 
@@ -40,10 +50,24 @@ std::optional<Credentials> basic_credentials(std::string_view header) {
     return Credentials{decoded->substr(0, colon), decoded->substr(colon + 1)};
 }
 
+Result<const User*, Response> check_password(const AccessTable& access,
+                                             const Credentials& credentials, const Request& request,
+                                             PeerPlace place, const LoginRules& rules) {
+    const Timestamp now = runtime::system_now();
+    if (rules.guard != nullptr) {
+        const Duration wait = rules.guard->wait(request.peer_address, now);
+        if (wait.us > 0) return Unexpected{too_many_failures(wait)};
+    }
+    const auto user = log_in(access, credentials);
+    if (user) return *user;
+    if (rules.guard != nullptr) rules.guard->failed(request.peer_address, place, now);
+    return Unexpected{error_response(401, "not_authorized", "Not_Authorized")};
+}
+
 }  // namespace
 
 Result<Login, Response> log_in(const AccessTable& access, const Request& request,
-                               std::span<const std::string> loopback_users) {
+                               const LoginRules& rules) {
     const std::string* const header = request.find_header("authorization");
     if (header == nullptr) return Unexpected{credentials_wanted()};
     auto credentials = basic_credentials(*header);
@@ -52,14 +76,14 @@ Result<Login, Response> log_in(const AccessTable& access, const Request& request
         malformed.status = 400;
         return Unexpected{std::move(malformed)};
     }
-    const auto user = log_in(access, *credentials);
-    if (!user) return Unexpected{error_response(401, "not_authorized", "Not_Authorized")};
     const PeerPlace place = request.from_loopback ? PeerPlace::loopback : PeerPlace::elsewhere;
-    if (!check_place(credentials->user, place, loopback_users)) {
+    REVENANT_TRY(const User* const user,
+                 check_password(access, *credentials, request, place, rules));
+    if (!check_place(credentials->user, place, rules.loopback_users)) {
         return Unexpected{not_authorised("User can only log in via localhost")};
     }
-    if (!may_use_management(**user)) return Unexpected{not_authorised("Not management user")};
-    return Login{*user, std::move(credentials->password)};
+    if (!may_use_management(*user)) return Unexpected{not_authorised("Not management user")};
+    return Login{user, std::move(credentials->password)};
 }
 
 }  // namespace revenant::http

@@ -4,6 +4,7 @@
 #include "auth/access.h"
 #include "base/result.h"
 #include "http/request.h"
+#include "runtime/login_guard.h"
 
 #include <span>
 #include <string>
@@ -15,8 +16,13 @@ struct Login {
     std::string password;
 };
 
+struct LoginRules {
+    std::span<const std::string> loopback_users;
+    runtime::LoginGuard* guard = nullptr;  // none: nobody has to wait
+};
+
 // management 1.2
 Result<Login, Response> log_in(const AccessTable& access, const Request& request,
-                               std::span<const std::string> loopback_users);
+                               const LoginRules& rules);
 
 }  // namespace revenant::http

@@ -1,249 +1,169 @@
 #include "http/metrics.h"
 
-#include "http/process.h"
-#include "http/prometheus.h"
+#include "http/metrics_page.h"
 #include "http/responses.h"
-#include "runtime/system_clock.h"
+#include "http/router.h"
 
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace revenant::http {
 namespace {
 
-using Kind = PrometheusText::Kind;
-constexpr std::string_view protocol = "amqp091";
-constexpr std::string_view queue_type = "rabbit_classic_queue";
+using Format = PrometheusText::Format;
 
-using engine::DeathStrategy;
-using engine::QueueKind;
+bool everything(std::string_view /*family*/) { return true; }
 
-std::string_view type_label(QueueKind kind) {
-    return kind == QueueKind::quorum ? "rabbit_quorum_queue" : queue_type;
+std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+    return text;
 }
 
-void write_identity(PrometheusText& text, const ApiSettings& settings) {
-    text.family("rabbitmq_identity_info", Kind::gauge, "RabbitMQ node & cluster identity info");
-    text.sample({{"rabbitmq_node", settings.node_name},
-                 {"rabbitmq_cluster", settings.cluster_name},
-                 {"rabbitmq_cluster_permanent_id", settings.cluster_name},
-                 {"rabbitmq_endpoint", "aggregated"}},
-                std::uint64_t{1});
-    text.family("rabbitmq_build_info", Kind::gauge,
-                "RabbitMQ & Erlang/OTP version info, as far as it applies here");
-    text.sample({{"rabbitmq_version", settings.rabbitmq_version},
-                 {"prometheus_plugin_version", settings.product_version},
-                 {"prometheus_client_version", settings.product_version},
-                 {"erlang_version", ""},
-                 {"product_name", settings.product_name},
-                 {"product_version", settings.product_version}},
-                std::uint64_t{1});
+std::string_view take_until(std::string_view& rest, char end) {
+    const std::size_t at = rest.find(end);
+    const std::string_view part = rest.substr(0, at);
+    rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+    return trimmed(part);
 }
 
-void write_objects(PrometheusText& text, const engine::Totals& totals, std::size_t connections) {
-    text.single("rabbitmq_connections", Kind::gauge, "Connections currently open", connections);
-    text.single("rabbitmq_channels", Kind::gauge, "Channels currently open", totals.channels);
-    text.single("rabbitmq_consumers", Kind::gauge, "Consumers currently connected",
-                totals.consumers);
-    text.single("rabbitmq_queues", Kind::gauge, "Queues available", totals.queues);
-    text.single("rabbitmq_exchanges", Kind::gauge, "Exchanges available", totals.exchanges);
-    text.single("rabbitmq_connections_opened_total", Kind::counter,
-                "Total number of connections opened", totals.traffic.connections_opened);
-    text.single("rabbitmq_connections_closed_total", Kind::counter,
-                "Total number of connections closed or terminated",
-                totals.traffic.connections_closed);
-    text.single("rabbitmq_channels_opened_total", Kind::counter, "Total number of channels opened",
-                totals.traffic.channels_opened);
-    text.single("rabbitmq_channels_closed_total", Kind::counter, "Total number of channels closed",
-                totals.traffic.channels_closed);
-    text.single("rabbitmq_queues_declared_total", Kind::counter, "Total number of queues declared",
-                totals.traffic.queues_declared);
-    text.single("rabbitmq_queues_created_total", Kind::counter, "Total number of queues created",
-                totals.traffic.queues_created);
-    text.single("rabbitmq_queues_deleted_total", Kind::counter, "Total number of queues deleted",
-                totals.traffic.queues_deleted);
-    text.single("rabbitmq_queue_messages_ready", Kind::gauge,
-                "Messages ready to be delivered to consumers", totals.ready);
-    text.single("rabbitmq_queue_messages_unacked", Kind::gauge,
-                "Messages delivered to consumers but not yet acknowledged", totals.unacked);
-    text.single("rabbitmq_queue_messages", Kind::gauge,
-                "Ready, unacknowledged, delayed and dead-lettering messages - total queue depth",
-                totals.messages());
-    text.single("rabbitmq_queue_consumers", Kind::gauge, "Consumers on a queue", totals.consumers);
-    text.single("rabbitmq_queue_messages_ready_bytes", Kind::gauge,
-                "Size in bytes of ready messages", totals.ready_bytes);
-    text.single("rabbitmq_queue_messages_unacked_bytes", Kind::gauge,
-                "Size in bytes of all unacknowledged messages", totals.unacked_bytes);
-    text.single("rabbitmq_queue_messages_bytes", Kind::gauge,
-                "Size in bytes of all messages in queues", totals.bytes());
-}
-
-void write_publishing(PrometheusText& text, const engine::Traffic& traffic) {
-    const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
-        text.family(name, Kind::counter, help);
-        text.sample({{"protocol", protocol}}, value);
-    };
-    counter("rabbitmq_global_messages_received_total",
-            "Total number of messages received from publishers", traffic.received);
-    counter("rabbitmq_global_messages_received_confirm_total",
-            "Total number of messages received from publishers expecting confirmations",
-            traffic.received_confirm);
-    counter("rabbitmq_global_messages_routed_total",
-            "Total number of messages routed to queues or streams", traffic.routed);
-    counter("rabbitmq_global_messages_unroutable_dropped_total",
-            "Total number of messages published as non-mandatory into an exchange and dropped as "
-            "unroutable",
-            traffic.unroutable_dropped);
-    counter("rabbitmq_global_messages_unroutable_returned_total",
-            "Total number of messages published as mandatory into an exchange and returned to the "
-            "publisher as unroutable",
-            traffic.unroutable_returned);
-    counter("rabbitmq_global_messages_confirmed_total",
-            "Total number of messages confirmed to publishers", traffic.confirmed);
-}
-
-void write_consuming(PrometheusText& text, const engine::Traffic& traffic) {
-    const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
-        text.family(name, Kind::counter, help);
-        text.sample({{"protocol", protocol}, {"queue_type", queue_type}}, value);
-    };
-    counter("rabbitmq_global_messages_delivered_total",
-            "Total number of messages delivered to consumers",
-            traffic.delivered_auto_ack + traffic.delivered_manual_ack + traffic.got_auto_ack +
-                traffic.got_manual_ack);
-    counter("rabbitmq_global_messages_delivered_consume_auto_ack_total",
-            "Total number of messages delivered to consumers using basic.consume with automatic "
-            "acknowledgment",
-            traffic.delivered_auto_ack);
-    counter("rabbitmq_global_messages_delivered_consume_manual_ack_total",
-            "Total number of messages delivered to consumers using basic.consume with manual "
-            "acknowledgment",
-            traffic.delivered_manual_ack);
-    counter("rabbitmq_global_messages_delivered_get_auto_ack_total",
-            "Total number of messages delivered to consumers using basic.get with automatic "
-            "acknowledgment",
-            traffic.got_auto_ack);
-    counter("rabbitmq_global_messages_delivered_get_manual_ack_total",
-            "Total number of messages delivered to consumers using basic.get with manual "
-            "acknowledgment",
-            traffic.got_manual_ack);
-    counter("rabbitmq_global_messages_get_empty_total",
-            "Total number of times basic.get operations fetched no message", traffic.get_empty);
-    counter("rabbitmq_global_messages_redelivered_total",
-            "Total number of messages redelivered to consumers", traffic.redelivered);
-    counter("rabbitmq_global_messages_acknowledged_total",
-            "Total number of messages acknowledged by consumers", traffic.acknowledged);
-}
-
-// A row of the table in DL-209: the deaths for a reason, by queue type and strategy. Only what can
-// happen is there: no classic queue is at-least-once, nor does a full at-least-once queue drop.
-void write_deaths(PrometheusText& text, const engine::DeathTable& deaths, DeathReason reason,
-                  std::string_view help) {
-    text.family(
-        "rabbitmq_global_messages_dead_lettered_" + std::string(to_string(reason)) + "_total",
-        Kind::counter, help);
-    for (const QueueKind kind : {QueueKind::classic, QueueKind::quorum}) {
-        if (kind == QueueKind::classic && reason == DeathReason::delivery_limit) continue;
-        for (const DeathStrategy strategy :
-             {DeathStrategy::disabled, DeathStrategy::at_most_once, DeathStrategy::at_least_once}) {
-            const bool exists = strategy != DeathStrategy::at_least_once ||
-                                (kind == QueueKind::quorum && reason != DeathReason::maxlen);
-            if (!exists) continue;
-            text.sample({{"queue_type", type_label(kind)},
-                         {"dead_letter_strategy", engine::to_string(strategy)}},
-                        deaths.of(kind, strategy, reason));
-        }
+// The weight of a media range: 1 unless it says q=…
+double weight_of(std::string_view parameters) {
+    while (!parameters.empty()) {
+        const std::string_view parameter = take_until(parameters, ';');
+        if (!parameter.starts_with("q=")) continue;
+        double weight = 0;
+        std::from_chars(parameter.data() + 2, parameter.data() + parameter.size(), weight);
+        return weight;
     }
+    return 1;
 }
 
-void write_dead_lettering(PrometheusText& text, const engine::Traffic& traffic) {
-    write_deaths(text, traffic.deaths, DeathReason::maxlen,
-                 "Total number of messages dead-lettered because a queue was full");
-    write_deaths(text, traffic.deaths, DeathReason::expired,
-                 "Total number of messages dead-lettered because their time to live was over");
-    write_deaths(text, traffic.deaths, DeathReason::rejected,
-                 "Total number of messages dead-lettered because a consumer rejected them");
-    write_deaths(text, traffic.deaths, DeathReason::delivery_limit,
-                 "Total number of messages dead-lettered because they came back too often");
-    text.family("rabbitmq_global_messages_dead_lettered_confirmed_total", Kind::counter,
-                "Total number of dead-lettered messages that all target queues have taken");
-    text.sample({{"queue_type", type_label(QueueKind::quorum)},
-                 {"dead_letter_strategy", engine::to_string(DeathStrategy::at_least_once)}},
-                traffic.dead_letters_confirmed);
-}
+struct Wishes {
+    std::set<std::string, std::less<>> families;
+    VhostFilter vhosts;
+};
 
-// Ours: every entry of a queue is accounted for. entered = sum of ended + sum of present.
-void write_accounts(PrometheusText& text, const engine::Totals& totals) {
-    text.single("revenant_entries_entered_total", Kind::counter,
-                "Entries that came into a queue; a message routed to three queues is three",
-                totals.accounts.entered);
-    text.family("revenant_entries_ended_total", Kind::counter,
-                "Entries that left a queue, by how their stay ended");
-    for (std::size_t i = 0; i < engine::ending_count; ++i) {
-        text.sample({{"ending", engine::to_string(static_cast<engine::Ending>(i))}},
-                    totals.accounts.ended[i]);
+Wishes wishes_of(const Target& target) {
+    Wishes wishes;
+    for (const auto& [name, value] : target.query_pairs) {
+        if (name == "family") wishes.families.insert(value);
+        if (name != "vhost") continue;
+        if (!wishes.vhosts) wishes.vhosts.emplace();
+        wishes.vhosts->insert(value);
     }
-    text.family("revenant_entries_present", Kind::gauge, "Entries that are in a queue, by state");
-    text.sample({{"state", "ready"}}, totals.ready);
-    text.sample({{"state", "unacked"}}, totals.unacked);
-    text.sample({{"state", "delayed"}}, totals.delayed);
-    text.sample({{"state", "dead_letter_waiting"}}, totals.dead_letters_waiting);
-    text.single("revenant_publishes_refused_by_queue_total", Kind::counter,
-                "Publishes that a full queue refused", totals.traffic.refused_by_queue);
-    text.single("revenant_refusals_cut_total", Kind::counter,
-                "Messages dropped because so many full queues in a row refused them",
-                totals.traffic.refusals_cut);
-}
-
-void write_process(PrometheusText& text, const ApiSettings& settings) {
-    const ProcessView process = view_process();
-    const bool alarm = settings.memory_alarm();
-    text.single("rabbitmq_process_open_fds", Kind::gauge, "Open file descriptors",
-                process.open_descriptors);
-    text.single("rabbitmq_process_max_fds", Kind::gauge, "Open file descriptors limit",
-                process.descriptors_max);
-    text.single("rabbitmq_process_open_tcp_sockets", Kind::gauge, "Open TCP sockets",
-                process.open_sockets);
-    text.single("rabbitmq_process_resident_memory_bytes", Kind::gauge, "Memory used in bytes",
-                process.resident_bytes);
-    text.single("rabbitmq_resident_memory_limit_bytes", Kind::gauge,
-                "Memory high watermark in bytes", settings.memory_limit_bytes);
-    text.single("rabbitmq_disk_space_available_bytes", Kind::gauge, "Disk space available in bytes",
-                disk_free_bytes(settings.data_dir));
-    text.single("rabbitmq_alarms_memory_used_watermark", Kind::gauge,
-                "is 1 if VM memory watermark alarm is in effect", alarm ? 1 : 0);
-    text.family("rabbitmq_erlang_uptime_seconds", Kind::gauge, "Node uptime");
-    text.sample({}, static_cast<double>((runtime::system_now() - settings.started_at).us) / 1e6);
-    text.family("revenant_process_cpu_seconds_total", Kind::counter, "Processor time used");
-    text.sample({}, process.processor_seconds);
+    return wishes;
 }
 
 }  // namespace
 
+PrometheusText::Format accepted_format(std::string_view accept) {
+    double open_metrics = 0;
+    double plain = 0;
+    while (!accept.empty()) {
+        std::string_view parameters = take_until(accept, ',');
+        const std::string_view type = take_until(parameters, ';');
+        const double weight = weight_of(parameters);
+        if (type == "application/openmetrics-text") open_metrics = std::max(open_metrics, weight);
+        if (type == "text/plain") plain = std::max(plain, weight);
+    }
+    return open_metrics > 0 && open_metrics >= plain ? Format::open_metrics : Format::text;
+}
+
 Response Metrics::respond(const Request& request) {
     const auto target = parse_target(request.target);
-    if (!target || target->segments != std::vector<std::string>{"metrics"}) return not_found();
+    if (!target || target->segments.empty() || target->segments.size() > 2 ||
+        target->segments.front() != "metrics") {
+        return not_found();
+    }
+    const std::string page = target->segments.size() == 2 ? target->segments[1] : "";
+    if (!page.empty() && page != "per-object" && page != "detailed" && page != "memory-breakdown") {
+        return not_found();
+    }
     Response response;
     if (request.method != "GET") {
         response.status = 405;
         response.headers = {{"allow", "GET, HEAD"}};
         return response;
     }
-    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-    response.body = page();
+    const std::string* const accept = request.find_header("accept");
+    const Format format = accept == nullptr ? Format::text : accepted_format(*accept);
+    response.content_type = format == Format::open_metrics
+                                ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                : "text/plain; version=0.0.4; charset=utf-8";
+    if (page == "detailed") {
+        response.body = detailed(format, *target);
+    } else if (page == "memory-breakdown") {
+        response.body = memory_breakdown(format);
+    } else if (page == "per-object" || plain_ == MetricsDefault::per_object) {
+        response.body = per_object(format);
+    } else {
+        response.body = aggregated(format);
+    }
     return response;
 }
 
-std::string Metrics::page() {
-    PrometheusText text;
-    const engine::Totals totals = context_.totals();
-    write_identity(text, context_.settings());
-    write_objects(text, totals, context_.broker().connection_count());
-    write_publishing(text, totals.traffic);
-    write_consuming(text, totals.traffic);
-    write_dead_lettering(text, totals.traffic);
-    write_accounts(text, totals);
-    write_process(text, context_.settings());
-    return text.text();
+std::string Metrics::aggregated(Format format) {
+    PrometheusText text(format);
+    const NodeSums sums = context_.sums();
+    const engine::Totals& totals = sums.all.totals;
+    const MetricRows rows = rows_of_sums(context_, totals);
+    write_identity(text, context_, "aggregated");
+    write_object_counts(text, context_, totals);
+    write_node(text, "rabbitmq_", context_, totals, everything);
+    write_objects(text, "rabbitmq_", rows, everything);
+    write_global(text, totals);
+    write_alarms(text, context_.settings());
+    write_own(text, sums, rows, Grain::all_together);
+    return text.finish();
+}
+
+std::string Metrics::per_object(Format format) {
+    PrometheusText text(format);
+    const NodeSums sums = context_.sums();
+    const engine::Totals& totals = sums.all.totals;
+    const MetricRows rows = rows_of_objects(context_, std::nullopt, everything);
+    write_identity(text, context_, "per-object");
+    write_object_counts(text, context_, totals);
+    write_node(text, "rabbitmq_", context_, totals, everything);
+    write_objects(text, "rabbitmq_", rows, everything);
+    write_queue_info(text, "rabbitmq_", rows);
+    write_global(text, totals);
+    write_alarms(text, context_.settings());
+    write_own(text, sums, rows, Grain::per_object);
+    return text.finish();
+}
+
+// Families nobody knows are left out, as RabbitMQ does: who asks for many asks every version alike.
+std::string Metrics::detailed(Format format, const Target& target) {
+    PrometheusText text(format);
+    const Wishes wishes = wishes_of(target);
+    const FamilyFilter wants = [&](std::string_view family) {
+        return wishes.families.contains(family);
+    };
+    const MetricRows rows = rows_of_objects(context_, wishes.vhosts, wants);
+    write_identity(text, context_, "detailed");
+    if (wants("connection_churn_metrics") || wants("node_coarse_metrics") ||
+        wants("node_metrics")) {
+        write_node(text, "rabbitmq_detailed_", context_, context_.totals(), wants);
+    }
+    write_objects(text, "rabbitmq_detailed_", rows, wants);
+    if (wants("queue_coarse_metrics") || wants("queue_consumer_count") || wants("queue_metrics")) {
+        write_queue_info(text, "rabbitmq_detailed_", rows);
+    }
+    write_cluster_families(text, context_, wishes.vhosts, wants);
+    if (wants("revenant_deaths")) write_deaths_of_queues(text, "revenant_detailed_", rows);
+    return text.finish();
+}
+
+std::string Metrics::memory_breakdown(Format format) {
+    PrometheusText text(format);
+    write_identity(text, context_, "memory-breakdown");
+    write_memory_breakdown(text, context_);
+    return text.finish();
 }
 
 }  // namespace revenant::http

@@ -20,6 +20,7 @@ struct Request {
     std::vector<Header> headers;
     std::string body;
     bool from_loopback = false;
+    std::string peer_address;
 
     // The first header of that name, given in lower case; nullptr if there is none.
     const std::string* find_header(std::string_view name) const {

@@ -68,6 +68,16 @@ Result<Router::Match, Router::Missing> Router::find(
     return match;
 }
 
+std::vector<std::string> Router::routes() const {
+    std::vector<std::string> all;
+    for (const Route& route : routes_) {
+        std::string text = route.method + " ";
+        for (const std::string& segment : route.segments) text += "/" + segment;
+        all.push_back(std::move(text));
+    }
+    return all;
+}
+
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
     std::string decoded;
     decoded.reserve(text.size());
@@ -125,6 +135,7 @@ std::optional<Target> parse_target(std::string_view text) {
                          ? std::optional<std::string>("")
                          : percent_decode(pair.substr(equals + 1), /*plus_is_space=*/true);
         if (!name || !value || !is_utf8(*name) || !is_utf8(*value)) return std::nullopt;
+        target.query_pairs.emplace_back(*name, *value);
         target.query.insert_or_assign(std::move(*name), std::move(*value));
     }
     return target;

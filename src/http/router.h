@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace revenant::http {
@@ -64,6 +65,9 @@ class Router {
     Result<Match, Missing> find(std::string_view method,
                                 const std::vector<std::string>& segments) const;
 
+    // As they were added: "GET /queues/*".
+    std::vector<std::string> routes() const;
+
   private:
     struct Route {
         std::string method;
@@ -78,6 +82,8 @@ class Router {
 struct Target {
     std::vector<std::string> segments;
     std::map<std::string, std::string, std::less<>> query;
+    // The same in the order they were sent, those that repeat a name included.
+    std::vector<std::pair<std::string, std::string>> query_pairs;
 };
 std::optional<Target> parse_target(std::string_view target);
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);

@@ -119,18 +119,19 @@ Figures figures_of(const engine::Passage& passage) {
 
 Figures figures_of(const engine::Totals& totals) {
     const engine::Traffic& traffic = totals.traffic;
+    const engine::Consumption consumed = traffic.consumed();
     Figures figures = figures_of(engine::Passage{
         .published = traffic.received,
         .confirmed = traffic.confirmed,
         .unroutable_returned = traffic.unroutable_returned,
         .unroutable_dropped = traffic.unroutable_dropped,
-        .delivered_auto_ack = traffic.delivered_auto_ack,
-        .delivered_manual_ack = traffic.delivered_manual_ack,
-        .got_auto_ack = traffic.got_auto_ack,
-        .got_manual_ack = traffic.got_manual_ack,
-        .get_empty = traffic.get_empty,
-        .redelivered = traffic.redelivered,
-        .acknowledged = traffic.acknowledged,
+        .delivered_auto_ack = consumed.delivered_auto_ack,
+        .delivered_manual_ack = consumed.delivered_manual_ack,
+        .got_auto_ack = consumed.got_auto_ack,
+        .got_manual_ack = consumed.got_manual_ack,
+        .get_empty = consumed.get_empty,
+        .redelivered = consumed.redelivered,
+        .acknowledged = consumed.acknowledged,
     });
     figures[Figure::messages] = totals.messages();
     figures[Figure::messages_ready] = totals.ready;

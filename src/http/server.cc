@@ -152,6 +152,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
         error_code error;
         const auto peer = this->socket().remote_endpoint(error);
         from_loopback_ = !error && is_loopback(peer.address());
+        if (!error) peer_address_ = peer.address().to_string();
         this->socket().set_option(tcp::no_delay(true), error);
     }
     ~Session() {
@@ -265,6 +266,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
             request_.headers.push_back({lower(field.name_string()), std::string(field.value())});
         }
         request_.from_loopback = from_loopback_;
+        request_.peer_address = peer_address_;
         version_ = message.version();
         keep_alive_ = message.keep_alive();
     }
@@ -347,6 +349,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
     bool keep_alive_ = false;
     bool head_ = false;
     bool from_loopback_ = false;
+    std::string peer_address_;
 };
 
 error_code Server::Core::listen() {

@@ -17,6 +17,7 @@ struct Journal::Written {
     std::optional<Lsn> end;  // of the batch; a sync alone has none
     std::optional<IoError> error;
     std::optional<Segment> opened;
+    std::int64_t sync_us = 0;
 };
 
 struct Journal::Snapshot {
@@ -291,10 +292,12 @@ void Journal::submit() {
     }
     worker_.run(
         [written, writer = writer_, batch = sealed_.empty() ? Sealed{} : sealed_.front(),
-         sync = syncing_] {
+         sync = syncing_, now = settings_.now] {
             Result<void, IoError> outcome;
             if (batch.bytes) outcome = writer->write(batch.at, *batch.bytes, written->opened);
+            const Timestamp before = sync && now != nullptr ? now() : Timestamp{};
             if (outcome && sync) outcome = writer->sync();
+            if (sync && now != nullptr) written->sync_us = (now() - before).us;
             if (!outcome) written->error = std::move(outcome).error();
         },
         [written, self = self_] {
@@ -314,11 +317,14 @@ void Journal::on_written(const Written& written) {
     if (written.error) return fail(*written.error);
     if (written.end) {
         written_ = *written.end;
+        counters_.batches += 1;
+        counters_.written_bytes += sealed_.front().bytes->size();
         sealed_.pop_front();
     }
     const bool synced = syncing_;
     if (synced) {
         durable_ = written_;
+        counters_.syncs.observe(static_cast<std::uint64_t>(written.sync_us));
         submit_snapshot();
     }
     // Who is told may append and flush at once.
@@ -424,6 +430,8 @@ void Journal::on_snapshot_written(const Snapshot& snapshot) {
     if (snapshot.error) return fail(*snapshot.error);
     if (failed_) return;
     snapshot_at_ = snapshot.at;
+    counters_.snapshots += 1;
+    counters_.snapshot_bytes += snapshot.bytes.size();
     drop_segments(snapshot);
 }
 
@@ -490,6 +498,8 @@ void Journal::on_compacted(const Compaction& compaction) {
     if (compaction.error && compaction.error->disk_full) return;  // the next one may find room
     if (compaction.error) return fail(*compaction.error);
     PROBE("journal.compacted");
+    counters_.compactions += 1;
+    for (const Extent& extent : compaction.extents) counters_.compacted_bytes += extent.size;
     const CompactedFile& file = *compaction.file;
     for (const Segment& segment : compaction.sources) {
         reader_.forget(segment.start);

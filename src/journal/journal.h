@@ -8,9 +8,11 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "journal/compacted_file.h"
 #include "journal/disk.h"
 #include "journal/disk_worker.h"
+#include "journal/journal_counters.h"
 #include "journal/segments.h"
 
 #include <cstddef>
@@ -29,6 +31,7 @@ namespace revenant::journal {
 
 struct JournalSettings {
     SegmentSettings segments;
+    Timestamp (*now)() = nullptr;  // to measure syncs by, on the disk's thread; may be absent
 };
 
 class Journal {
@@ -87,6 +90,8 @@ class Journal {
     std::size_t gathered_bytes() const { return gathering_.size(); }
     Lsn durable() const { return durable_; }
     bool is_disk_full() const { return disk_full_; }
+    const JournalCounters& counters() const { return counters_; }
+    std::size_t segment_count() const { return reader_.all().size(); }
 
     // --- reading ---
 
@@ -179,6 +184,7 @@ class Journal {
     Lsn durable_;
     std::uint32_t epoch_ = 0;
 
+    JournalCounters counters_;
     std::vector<std::string> leftovers_;  // files that go when the start has succeeded
     std::string snapshot_;
     Lsn snapshot_at_;

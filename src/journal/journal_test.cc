@@ -142,6 +142,27 @@ TEST(Journal, DurableIsToldInOrderAndNeverAheadOfTheDisk) {
     EXPECT_GE(s.durable.back(), ends.back());
 }
 
+TEST(Journal, CountsWhatItWritesAndHowLongASyncTakes) {
+    JournalStage s;
+    static std::int64_t clock_us = 0;
+    s.settings.now = [] { return Timestamp{clock_us += 300}; };
+    s.open();
+    const Lsn before = s.journal->batch_position();
+    s.append("one");
+    s.flush_and_wait(Urgency::when_convenient);
+    EXPECT_EQ(s.journal->counters().syncs.count(), 0U);
+    s.append_safely("two");
+    const JournalCounters counters = s.journal->counters();
+    EXPECT_EQ(counters.batches, 2U);
+    EXPECT_EQ(counters.written_bytes, s.journal->batch_position().value - before.value);
+    EXPECT_EQ(counters.syncs.count(), 1U);
+    EXPECT_EQ(counters.syncs.sum, 300U);
+    EXPECT_EQ(counters.snapshots, 0U);
+    s.snapshot_and_wait("state");
+    EXPECT_EQ(s.journal->counters().snapshots, 1U);
+    EXPECT_EQ(s.journal->counters().snapshot_bytes, 5U);
+}
+
 TEST(Journal, WaitingBytesAreThoseNotYetWritten) {
     JournalStage s;
     s.open();

@@ -21,13 +21,11 @@ namespace {
 
 constexpr int accepts_per_turn = 256;
 
-std::string show_address(const sockaddr_storage& address) {
+std::string show_host(const sockaddr_storage& address) {
     char text[INET6_ADDRSTRLEN] = "?";
-    std::uint16_t port = 0;
     if (address.ss_family == AF_INET) {
         const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
         inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
-        port = ntohs(v4.sin_port);
     } else if (address.ss_family == AF_INET6) {
         const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
         if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
@@ -35,9 +33,18 @@ std::string show_address(const sockaddr_storage& address) {
         } else {
             inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
         }
-        port = ntohs(v6.sin6_port);
     }
-    return std::string(text) + ':' + std::to_string(port);
+    return text;
+}
+
+std::uint16_t port_of(const sockaddr_storage& address) {
+    return ntohs(address.ss_family == AF_INET
+                     ? reinterpret_cast<const sockaddr_in&>(address).sin_port
+                     : reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+}
+
+std::string show_address(const sockaddr_storage& address) {
+    return show_host(address) + ':' + std::to_string(port_of(address));
 }
 
 PeerPlace place_of(const sockaddr_storage& peer) {
@@ -111,11 +118,8 @@ Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size);
-    const std::uint16_t actual =
-        ntohs(bound.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(bound).sin_port
-                                         : reinterpret_cast<sockaddr_in6&>(bound).sin6_port);
     return std::unique_ptr<Listener>(
-        new Listener(network, reactor, descriptor, actual, address.tls));
+        new Listener(network, reactor, descriptor, port_of(bound), address.tls));
 }
 
 void Listener::start() {
@@ -166,9 +170,9 @@ void Listener::ready(std::uint32_t) {
         auto stream =
             tls_ ? tls_stream(descriptor, tls_->current(), network_.settings().certificate_login)
                  : plain_stream(descriptor);
-        auto* const socket =
-            new Socket(network_, reactor_, descriptor, std::move(stream),
-                       show_address(peer) + " -> " + show_address(local), place_of(peer));
+        auto* const socket = new Socket(network_, reactor_, descriptor, std::move(stream),
+                                        show_address(peer) + " -> " + show_address(local),
+                                        SocketPeer{show_host(peer), place_of(peer)});
         socket->settle_in();
     }
 }

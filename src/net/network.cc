@@ -149,6 +149,32 @@ std::vector<runtime::ConnectionView> Network::connections() {
     return all;
 }
 
+runtime::NetworkTraffic Network::traffic() {
+    runtime::NetworkTraffic all;
+    for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
+        const runtime::NetworkTraffic some = broker_.ask(
+            broker_.reactor(i),
+            [this](runtime::Reactor& reactor) { return corners_[reactor.index()].traffic; });
+        all.received_bytes += some.received_bytes;
+        all.sent_bytes += some.sent_bytes;
+        all.received_count += some.received_count;
+        all.sent_count += some.sent_count;
+    }
+    return all;
+}
+
+void Network::count_received(runtime::Reactor& reactor, std::uint64_t bytes) {
+    runtime::NetworkTraffic& traffic = corners_[reactor.index()].traffic;
+    traffic.received_bytes += bytes;
+    traffic.received_count += 1;
+}
+
+void Network::count_sent(runtime::Reactor& reactor, std::uint64_t bytes) {
+    runtime::NetworkTraffic& traffic = corners_[reactor.index()].traffic;
+    traffic.sent_bytes += bytes;
+    traffic.sent_count += 1;
+}
+
 void Network::add(runtime::Reactor& reactor, Socket& socket) {
     corners_[reactor.index()].sockets.push_back(&socket);
 }

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
+#include "runtime/login_guard.h"
 #include "tls/context.h"
 #include "tls/peer.h"
 
@@ -33,6 +34,7 @@ struct NetworkSettings {
     amqp091::ConnectionSettings connection;
     tls::CertificateLogin certificate_login;
     SocketOptions sockets = {};
+    std::shared_ptr<runtime::LoginGuard> login_guard = nullptr;  // none: nobody has to wait
 };
 
 struct ListenAddress {
@@ -62,6 +64,8 @@ class Network {
     void close_connections_if(std::function<bool(const runtime::ConnectionView&)> chosen,
                               const std::string& reason);
     std::vector<runtime::ConnectionView> connections();
+    // Of all connections, those that are gone included.
+    runtime::NetworkTraffic traffic();
 
     const NetworkSettings& settings() const { return settings_; }
     runtime::Broker& broker() { return broker_; }
@@ -71,12 +75,15 @@ class Network {
     void add(runtime::Reactor& reactor, Socket& socket);
     void remove(runtime::Reactor& reactor, Socket& socket);
     const std::string& alarm(runtime::Reactor& reactor) const;
+    void count_received(runtime::Reactor& reactor, std::uint64_t bytes);
+    void count_sent(runtime::Reactor& reactor, std::uint64_t bytes);
 
   private:
-    // Touched on the reactor's own thread only.
-    struct Corner {
+    // Touched on the reactor's own thread only, so none shares a cache line with another.
+    struct alignas(64) Corner {
         std::vector<Socket*> sockets;
         std::string alarm;
+        runtime::NetworkTraffic traffic;
     };
 
     const NetworkSettings settings_;

@@ -58,13 +58,13 @@ class FarPort final : public amqp091::Port {
 }  // namespace
 
 Socket::Socket(Network& network, runtime::Reactor& reactor, int descriptor,
-               std::unique_ptr<Stream> stream, std::string name, PeerPlace place)
+               std::unique_ptr<Stream> stream, std::string name, SocketPeer peer)
     : network_(network),
       reactor_(&reactor),
       descriptor_(descriptor),
       stream_(std::move(stream)),
       name_(std::move(name)),
-      place_(place),
+      peer_(std::move(peer)),
       connected_at_(reactor.now()),
       connection_(std::make_unique<amqp091::Connection>(network.settings().connection, *this,
                                                         reactor.now())) {}
@@ -112,6 +112,7 @@ void Socket::read_some() {
     }
     received_bytes_ += outcome.bytes;
     received_count_ += 1;
+    network_.count_received(*reactor_, outcome.bytes);
     reactor_->refresh_now();
     const std::string_view bytes(buffer.data(), outcome.bytes);
     if (pending_.empty()) {
@@ -184,6 +185,7 @@ void Socket::send() {
         }
         sent_bytes_ += outcome.bytes;
         sent_count_ += 1;
+        network_.count_sent(*reactor_, outcome.bytes);
         output.consume(outcome.bytes);
     }
     output.shrink();
@@ -300,6 +302,16 @@ std::string Socket::random_name(std::string_view prefix) {
     std::string name(prefix);
     for (const unsigned char octet : random) name += alphabet[octet % 64];
     return name;
+}
+
+bool Socket::must_not_log_in_yet() {
+    const auto& guard = network_.settings().login_guard;
+    return guard && guard->wait(peer_.address, reactor_->now()).us > 0;
+}
+
+void Socket::login_failed() {
+    const auto& guard = network_.settings().login_guard;
+    if (guard) guard->failed(peer_.address, peer_.place, reactor_->now());
 }
 
 void Socket::note(std::string_view text) {

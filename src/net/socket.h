@@ -16,13 +16,19 @@
 
 namespace revenant::net {
 
+// The other end of a socket.
+struct SocketPeer {
+    std::string address;
+    PeerPlace place;
+};
+
 class Socket final : public runtime::Source,
                      public runtime::Flushable,
                      public runtime::Ticking,
                      public amqp091::Host {
   public:
     Socket(Network& network, runtime::Reactor& reactor, int descriptor,
-           std::unique_ptr<Stream> stream, std::string name, PeerPlace place);
+           std::unique_ptr<Stream> stream, std::string name, SocketPeer peer);
     ~Socket() override;
     Socket(const Socket&) = delete;
     Socket& operator=(const Socket&) = delete;
@@ -36,7 +42,9 @@ class Socket final : public runtime::Source,
 
     // amqp091::Host
     const std::shared_ptr<const AccessTable>& access() override { return reactor_->access(); }
-    PeerPlace peer_place() const override { return place_; }
+    PeerPlace peer_place() const override { return peer_.place; }
+    bool must_not_log_in_yet() override;
+    void login_failed() override;
     std::optional<std::string> certificate_user() const override {
         return stream_->certificate_user();
     }
@@ -78,7 +86,7 @@ class Socket final : public runtime::Source,
     int descriptor_;
     std::unique_ptr<Stream> stream_;
     std::string name_;
-    PeerPlace place_;
+    SocketPeer peer_;
     std::uint32_t interest_ = 0;
     bool flush_queued_ = false;
     bool stalled_ = false;  // the vhost's reactor cannot take more commands for the moment

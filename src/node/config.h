@@ -90,6 +90,7 @@ struct Config {
     net::SocketOptions sockets;
     // By the name behind auth_mechanisms; none: those of the connection settings.
     std::map<std::string, Mechanism, std::less<>> mechanisms;
+    LoginLimits logins;
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
     std::string default_queue_type = "classic";
@@ -102,6 +103,7 @@ struct Config {
     std::int64_t cors_max_age_seconds = 1800;
     Duration sample_interval = seconds(5);
     std::string prometheus_path = "/metrics";
+    bool prometheus_per_object = false;
     std::string definitions_path;  // imported at every start; empty: none
 
     LogConfig log;

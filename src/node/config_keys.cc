@@ -1,11 +1,12 @@
 #include "node/config_keys.h"
 
+#include "base/edit_distance.h"
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 namespace revenant::node {
@@ -21,25 +22,11 @@ std::vector<std::string_view> parts_of(std::string_view key) {
     }
 }
 
-// How many characters have to be added, removed or replaced.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-        }
-    }
-    return row.back();
-}
-
 // The last part of a pattern with a variable is the user's own and no guide to what he meant.
 std::pair<std::string, std::size_t> likeness(std::string_view pattern, std::string_view key) {
     const std::size_t variable = pattern.find_first_of("$*");
-    if (variable == std::string_view::npos) return {std::string(pattern), distance(pattern, key)};
+    if (variable == std::string_view::npos)
+        return {std::string(pattern), edit_distance(pattern, key)};
     const std::string_view stem = pattern.substr(0, variable);
     const std::size_t dots = static_cast<std::size_t>(std::count(stem.begin(), stem.end(), '.'));
     std::size_t end = 0;
@@ -48,7 +35,7 @@ std::pair<std::string, std::size_t> likeness(std::string_view pattern, std::stri
     }
     if (end == std::string_view::npos) return {std::string(pattern), SIZE_MAX};
     return {std::string(stem) + std::string(key.substr(end + 1)),
-            distance(stem, key.substr(0, end + 1))};
+            edit_distance(stem, key.substr(0, end + 1))};
 }
 
 }  // namespace

@@ -99,6 +99,19 @@ std::vector<ConfigKey> access_keys() {
         {"auth_mechanisms.$n", "PLAIN, AMQPLAIN, ANONYMOUS", works, plain,
          "SASL mechanisms that are offered", mechanism},
         {"auth_backends.$n", "internal", works, plain, "`internal` is the only one", backend},
+        {"login_failures.per_minute", "10", works, plain,
+         "Wrong passwords from one address before it has to wait; 0: any number (Revenant's own)",
+         [](Assignment& to) {
+             return to.number(to.config.logins.failures_per_minute, 0, 1'000'000);
+         }},
+        {"login_failures.per_minute_loopback", "1000", works, plain,
+         "The same for this machine (Revenant's own)",
+         [](Assignment& to) {
+             return to.number(to.config.logins.failures_per_minute_loopback, 0, 1'000'000);
+         }},
+        {"login_failures.wait_max", "8000", works, plain,
+         "How long at most, in ms; the first wait is 500 and each doubles (Revenant's own)",
+         [](Assignment& to) { return to.milliseconds(to.config.logins.wait_max); }},
         {"password_hashing_module", "rabbit_password_hashing_sha256", no_effect, plain,
          "How new passwords are kept",
          [](Assignment& to) {

@@ -208,8 +208,9 @@ std::vector<ConfigKey> http_keys() {
          [](Assignment& to) { return to.address(to.config.prometheus); }},
         {"prometheus.path", "/metrics", works, plain, "Their path",
          [](Assignment& to) { return prefix(to, to.config.prometheus_path); }},
-        {"prometheus.return_per_object_metrics", "false", no_effect, plain,
-         "The plain path tells of every queue", ignored_flag},
+        {"prometheus.return_per_object_metrics", "false", works, plain,
+         "The plain path tells of every queue",
+         [](Assignment& to) { return to.flag(to.config.prometheus_per_object); }},
     };
 }
 

@@ -83,6 +83,12 @@ std::pair<std::string_view, std::string_view> split_diary(std::string_view text)
 Node::Node(Config config, Log& log)
     : config_(std::move(config)), log_(log), ballast_(disk_, config_.data_dir) {
     set_limits(config_);
+    login_guard_ =
+        std::make_shared<runtime::LoginGuard>(config_.logins, [this](std::string_view source) {
+            log_.write(LogLevel::warning, "connection",
+                       "too many wrong passwords: logins from this address have to wait",
+                       {{"address", source}});
+        });
 }
 
 Node::~Node() { stop(); }
@@ -204,8 +210,9 @@ Result<Ready, std::string> Node::start() {
     amqp091::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
     network_ = std::make_unique<net::Network>(
-        net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets}, *broker_,
-        [this](std::string_view text) {
+        net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets,
+                             login_guard_},
+        *broker_, [this](std::string_view text) {
             const auto [name, rest] = split_diary(text);
             if (name.empty()) {
                 log_.write(LogLevel::warning, "connection", rest);
@@ -241,6 +248,7 @@ http::ApiSettings Node::api_settings() {
     api.rabbitmq_version = config_.connection.version;
     api.data_dir = config_.data_dir;
     api.loopback_users = config_.connection.loopback_users;
+    api.login_guard = login_guard_;
     api.memory_limit_bytes = memory_limit_bytes_.load();
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
@@ -259,6 +267,7 @@ http::ApiSettings Node::api_settings() {
     api.close_connections_if = [this](const auto& chosen, const std::string& reason) {
         network_->close_connections_if(chosen, reason);
     };
+    api.network_traffic = [this] { return network_->traffic(); };
     api.memory_alarm = [this] { return memory_alarm_.load(); };
     return api;
 }
@@ -287,7 +296,9 @@ Result<void, std::string> Node::start_http() {
     }
     listeners_.push_back(metrics);
     api_ = std::make_unique<http::Api>(api_settings(), *broker_);
-    metrics_ = std::make_unique<http::Metrics>(api_->context());
+    metrics_ = std::make_unique<http::Metrics>(
+        api_->context(), config_.prometheus_per_object ? http::MetricsDefault::per_object
+                                                       : http::MetricsDefault::aggregated);
     moved_api_ = std::make_unique<PathPrefix>(*api_, config_.http_path_prefix, "");
     moved_metrics_ = std::make_unique<PathPrefix>(*metrics_, config_.prometheus_path, "/metrics");
     prometheus_server_->start(config_.prometheus_path == "/metrics"

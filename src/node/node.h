@@ -59,6 +59,7 @@ class Node {
     std::vector<http::ListenerView> listeners_;
     journal::PosixDisk disk_;  // outlives the broker
     Ballast ballast_;
+    std::shared_ptr<runtime::LoginGuard> login_guard_;
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
     std::shared_ptr<tls::TlsKeeper> tls_;  // none without a TLS listener

@@ -135,8 +135,10 @@ Result<void, std::string> Broker::adopt_vhosts() {
 Result<std::unique_ptr<VhostStore>, std::string> Broker::open_store(const std::string& vhost,
                                                                     Reactor& home) {
     if (settings_.disk == nullptr) return std::unique_ptr<VhostStore>{};
+    StoreSettings store = settings_.store;
+    store.journal.now = &system_now;
     return VhostStore::open(*settings_.disk, std::make_unique<ReactorWorker>(*committer_, home),
-                            directories_->path_of(vhost), settings_.store,
+                            directories_->path_of(vhost), store,
                             [this](const std::string& text) { die(text); });
 }
 

@@ -40,7 +40,8 @@ struct Stored {
     }
     bool has_vhost(const std::string& name) { return catalog->rules().vhosts.contains(name); }
     bool has_snapshot() {
-        for (const std::string& name : disk.list(directory).value()) {
+        const auto names = disk.list(directory).value();
+        for (const std::string& name : names) {
             if (name.ends_with(".snapshot")) return true;
         }
         return false;

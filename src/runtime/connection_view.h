@@ -51,4 +51,12 @@ struct ConnectionView {
     std::optional<TlsFacts> tls;
 };
 
+// What all connections there ever were have received and sent.
+struct NetworkTraffic {
+    std::uint64_t received_bytes = 0;
+    std::uint64_t sent_bytes = 0;
+    std::uint64_t received_count = 0;  // reads and writes
+    std::uint64_t sent_count = 0;
+};
+
 }  // namespace revenant::runtime

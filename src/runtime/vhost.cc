@@ -53,6 +53,19 @@ void Vhost::listen(journal::Journal::Listener listener) {
 
 // ------------------------------------------------------------------------- the disk
 
+JournalView& JournalView::operator+=(const JournalView& other) {
+    counters += other.counters;
+    files += other.files;
+    waiting_bytes += other.waiting_bytes;
+    return *this;
+}
+
+JournalView Vhost::journal_view() const {
+    if (!store_) return {};
+    const journal::Journal& journal = store_->journal();
+    return {journal.counters(), journal.segment_count(), journal.waiting_bytes()};
+}
+
 void Vhost::flush() {
     if (!store_) return;
     journal::Journal& journal = store_->journal();

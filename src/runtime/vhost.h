@@ -21,6 +21,16 @@
 
 namespace revenant::runtime {
 
+using journal::sync_limits_us;  // microseconds, for who shows a JournalView
+// What a vhost has written, and what is left of it; all 0 without a store.
+struct JournalView {
+    journal::JournalCounters counters;
+    std::uint64_t files = 0;
+    std::uint64_t waiting_bytes = 0;  // on their way to the disk
+
+    JournalView& operator+=(const JournalView& other);
+};
+
 class Vhost final : public engine::EffectSink {
   public:
     using NoticeSink = std::function<void(const engine::Notice&)>;  // from any reactor's thread
@@ -38,6 +48,7 @@ class Vhost final : public engine::EffectSink {
     Reactor& home() { return home_; }
     // On the home reactor's thread only.
     engine::Engine& engine() { return engine_; }
+    JournalView journal_view() const;
     // At the end of every turn of the reactor: what was promised goes to the disk.
     void flush();
     // A few times per second: so does the rest.

@@ -89,7 +89,8 @@ class Kept {
     std::string description() { return describe(*state, engine::Described::durable); }
     std::string last_file(const std::string& ending) {
         std::string last;
-        for (const std::string& name : disk.list(directory).value()) {
+        const auto names = disk.list(directory).value();
+        for (const std::string& name : names) {
             if (name.ends_with(ending)) last = directory + "/" + name;
         }
         return last;

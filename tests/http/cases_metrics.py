@@ -1,18 +1,26 @@
-"""The page for Prometheus: read by Prometheus' own parser where Debian has it, and true."""
+"""The pages for Prometheus: read by Prometheus' own parsers where Debian has them, complete, and true."""
+import json
+import os
 import re
 
-from world import case, contains, equal
+from world import ROOT, case, contains, equal
 
 try:
-    from prometheus_client.parser import text_string_to_metric_families
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open_metrics
+    from prometheus_client.parser import text_string_to_metric_families as parse_text
 except ImportError:
-    text_string_to_metric_families = None
+    parse_text = parse_open_metrics = None
 
+# management 6.2 to 6.4, and what alert rules commonly use (6.3a)
 NAMES = """rabbitmq_identity_info rabbitmq_build_info rabbitmq_connections rabbitmq_channels rabbitmq_queues
-rabbitmq_consumers rabbitmq_queues_declared_total rabbitmq_queues_created_total rabbitmq_queues_deleted_total
-rabbitmq_queue_messages_ready rabbitmq_queue_messages_unacked rabbitmq_queue_messages rabbitmq_process_open_fds
-rabbitmq_process_max_fds rabbitmq_process_resident_memory_bytes rabbitmq_resident_memory_limit_bytes
-rabbitmq_disk_space_available_bytes rabbitmq_erlang_uptime_seconds rabbitmq_alarms_memory_used_watermark
+rabbitmq_connections_opened_total rabbitmq_connections_closed_total rabbitmq_channels_opened_total
+rabbitmq_channels_closed_total rabbitmq_queues_declared_total rabbitmq_queues_created_total rabbitmq_queues_deleted_total
+rabbitmq_queue_messages_ready rabbitmq_queue_messages_unacked rabbitmq_process_open_fds rabbitmq_process_max_fds
+rabbitmq_process_resident_memory_bytes rabbitmq_resident_memory_limit_bytes rabbitmq_disk_space_available_bytes
+rabbitmq_disk_space_available_limit_bytes rabbitmq_erlang_uptime_seconds
+rabbitmq_consumers rabbitmq_queue_messages rabbitmq_queue_consumers rabbitmq_queue_messages_bytes
+rabbitmq_connection_incoming_bytes_total rabbitmq_channel_messages_published_total
+rabbitmq_alarms_memory_used_watermark rabbitmq_alarms_free_disk_space_watermark rabbitmq_alarms_file_descriptor_limit
 rabbitmq_global_messages_received_total rabbitmq_global_messages_received_confirm_total
 rabbitmq_global_messages_routed_total rabbitmq_global_messages_unroutable_dropped_total
 rabbitmq_global_messages_unroutable_returned_total rabbitmq_global_messages_confirmed_total
@@ -20,18 +28,32 @@ rabbitmq_global_messages_delivered_total rabbitmq_global_messages_delivered_cons
 rabbitmq_global_messages_delivered_consume_manual_ack_total rabbitmq_global_messages_delivered_get_auto_ack_total
 rabbitmq_global_messages_delivered_get_manual_ack_total rabbitmq_global_messages_redelivered_total
 rabbitmq_global_messages_acknowledged_total rabbitmq_global_messages_get_empty_total
-revenant_entries_entered_total revenant_entries_ended_total revenant_entries_present revenant_refusals_cut_total
+rabbitmq_global_publishers rabbitmq_global_consumers
 rabbitmq_global_messages_dead_lettered_maxlen_total rabbitmq_global_messages_dead_lettered_expired_total
 rabbitmq_global_messages_dead_lettered_rejected_total rabbitmq_global_messages_dead_lettered_delivery_limit_total
 rabbitmq_global_messages_dead_lettered_confirmed_total""".split()
+SINGLE = [name for name in NAMES if "_global_" not in name and not name.endswith("_info")]
+PAGES = {"/metrics": "aggregated", "/metrics/per-object": "per-object", "/metrics/memory-breakdown": "memory-breakdown",
+         "/metrics/detailed?family=queue_metrics&family=connection_metrics&family=revenant_deaths": "detailed"}
 DEATHS = "rabbitmq_global_messages_dead_lettered_{}_total"
+OPEN_METRICS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
 
 
-def scrape(world):
-    answer = world.send("GET", "/metrics", user=None, port=world.prometheus_port)
+def scrape(world, page="/metrics"):
+    answer = world.send("GET", page, user=None, port=world.prometheus_port)
     equal(answer.status, 200)
     contains(answer.headers["content-type"], "text/plain; version=0.0.4")
     return answer.body.decode()
+
+
+def types(text):
+    return dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
+
+
+def without_suffix(name, families):
+    """The family that a sample belongs to."""
+    base = re.sub(r"_(bucket|sum|count)$", "", name)
+    return base if families.get(base) == "histogram" else name
 
 
 def samples(text):
@@ -49,15 +71,51 @@ def samples(text):
 @case
 def every_promised_name_is_there_once(world):
     text = scrape(world)
-    names = [name for name, _ in samples(text)]
+    found = samples(text)
+    names = [name for name, _ in found]
     for name in NAMES:
         contains(names, name)
         equal(text.count(f"# TYPE {name} "), 1, name)
         equal(text.count(f"# HELP {name} "), 1, name)
-    equal(names.count("rabbitmq_identity_info"), 1)
-    if text_string_to_metric_families is not None:
-        parsed = {sample.name for family in text_string_to_metric_families(text) for sample in family.samples}
-        equal(parsed, set(names))
+    for name in SINGLE:
+        equal([labels for other, labels in found if other == name], [""], name)
+    buckets = [re.search('le="([^"]*)"', labels)[1] for name, labels in found
+               if name == "rabbitmq_message_size_bytes_bucket"]
+    equal(buckets, "100 1000 10000 100000 1000000 10000000 50000000 100000000 +Inf".split())
+    for name in ("publishers", "consumers", "messages_received_total", "messages_routed_total", "messages_confirmed_total"):
+        equal([labels for other, labels in found if other == "rabbitmq_global_" + name], ['{protocol="amqp091"}'])
+    for name in ("delivered", "redelivered", "acknowledged", "get_empty", "delivered_consume_manual_ack"):
+        equal([labels for other, labels in found if other == f"rabbitmq_global_messages_{name}_total"],
+              [f'{{protocol="amqp091",queue_type="rabbit_{kind}_queue"}}' for kind in ("classic", "quorum")], name)
+
+
+@case
+def every_page_is_read_by_both_parsers(world):
+    with world.amqp() as connection:
+        channel = connection.channel()
+        channel.queue_declare('a "quoted\\ name', arguments={"x-max-length": 0})
+        channel.basic_publish("", 'a "quoted\\ name', b"dies")
+        world.eventually(lambda: 'reason="maxlen"' in scrape(world, "/metrics/per-object"), "it has died")
+        for page, endpoint in PAGES.items():
+            text = scrape(world, page)
+            found, families = samples(text), types(text)
+            identities = [labels for name, labels in found if name == "rabbitmq_identity_info"]
+            equal(len(identities), 1, page)
+            contains(identities[0], f'rabbitmq_endpoint="{endpoint}"')
+            equal({without_suffix(name, families) for name, _ in found} - families.keys(), set(), page)
+            for name, kind in families.items():
+                equal(text.count(f"# TYPE {name} "), 1, name)
+                equal(text.count(f"# HELP {name} "), 1, name)
+                equal(kind == "counter", name.endswith("_total"), name)
+            answer = world.send("GET", page, user=None, port=world.prometheus_port, headers={"Accept": OPEN_METRICS})
+            contains(answer.headers["content-type"], "application/openmetrics-text; version=1.0.0")
+            if parse_text is None:
+                continue
+            parsed = {sample.name for family in parse_text(text) for sample in family.samples}
+            equal(parsed, {name for name, _ in found}, page)
+            parsed = {sample.name for family in parse_open_metrics(answer.body.decode()) for sample in family.samples}
+            equal(parsed, {name for name, _ in found}, page)
+        channel.queue_delete('a "quoted\\ name')
 
 
 @case
@@ -86,6 +144,12 @@ def counters_count_and_balance(world):
         equal(grown("rabbitmq_global_messages_delivered_get_manual_ack_total", queue), 3)
         equal(grown("rabbitmq_global_messages_delivered_get_auto_ack_total", queue), 1)
         equal(grown("rabbitmq_global_messages_acknowledged_total", queue), 1)
+        equal(grown("rabbitmq_queue_messages_published_total"), 5)
+        equal(grown("rabbitmq_channel_messages_published_total"), 5)
+        equal(grown("rabbitmq_message_size_bytes_bucket", '{protocol="amqp091",le="100"}'), 5)
+        equal(grown("rabbitmq_message_size_bytes_sum", protocol), 25)
+        equal(after["rabbitmq_global_publishers", protocol], 1)
+        equal(grown("rabbitmq_connection_incoming_bytes_total") > 100, True)
         equal(grown("revenant_entries_entered_total"), 6)
         equal(grown("revenant_entries_ended_total", '{ending="dead_lettered"}'), 1)
         equal(grown("revenant_entries_ended_total", '{ending="acknowledged"}'), 1)
@@ -154,12 +218,64 @@ def deaths_are_counted_by_type_and_strategy(world):  # DL-209, DL-210
             ("rejected", "classic", "disabled"): 1, ("rejected", "classic", "at_most_once"): 1,
             ("rejected", "quorum", "disabled"): 1, ("delivery_limit", "quorum", "at_most_once"): 1,
             ("rejected", "quorum", "at_least_once"): 2, ("confirmed", "quorum", "at_least_once"): 1})
+        fates = {labels: value - before[name, labels] for (name, labels), value in after.items()
+                 if name == "revenant_deaths_total"}
+        equal({labels: count for labels, count in fates.items() if count}, {
+            '{reason="maxlen",outcome="dead_lettered"}': 1, '{reason="expired",outcome="dead_lettered"}': 1,
+            '{reason="rejected",outcome="no_dlx"}': 2, '{reason="rejected",outcome="dead_lettered"}': 2,
+            '{reason="delivery_limit",outcome="dead_lettered"}': 1, '{reason="rejected",outcome="waiting"}': 1})
+        count = "revenant_expiry_lateness_seconds_count", ""
+        equal(after[count] - before[count], 1)
+        of_queues = samples(scrape(world, "/metrics/detailed?family=revenant_deaths&vhost=%2F"))
+        equal({labels: value for (name, labels), value in of_queues.items() if name == "revenant_detailed_deaths_total"}, {
+            f'{{vhost="/",queue="{queue}",reason="{reason}",outcome="{outcome}"}}': 1 for queue, reason, outcome in (
+                ("c0", "rejected", "no_dlx"), ("c1", "rejected", "dead_lettered"), ("c1", "maxlen", "dead_lettered"),
+                ("c2", "expired", "dead_lettered"), ("q0", "rejected", "no_dlx"),
+                ("q1", "delivery_limit", "dead_lettered"), ("q2", "rejected", "dead_lettered"),
+                ("q3", "rejected", "waiting"))})
+        waiting = "revenant_detailed_queue_dead_letters_waiting", '{vhost="/",queue="q3"}'
+        equal(of_queues[waiting], 1)
+        equal(after["revenant_entries_unaccounted", ""], 0)
         equal(after["revenant_entries_present", '{state="dead_letter_waiting"}'], 1)
         present = sum_of(after, "revenant_entries_present")
         equal(present, after["rabbitmq_queue_messages", ""])
         equal(after["revenant_entries_entered_total", ""], sum_of(after, "revenant_entries_ended_total") + present)
         for name in ("dead", "c0", "c1", "c2", "q0", "q1", "q2", "q3"):
             channel.queue_delete(name)
+
+
+def only_grows(name):
+    return re.search("_(total|bucket|count|sum)$", name) is not None
+
+
+@case
+def no_counter_goes_back_while_everything_comes_and_goes(world):  # C.13
+    last = samples(scrape(world))
+    for turn in range(6):
+        vhost = f"churn{turn % 2}"
+        world.put("/vhosts/" + vhost)
+        connections = [world.amqp(vhost=vhost if i % 2 else "/") for i in range(3)]
+        for i, connection in enumerate(connections):
+            channel = connection.channel()
+            name = f"churn{i}"
+            channel.queue_declare(name, arguments={"x-message-ttl": 0} if turn % 2 else {})
+            channel.basic_publish("", name, b"x" * 200)
+            channel.basic_get(name, auto_ack=True)
+            if i != 1:
+                channel.queue_delete(name)
+            channel.close()
+            after = samples(scrape(world))
+            for key, value in last.items():
+                equal(not only_grows(key[0]) or after[key] >= value, True, key)
+            last = after
+        connections[0].close()
+        world.delete("/vhosts/" + vhost)
+        for connection in connections[2::2]:
+            connection.close()
+    after = samples(scrape(world))
+    for key, value in last.items():
+        equal(not only_grows(key[0]) or after[key] >= value, True, key)
+    equal(after["revenant_entries_unaccounted", ""], 0)
 
 
 @case
@@ -180,8 +296,74 @@ def no_counter_goes_back(world):
     equal(after["revenant_entries_entered_total", ""], ended + after["rabbitmq_queue_messages", ""])
 
 
+def table_below(document, title):
+    """The cells of the table in that section."""
+    with open(os.path.join(ROOT, document)) as file:
+        section = file.read().split(f"\n## {title}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def labels_of(found, families, wanted):
+    names = {label for name, labels in found if without_suffix(name, families) == wanted
+             for label in re.findall(r'[{,]([a-z_]+)="', labels)}
+    return names - {"le"}
+
+
+@case
+def the_documented_metrics_are_those_there_are(world):
+    text = scrape(world)
+    found, families = samples(text), types(text)
+    wanted = {row[0].strip("`"): (row[1], set(re.findall("`([a-z_]+)`", row[2])))
+              for row in table_below("docs/metrics.md", "What only Revenant tells")}
+    equal({name: (kind, labels_of(found, families, name)) for name, kind in families.items()
+           if name.startswith("revenant_")}, wanted)
+
+
+@case
+def the_documented_families_are_those_there_are(world):
+    everywhere = {"rabbitmq_identity_info", "rabbitmq_build_info", "rabbitmq_detailed_queue_info"}
+    for row in table_below("docs/metrics.md", "Families of /metrics/detailed"):
+        asked = re.findall("`([a-z_]+)`", row[0])
+        names = set(re.findall("`([a-z_]+)`", row[2])) - {"reason", "outcome"}
+        if asked == ["queue_metrics"]:
+            names.add("queue_consumers")
+        page = "/metrics/detailed?" + "&".join("family=" + family for family in asked)
+        prefix = "rabbitmq_cluster_" if asked[0] in ("vhost_status", "exchange_names") else \
+            "revenant_detailed_" if asked[0].startswith("revenant") else "rabbitmq_detailed_"
+        equal(types(scrape(world, page)).keys() - everywhere, {prefix + name for name in names}, asked)
+    equal(types(scrape(world, "/metrics/detailed?family=ra_metrics")).keys() - everywhere, set())
+
+
+@case
+def the_dashboard_asks_for_what_there_is(world):
+    with open(os.path.join(ROOT, "deploy", "grafana", "dead-letters.json")) as file:
+        dashboard = json.load(file)
+    expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    expressions += [variable["definition"] for variable in dashboard["templating"]["list"] if "definition" in variable]
+    equal(len(expressions) > 30, True)
+    with world.amqp() as connection:
+        channel = connection.channel()
+        channel.queue_declare("charted", arguments={"x-max-length": 0})
+        channel.basic_publish("", "charted", b"dies")
+        detailed = "/metrics/detailed?family=queue_coarse_metrics&family=queue_delivery_metrics&family=revenant_deaths"
+        world.eventually(lambda: 'reason="maxlen"' in scrape(world, detailed), "it has died")
+        there = [key for page in ("/metrics", detailed) for key in samples(scrape(world, page))]
+        channel.queue_delete("charted")
+    by_prometheus = {"instance", "le"}
+    for expression in expressions:
+        names = set(re.findall(r"\b(?:rabbitmq|revenant)_[a-z_]+", expression))
+        equal(names - {name for name, _ in there}, set(), expression)
+        labels = {label for group in re.findall(r"by \(([^)]*)\)", expression) for label in group.split(", ")}
+        labels |= set(re.findall(r'([a-z_]+)(?:=~|!~|=)"', expression))
+        known = {label for name, shown in there if name in names for label in re.findall(r'[{,]([a-z_]+)="', shown)}
+        equal(labels - known - by_prometheus, set(), expression)
+
+
 @case
 def only_the_page_is_served(world):
     equal(world.send("GET", "/", user=None, port=world.prometheus_port).status, 404)
     equal(world.send("GET", "/api/overview", port=world.prometheus_port).status, 404)
+    equal(world.send("GET", "/metrics/nosuch", port=world.prometheus_port).status, 404)
+    equal(world.send("GET", "/metrics/detailed?vhost=%zz", port=world.prometheus_port).status, 404)
     equal(world.send("DELETE", "/metrics", port=world.prometheus_port).status, 405)

@@ -281,7 +281,10 @@ class EngineRun {
             }
             line += "] " + number(queue->unacked_count()) + ' ' + number(queue->delayed().count) +
                     ' ' + number(queue->outbox().count) + " deaths";
-            for (const std::uint64_t deaths : queue->deaths) line += ' ' + number(deaths);
+            for (std::size_t i = 0; i < death_reason_count; ++i) {
+                const auto reason = static_cast<DeathReason>(i);
+                line += ' ' + number(queue->deaths ? queue->deaths->of(reason) : 0);
+            }
             lines.push_back(line);
         }
         std::string accounts = "accounts " + number(state.accounts().entered);

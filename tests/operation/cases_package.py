@@ -141,9 +141,9 @@ def bootstrap(tree, path):
     """A Debian from its mirror, with the package installed by apt; False where there is none to be had."""
     if not shutil.which("debootstrap"):
         return False
-    mirror = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
-    done = subprocess.run(["debootstrap", "--variant=minbase", "bookworm", tree, mirror], capture_output=True, text=True,
-                          timeout=SECONDS_MAX, check=False)
+    mirror = os.environ.get("DEBIAN_MIRROR", "")  # Without one debootstrap knows where to look.
+    done = subprocess.run(["debootstrap", "--variant=minbase", "bookworm", tree, *([mirror] if mirror else [])],
+                          capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
     if done.returncode != 0:
         print(f"debootstrap did not succeed, so the packages of this machine are taken: {done.stdout[-200:]!r}")
         shutil.rmtree(tree)
