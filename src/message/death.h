@@ -3,6 +3,7 @@
 
 #include "base/ref.h"
 #include "base/time.h"
+#include "message/value.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,21 @@ DeathHistory with_death(const DeathHistory* before, Death death);
 // The current death is already in the history (DL-111 to DL-114).
 bool closes_cycle(const DeathHistory& history, DeathReason reason, std::string_view target);
 
+// A message annotation that a consumer added with the outcome `modified` (DL-203).
+struct Annotation {
+    std::string key;
+    std::string encoded;  // the value in AMQP 1.0's bytes, constructor first
+    Value simple;         // for 0-9-1; nothing where it has no simple form (DL-100)
+    friend bool operator==(const Annotation&, const Annotation&) = default;
+};
+
+// The error a client gave with the outcome `rejected`.
+struct DeathError {
+    std::string condition;
+    std::string description;
+    friend bool operator==(const DeathError&, const DeathError&) = default;
+};
+
 // What the broker adds to a message in one queue: where it was sent last and what befell it.
 // Immutable and shared: messages that died together of the same cause share one envelope.
 struct Envelope : RefCounted<Envelope> {
@@ -61,6 +77,8 @@ struct Envelope : RefCounted<Envelope> {
     DeathHistory history;
     bool keys_replaced = false;  // a dead-letter routing key took the place of key, CC and BCC
     std::uint32_t delivery_count = 0;
+    std::vector<Annotation> annotations;  // at most one of each key
+    std::optional<DeathError> error;
 };
 using EnvelopeRef = Ref<const Envelope>;
 
