@@ -3,12 +3,22 @@
 #include "amqp091/channel.h"
 #include "amqp091/table.h"
 #include "base/check.h"
+#include "protocol/login.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 namespace revenant::amqp091 {
+
+using protocol::log_in_anonymously;
+using protocol::log_in_by_certificate;
+using protocol::log_in_with_password;
+using protocol::offered_mechanisms;
+using protocol::VhostElsewhere;
+using protocol::VhostOpened;
+using protocol::VhostRefused;
+
 namespace {
 
 constexpr std::string_view greeting_091{"AMQP\x00\x00\x09\x01", 8};
@@ -62,15 +72,6 @@ std::string_view state_name(Connection::State state) {
             return "closed";
     }
     UNREACHABLE();
-}
-
-std::vector<Mechanism> offered_mechanisms(const ConnectionSettings& settings, const Host& host) {
-    std::vector<Mechanism> offered = settings.mechanisms;
-    std::erase_if(offered, [&](Mechanism mechanism) {
-        return (mechanism == Mechanism::anonymous && settings.anonymous_login_user.empty()) ||
-               (mechanism == Mechanism::external && !host.certificate_user());
-    });
-    return offered;
 }
 
 }  // namespace
@@ -315,41 +316,20 @@ void Connection::on_start_ok(const MethodPayload& method) {
 
 Result<std::string, LoginRefusal> Connection::log_in_with(Mechanism mechanism,
                                                           std::string_view response) {
-    const auto with_password = [&](const Result<Credentials, LoginRefusal>& credentials)
-        -> Result<std::string, LoginRefusal> {
-        if (!credentials) return Unexpected{credentials.error()};
-        if (host_.must_not_log_in_yet()) return Unexpected{LoginRefusal::too_many_failures};
-        const auto user = log_in(access(), *credentials);
-        if (user) return (*user)->name;
-        host_.login_failed();
-        return Unexpected{user.error()};
-    };
     switch (mechanism) {
         case Mechanism::plain:
-            return with_password(parse_plain(response));
+            return log_in_with_password(host_, parse_plain(response));
         case Mechanism::amqplain: {
             const auto table = decode_table(response);
             if (!table) return Unexpected{LoginRefusal::malformed_response};
-            return with_password(parse_amqplain(*table));
+            return log_in_with_password(host_, parse_amqplain(*table));
         }
         case Mechanism::anonymous:
-            return log_in_anonymously();
+            return log_in_anonymously(host_, settings_);
         case Mechanism::external:
             break;
     }
-    // The certificate has been verified: whom it names needs no password.
-    const auto named = host_.certificate_user();
-    if (!named || access().find_user(*named) == nullptr) {
-        return Unexpected{LoginRefusal::bad_credentials};
-    }
-    return *named;
-}
-
-// The client has named no password, so it is not at fault if ours is wrong.
-Result<std::string, LoginRefusal> Connection::log_in_anonymously() {
-    REVENANT_TRY(const User* const user, log_in(access(), {settings_.anonymous_login_user,
-                                                           settings_.anonymous_login_password}));
-    return user->name;
+    return log_in_by_certificate(host_);
 }
 
 // amqp091 3.1 to 3.4
@@ -640,6 +620,57 @@ void Connection::apply_alarm() {
     } else {
         write(0, ConnectionUnblocked{});
     }
+}
+
+// ------------------------------------------------------------------------- listings
+
+namespace {
+
+std::string_view shown_state(Connection::State state, bool blocked) {
+    using State = Connection::State;
+    switch (state) {
+        case State::greeting:
+        case State::starting:
+            return "starting";
+        case State::tuning:
+            return "tuning";
+        case State::opening:
+        case State::moving:
+            return "opening";
+        case State::running:
+            return blocked ? "blocked" : "running";
+        case State::leaving:
+        case State::failing:
+        case State::closing:
+        case State::parting:
+            return "closing";
+        case State::dropping:
+        case State::closed:
+            break;
+    }
+    return "closed";
+}
+
+}  // namespace
+
+protocol::ConnectionFacts Connection::facts() const {
+    protocol::ConnectionFacts facts;
+    facts.id = id_;
+    facts.protocol = "AMQP 0-9-1";
+    facts.user = user_;
+    facts.vhost = vhost_;
+    facts.state = std::string(shown_state(state_, blocked_));
+    facts.mechanism = mechanism_;
+    facts.client_properties = client_properties_;
+    for (const auto& [number, channel] : channels_) {
+        facts.channels.push_back({channel->id(), number, channel->confirming()});
+    }
+    std::sort(facts.channels.begin(), facts.channels.end(),
+              [](const auto& a, const auto& b) { return a.number < b.number; });
+    facts.frame_max = frame_max_;
+    facts.channel_max = channel_max_;
+    facts.heartbeat_seconds = heartbeat_seconds_;
+    return facts;
 }
 
 const AccessTable& Connection::access() { return *host_.access(); }

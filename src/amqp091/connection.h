@@ -9,10 +9,9 @@
 
 #include "amqp091/errors.h"
 #include "amqp091/frame.h"
-#include "amqp091/host.h"
-#include "amqp091/output.h"
 #include "base/time.h"
 #include "message/value.h"
+#include "protocol/connection.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -26,39 +25,30 @@ namespace revenant::amqp091 {
 
 class Channel;
 
-class Connection final : public engine::EffectSink {
+using protocol::ConnectionSettings;
+using protocol::Host;
+using protocol::Output;
+using protocol::Port;
+using protocol::VhostAnswer;
+
+class Connection final : public protocol::Connection {
   public:
     Connection(const ConnectionSettings& settings, Host& host, Timestamp now);
     ~Connection() override;
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    // Works on every whole frame in the bytes; returns how many bytes were used. The rest must be
-    // given again, in front of what arrives later.
-    std::size_t receive(std::string_view bytes, Timestamp now);
-    // Bytes that arrived but cannot be used yet still show that the peer lives.
-    void note_arrival(Timestamp now) { last_arrival_ = now; }
-    // Heartbeats and time-outs. To be called a few times per second.
-    void tick(Timestamp now);
-    // The peer is gone; nothing can be said any more.
-    void lost();
-    // An operator or the node ends the connection (amqp091 4.7).
-    void close_forced(std::string_view reason, Timestamp now);
-
-    // The home of the vhost was reached after VhostElsewhere.
-    void vhost_opened(const VhostAnswer& answer);
-    // Resources are short (a reason) or no longer (empty): publishing connections are blocked.
-    void set_alarm(std::string_view reason);
-
-    // Puts what was gathered during the turn — confirms — into the output.
-    void before_flush();
-    Output& output() { return output_; }
-    // Did so much of the output leave that consumers may be served again?
-    void output_drained();
-
-    bool wants_input() const;
-    // The socket is to be closed once the output is sent; or at once.
-    bool finished() const { return state_ == State::closed; }
+    std::size_t receive(std::string_view bytes, Timestamp now) override;
+    void tick(Timestamp now) override;
+    void lost() override;
+    void close_forced(std::string_view reason, Timestamp now) override;  // amqp091 4.7
+    void vhost_opened(const VhostAnswer& answer) override;
+    void set_alarm(std::string_view reason) override;
+    void before_flush() override;
+    void output_drained() override;
+    bool wants_input() const override;
+    bool finished() const override { return state_ == State::closed; }
+    protocol::ConnectionFacts facts() const override;
 
     // --- effects addressed to the connection as a whole ---
     bool deliver(engine::Deliver&&) override { return true; }
@@ -96,7 +86,6 @@ class Connection final : public engine::EffectSink {
         host_.wants_flush();
     }
 
-    // --- views, for listings ---
     enum class State : std::uint8_t {
         greeting,
         starting,
@@ -113,17 +102,6 @@ class Connection final : public engine::EffectSink {
     };
     State state() const { return state_; }
     ConnectionId id() const { return id_; }
-    std::size_t channel_count() const { return channels_.size(); }
-    template <typename Visit>
-    void for_each_channel(Visit visit) const {
-        for (const auto& [number, channel] : channels_) visit(*channel);
-    }
-    const Table& client_properties() const { return client_properties_; }
-    bool blocked() const { return blocked_; }
-    std::string_view mechanism() const { return mechanism_; }
-    std::uint16_t heartbeat_seconds() const { return heartbeat_seconds_; }
-    std::uint16_t channel_max() const { return channel_max_; }
-    std::size_t unsent_bytes() const { return output_.unsent_bytes(); }
 
   private:
     std::size_t receive_greeting(std::string_view bytes);
@@ -141,7 +119,6 @@ class Connection final : public engine::EffectSink {
     void send_start();
     // The user it is.
     Result<std::string, LoginRefusal> log_in_with(Mechanism mechanism, std::string_view response);
-    Result<std::string, LoginRefusal> log_in_anonymously();
     void refuse_login(LoginRefusal refusal, std::string_view mechanism);
     void refuse_login_quietly(std::string_view mechanism);
     void detach();
@@ -161,7 +138,6 @@ class Connection final : public engine::EffectSink {
     Timestamp last_arrival_;
     Timestamp last_departure_;
     Timestamp state_deadline_;  // of a handshake, a close or a drop
-    Output output_;
     std::uint32_t frame_max_;
     std::uint16_t channel_max_ = 0;
     std::uint16_t heartbeat_seconds_ = 0;

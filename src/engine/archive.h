@@ -56,6 +56,14 @@ class WriteArchiveOf {
         out_.varint(counts.acquired);
     }
     void operator()(const Value& value) { encode_value(value, out_); }
+    // Up to eight in one byte.
+    template <typename... Bits>
+    void flags(const Bits&... bits) {
+        unsigned packed = 0;
+        unsigned shift = 0;
+        ((packed |= (bits ? 1U : 0U) << shift++), ...);
+        out_.u8(static_cast<std::uint8_t>(packed));
+    }
     template <typename Enum>
     requires std::is_enum_v<Enum>
     void operator()(Enum value) { out_.u8(static_cast<std::uint8_t>(value)); }
@@ -115,6 +123,12 @@ class ReadArchiveOf {
     }
     void operator()(Value& value) {
         if (!decode_value(in_, value)) in_.fail();
+    }
+    template <typename... Bits>
+    void flags(Bits&... bits) {
+        unsigned packed = in_.u8();
+        ((bits = (packed & 1U) != 0, packed >>= 1), ...);
+        if (packed != 0) in_.fail();
     }
     template <typename Enum>
     requires std::is_enum_v<Enum>
@@ -188,12 +202,27 @@ void fields(Archive& a, DeathHistory& history) {
     a(history.last);
 }
 template <typename Archive>
+void fields(Archive& a, Annotation& annotation) {
+    a(annotation.key);
+    a(annotation.encoded);
+    a(annotation.simple);
+}
+template <typename Archive>
+void fields(Archive& a, DeathError& error) {
+    a(error.condition);
+    a(error.description);
+}
+template <typename Archive>
 void fields(Archive& a, Envelope& envelope) {
     a(envelope.exchange);
     a(envelope.routing_keys);
     a(envelope.history);
-    a(envelope.keys_replaced);
+    bool annotated = !envelope.annotations.empty();
+    bool with_error = envelope.error.has_value();
+    a.flags(envelope.keys_replaced, annotated, with_error);
     a(envelope.delivery_count);
+    if (annotated) a(envelope.annotations);
+    if (with_error) a(envelope.error);
 }
 
 }  // namespace revenant::engine

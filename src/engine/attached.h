@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/ids.h"
+#include "base/numbered_ring.h"
 #include "engine/accounts.h"
 #include "engine/command.h"
 #include "engine/shared_death.h"
@@ -12,7 +13,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +40,10 @@ struct Consumer : ActiveHook {
     std::int64_t priority = 0;
     std::uint32_t prefetch = 0;  // 0: unlimited
     std::uint32_t unsettled = 0;
+    bool credited = false;  // takes until delivered reaches credit_until, and then nothing
+    bool draining = false;
+    std::uint64_t delivered = 0;
+    std::uint64_t credit_until = 0;
     Table arguments;
 };
 
@@ -67,33 +71,28 @@ struct Unsettled {
     Consumer* consumer = nullptr;  // nullptr for basic.get
     std::uint64_t position = 0;
     State state = State::none;
+    bool is_free() const { return state == State::none; }
 };
 
-// The unsettled deliveries of a channel by delivery number: a ring, so that single and multiple
-// settlement cost O(1) per delivery.
+// The unsettled deliveries of a channel by delivery number.
 class UnsettledRing {
   public:
     // The next number; without an entry for deliveries that need no settlement.
-    DeliveryId skip();
-    DeliveryId add(Unsettled unsettled);
-    Unsettled* find(DeliveryId delivery);
-    void remove(DeliveryId delivery);
+    DeliveryId skip() { return {ring_.skip()}; }
+    DeliveryId add(Unsettled unsettled) { return {ring_.add(unsettled)}; }
+    Unsettled* find(DeliveryId delivery) { return ring_.find(delivery.value); }
+    void remove(DeliveryId delivery) { ring_.remove(delivery.value); }
     // Appends every unsettled delivery up to and including `last`, oldest first.
-    void collect_up_to(DeliveryId last, std::vector<DeliveryId>& deliveries);
-    std::uint64_t count() const { return count_ + stragglers_.size(); }
-    DeliveryId newest() const { return {next_ - 1}; }
+    void collect_up_to(DeliveryId last, std::vector<DeliveryId>& deliveries) {
+        ring_.for_each_up_to(last.value, [&](std::uint64_t number, const Unsettled&) {
+            deliveries.push_back({number});
+        });
+    }
+    std::uint64_t count() const { return ring_.count(); }
+    DeliveryId newest() const { return {ring_.newest()}; }
 
   private:
-    Unsettled& slot(std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
-    void make_room();
-
-    std::vector<Unsettled> slots_;
-    // Old deliveries that a client keeps unsettled while it settles thousands after them. Left in
-    // the ring they would stretch it without bound.
-    std::map<std::uint64_t, Unsettled> stragglers_;
-    std::uint64_t first_ = 1;  // no delivery in the ring before it is unsettled
-    std::uint64_t next_ = 1;
-    std::uint64_t count_ = 0;  // of unsettled ones in the ring
+    NumberedRing<Unsettled> ring_;
 };
 
 // What a transaction holds back until tx.commit.
@@ -157,6 +156,12 @@ class Attached {
     std::size_t connection_count() const { return connections_.size(); }
     std::size_t channel_count() const { return channels_.size(); }
     SharedDeaths& shared_deaths() { return shared_deaths_; }
+    // Consumers that may have to be told that their credit is gone.
+    struct Draining {
+        ChannelId channel;
+        std::uint32_t consumer = 0;
+    };
+    std::vector<Draining>& draining() { return draining_; }
 
     template <typename Visit>
     void for_each_channel(Visit visit) {
@@ -168,6 +173,7 @@ class Attached {
     boost::unordered_flat_map<ChannelId, std::unique_ptr<Channel>> channels_;
     boost::unordered_flat_map<std::string, ChannelId> reply_names_;
     SharedDeaths shared_deaths_;
+    std::vector<Draining> draining_;
     Channel* last_channel_ = nullptr;  // commands of one channel come in bursts
 };
 

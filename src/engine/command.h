@@ -7,6 +7,8 @@
 #include "base/ids.h"
 #include "engine/policy.h"
 #include "engine/refusal.h"
+#include "base/ref.h"
+#include "message/death.h"
 #include "message/message.h"
 #include "message/value.h"
 
@@ -36,6 +38,7 @@ struct OpenChannel {
 // Requeues what is unsettled and removes the consumers.
 struct CloseChannel {
     ChannelId channel;
+    bool detached = false;  // a link of AMQP 1.0 ended: quorum queues forgive it (DL-150)
 };
 
 struct DeclareExchange {
@@ -79,6 +82,17 @@ struct PurgeQueue {
     std::string name;
 };
 
+// Is there something to publish to: the exchange, and behind the default one the queue?
+struct CheckTarget {
+    ChannelId channel;
+    std::string exchange;
+    std::string queue;  // empty: any
+};
+struct DescribeQueue {
+    ChannelId channel;
+    std::string name;
+};
+
 enum class DestinationKind : std::uint8_t { queue, exchange };
 struct Bind {
     ChannelId channel;
@@ -100,10 +114,21 @@ struct Unbind {
     std::optional<Refusal> refusal_if_topic;
 };
 
+// Those from the source to the destination with this key.
+struct ListBindings {
+    ChannelId channel;
+    std::string source;
+    DestinationKind destination_kind = DestinationKind::queue;
+    std::string destination;
+    std::string routing_key;
+};
+
 struct Publish {
     ChannelId channel;
     MessageRef message;
     bool mandatory = false;
+    // What is wrong is told by a PublishRefused, with its reasons, and the channel lives on.
+    bool tell_refusal = false;
     std::uint64_t confirm_sequence = 0;  // 0: the publisher wants no confirm
     std::optional<Refusal> refusal_if_topic;
     // What else is wrong with the message, told if its exchange would have taken it.
@@ -122,9 +147,20 @@ struct Consume {
     std::string tag;  // for listings only
     bool no_ack = false;
     bool exclusive = false;
+    bool credited = false;  // takes nothing but what SetCredit allows
     Table arguments;
     // Set for the pseudo-queue amq.rabbitmq.reply-to: the name replies are sent to.
     std::string reply_name;
+};
+// A consumer may be given messages until it had so many in all. Answered by a CreditState if it is
+// asked for: at once, or, to drain, when the queue has nothing more for it; what credit is left
+// then is gone.
+struct SetCredit {
+    ChannelId channel;
+    std::uint32_t consumer = 0;
+    std::uint64_t until = 0;
+    bool drain = false;
+    bool echo = false;
 };
 struct Cancel {
     ChannelId channel;
@@ -142,13 +178,20 @@ enum class OutcomeKind : std::uint8_t { accepted, rejected, released };
 struct Outcome {
     OutcomeKind kind = OutcomeKind::accepted;
     bool delivery_failed = false;
+    bool forgiven_by_quorum_queues = false;  // of a failure: a link was detached (DL-150)
     friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+// What few outcomes have: annotations of `modified`, the error of `rejected`.
+struct OutcomeDetails : RefCounted<OutcomeDetails> {
+    std::vector<Annotation> annotations;
+    std::optional<DeathError> error;
 };
 struct Settle {
     ChannelId channel;
     DeliveryId delivery;
     bool multiple = false;  // also everything unsettled before; delivery 0 then means all
     Outcome outcome;
+    Ref<const OutcomeDetails> details;
 };
 // Requeues everything unsettled on the channel.
 struct Recover {
@@ -187,7 +230,8 @@ struct Tick {};
 using Command =
     std::variant<OpenConnection, CloseConnection, ResumeConnection, OpenChannel, CloseChannel,
                  DeclareExchange, DeleteExchange, DeclareQueue, DeleteQueue, PurgeQueue, Bind,
-                 Unbind, Publish, SetQos, Consume, Cancel, Get, Settle, Recover, SetPolicy,
+                 Unbind, CheckTarget, DescribeQueue, ListBindings, Publish, SetQos, Consume,
+                 SetCredit, Cancel, Get, Settle, Recover, SetPolicy,
                  ClearPolicy, SetCompatibility, SelectTransaction, Commit, Rollback, Tick>;
 
 }  // namespace revenant::engine

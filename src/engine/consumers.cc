@@ -76,6 +76,7 @@ void remove_if_auto_delete(Turn& turn, Queue& queue) {
 bool can_take(const Consumer& consumer) {
     const Channel& channel = *consumer.channel;
     if (channel.closing || channel.connection->paused) return false;
+    if (consumer.credited && consumer.delivered >= consumer.credit_until) return false;
     if (consumer.no_ack) return true;
     if (consumer.prefetch != 0 && consumer.unsettled >= consumer.prefetch) return false;
     return channel.global_prefetch == 0 || channel.consumer_unsettled < channel.global_prefetch;
@@ -127,6 +128,7 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
     consumer->tag = command.tag;
     consumer->no_ack = command.no_ack;
     consumer->exclusive = command.exclusive;
+    consumer->credited = command.credited;
     consumer->prefetch = command.no_ack ? 0 : channel.prefetch;
     consumer->arguments = command.arguments;
     if (const Value* priority = find(command.arguments, "x-priority")) {

@@ -26,7 +26,7 @@ std::vector<std::string> recorded_keys(const Dying& dying) {
 
 // The keys it is routed with next (DL-63, DL-64).
 std::vector<std::string> keys_from_here(const Dying& dying) {
-    if (dying.envelope) return dying.envelope->routing_keys;
+    if (dying.has_died()) return dying.envelope->routing_keys;
     std::vector<std::string> keys = recorded_keys(dying);
     if (const ExtraKeys* extra = dying.message->extra_keys()) {
         keys.insert(keys.end(), extra->bcc.begin(), extra->bcc.end());
@@ -44,7 +44,7 @@ Death record_of(const Queue& source, const Dying& dying, DeathReason reason, Tim
         dying.envelope ? dying.envelope->exchange : std::string(dying.message->exchange());
     death.routing_keys = recorded_keys(dying);
     // The message's own time-to-live goes with its first death (DL-70, DL-78).
-    if (!dying.envelope) death.ttl_ms = dying.message->ttl_ms();
+    if (!dying.has_died()) death.ttl_ms = dying.message->ttl_ms();
     return death;
 }
 
@@ -54,7 +54,7 @@ DeathHistory history_with(const State& state, const Dying& dying, Death death) {
     }
     // RabbitMQ 3.12 goes on with what a client's x-death says and keeps no last death (DL-109).
     std::optional<DeathHistory> before;
-    if (dying.envelope) {
+    if (dying.has_died()) {
         before = dying.envelope->history;
     } else {
         const MessageRef whole = state.whole(dying.message);
@@ -79,6 +79,10 @@ EnvelopeRef plan_envelope(const State& state, const Queue& source, const Dying& 
         envelope->routing_keys = keys_from_here(dying);
     }
     envelope->history = history_with(state, dying, std::move(death));
+    if (dying.envelope) {
+        envelope->annotations = dying.envelope->annotations;
+        envelope->error = dying.envelope->error;
+    }
     // Failures so far count in the target, too (DL-72).
     if (state.compatibility() == Compatibility::v4_3)
         envelope->delivery_count = dying.delivery_count;

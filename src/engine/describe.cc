@@ -98,6 +98,10 @@ class Description {
             text_ += " died " + death.queue + ' ' + std::string(to_string(death.reason)) + ' ' +
                      std::to_string(death.count) + " at " + std::to_string(death.first_time.us);
         }
+        for (const Annotation& annotation : envelope.annotations) {
+            text_ += " annotated " + annotation.key + '=' + display(annotation.simple);
+        }
+        if (envelope.error) text_ += " error " + envelope.error->condition;
     }
 
     void write_accounts() {

@@ -56,6 +56,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         delivery.envelope = std::move(entry.envelope);
         delivery.redelivered = entry.is_redelivered();
         delivery.counts = shown_counts(turn, queue, entry);
+        delivery.failed_deliveries = entry.delivery_count;
         consumed.delivered_auto_ack += 1;
         count(queue, channel, &Passage::delivered_auto_ack);
     } else {
@@ -64,6 +65,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         delivery.envelope = entry.envelope;
         delivery.redelivered = entry.is_redelivered();
         delivery.counts = shown_counts(turn, queue, entry);
+        delivery.failed_deliveries = entry.delivery_count;
         queue.mark_unacked(position);
         queue.unsettled_deliveries += 1;
         consumer.unsettled += 1;
@@ -73,6 +75,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         consumed.delivered_manual_ack += 1;
         count(queue, channel, &Passage::delivered_manual_ack);
     }
+    consumer.delivered += 1;
     if (delivery.redelivered) {
         consumed.redelivered += 1;
         count(queue, channel, &Passage::redelivered);

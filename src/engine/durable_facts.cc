@@ -106,6 +106,10 @@ void DurableFacts::project(const LetterKept& event) {
     if (is_durable(event.queue, event.position)) write(event);
 }
 
+void DurableFacts::project(const Annotated& event) {
+    if (is_durable(event.queue, event.position)) write(event);
+}
+
 // ------------------------------------------------------------------------- deaths
 
 std::vector<Placement> DurableFacts::durable_targets(const std::vector<Placement>& targets,

@@ -53,6 +53,7 @@ class DurableFacts final : public Recorder {
     void project(const DeadLettered& event);
     void project(const RefusedToDeath& event);
     void project(const LetterKept& event);
+    void project(const Annotated& event);
     void project(const LetterForwarded& event);
     void project(const PolicySet& event) { write(event); }
     void project(const PolicyCleared& event) { write(event); }

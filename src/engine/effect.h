@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace revenant::engine {
 
@@ -30,6 +31,7 @@ struct Deliver {
     EnvelopeRef envelope;
     bool redelivered = false;
     ShownCounts counts;
+    std::uint32_t failed_deliveries = 0;  // from whatever queue
 };
 
 // The publish with this sequence number is safe (or was refused by a queue). Per channel, confirms
@@ -43,6 +45,26 @@ struct Confirm {
 struct ReturnUnroutable {
     ChannelId channel;
     MessageRef message;
+    std::uint64_t sequence = 0;  // of the publish, if it wants a confirm
+};
+
+// Why a publish is refused that wanted to know. If the refusal is of a full queue a Confirm follows
+// that says no; otherwise none comes.
+struct PublishRefused {
+    ChannelId channel;
+    std::uint64_t sequence = 0;
+    std::string full_queue;
+    Refusal refusal;  // if no queue is full
+};
+
+// How a consumer stands with its credit.
+struct CreditState {
+    ChannelId channel;
+    std::uint32_t consumer = 0;
+    std::uint64_t delivered = 0;  // so far, in all
+    std::uint64_t until = 0;
+    std::uint64_t available = 0;  // ready in the queue
+    bool drained = false;         // the credit from delivered to until is gone
 };
 
 // --- answers: one per command that expects one, in the order of the commands ---
@@ -51,6 +73,24 @@ struct Answer {};  // nothing to tell but that it is done
 struct QueueAnswer {
     std::uint64_t message_count = 0;
     std::uint64_t consumer_count = 0;
+    bool created = false;
+};
+struct QueueDescription {
+    std::string name;
+    std::string type;
+    bool durable = false;
+    bool exclusive = false;
+    bool auto_delete = false;
+    Table arguments;
+    std::uint64_t message_count = 0;
+    std::uint64_t consumer_count = 0;
+};
+struct BindingDescription {
+    std::string routing_key;
+    Table arguments;
+};
+struct BindingsAnswer {
+    std::vector<BindingDescription> bindings;
 };
 struct CountAnswer {
     std::uint64_t message_count = 0;
@@ -63,9 +103,11 @@ struct GetAnswer {
     ShownCounts counts;
     std::uint64_t messages_left = 0;
 };
+using AnyAnswer = std::variant<Answer, QueueAnswer, CountAnswer, GetAnswer, QueueDescription,
+                               BindingsAnswer>;
 struct Done {
     ChannelId channel;
-    std::variant<Answer, QueueAnswer, CountAnswer, GetAnswer> answer;
+    AnyAnswer answer;
 };
 // Publishes and settlements have no answer of their own; a refusal says which kind it refuses.
 enum class RefusedCommand : std::uint8_t { publish, settlement, answered };
@@ -99,8 +141,8 @@ struct Notice {
     std::string text;
 };
 
-using Effect = std::variant<Deliver, Confirm, ReturnUnroutable, Done, Refuse, CancelConsumer,
-                            ConnectionClosed, DeliveriesPaused, Notice>;
+using Effect = std::variant<Deliver, Confirm, ReturnUnroutable, PublishRefused, CreditState, Done,
+                            Refuse, CancelConsumer, ConnectionClosed, DeliveriesPaused, Notice>;
 
 // The channel or connection an effect is meant for; 0 for a notice, which is meant for operators.
 inline std::uint64_t addressee(const Effect& effect) {

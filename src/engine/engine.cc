@@ -2,8 +2,10 @@
 
 #include "base/check.h"
 #include "engine/consumers.h"
+#include "engine/credit.h"
 #include "engine/dispatch.h"
 #include "engine/expiry.h"
+#include "engine/inquiry.h"
 #include "engine/memory_budget.h"
 #include "engine/outbox.h"
 #include "engine/policy_change.h"
@@ -60,6 +62,15 @@ Result<void, Refusal> work(Turn& turn, const Bind& c) {
 Result<void, Refusal> work(Turn& turn, const Unbind& c) {
     return answer<yes>(turn, c.channel, unbind(turn, c));
 }
+Result<void, Refusal> work(Turn& turn, const CheckTarget& c) {
+    return answer<yes>(turn, c.channel, check_target(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const DescribeQueue& c) {
+    return answer<yes>(turn, c.channel, describe_queue(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const ListBindings& c) {
+    return answer<yes>(turn, c.channel, list_bindings(turn, c));
+}
 Result<void, Refusal> work(Turn& turn, Publish&& c) {
     const ChannelId channel = c.channel;
     return answer<no>(turn, channel, publish(turn, std::move(c)));
@@ -70,6 +81,10 @@ Result<void, Refusal> work(Turn& turn, const SetQos& c) {
 }
 Result<void, Refusal> work(Turn& turn, const Consume& c) {
     return answer<yes>(turn, c.channel, consume(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const SetCredit& c) {
+    set_credit(turn, c);
+    return {};
 }
 Result<void, Refusal> work(Turn& turn, const Cancel& c) {
     cancel(turn, c);
@@ -82,7 +97,7 @@ Result<void, Refusal> work(Turn& turn, const Settle& c) {
     return answer<no>(turn, c.channel, settle(turn, c));
 }
 Result<void, Refusal> work(Turn& turn, const Recover& c) {
-    return_all(turn, *turn.attached().find_channel(c.channel), /*delivery_failed=*/false);
+    return_all(turn, *turn.attached().find_channel(c.channel), {.kind = OutcomeKind::released});
     return answer<yes>(turn, c.channel, Result<void, Refusal>{});
 }
 Result<void, Refusal> work(Turn& turn, const SetPolicy& c) {
@@ -131,6 +146,7 @@ void Engine::finish(Turn& turn) {
         work_left_ = true;
     }
     if (!dirty_queues_.empty()) work_left_ = true;
+    if (!attached_.draining().empty()) answer_drains(turn);
     if (recorder_ != nullptr) recorder_->turn_ended();
     keep_memory_budget(state_);
 }
@@ -141,12 +157,12 @@ Timestamp Engine::next_deadline() const {
 
 void Engine::refuse(Turn& turn, Refuse refuse) {
     // First the channel ends, so that whoever reads the refusal finds its messages back in place.
-    close_channel(turn, refuse.channel);
+    close_channel(turn, {refuse.channel});
     turn.effects().request(std::move(refuse));
 }
 
-void Engine::close_channel(Turn& turn, ChannelId id) {
-    Channel* const channel = attached_.find_channel(id);
+void Engine::close_channel(Turn& turn, const CloseChannel& command) {
+    Channel* const channel = attached_.find_channel(command.channel);
     if (channel == nullptr) return;
     channel->transaction.reset();
     // The deliveries go back first: nobody else could take them while a consumer of this channel is
@@ -157,9 +173,12 @@ void Engine::close_channel(Turn& turn, ChannelId id) {
         channel->unsettled.find(delivery)->state = Unsettled::State::waiting;
     }
     channel->closing = true;
-    return_all(turn, *channel, /*delivery_failed=*/true);
+    return_all(turn, *channel,
+               {.kind = OutcomeKind::released,
+                .delivery_failed = true,
+                .forgiven_by_quorum_queues = command.detached});
     cancel_all(turn, *channel);
-    attached_.close_channel(id);
+    attached_.close_channel(command.channel);
     state_.traffic().channels_closed += 1;
 }
 
@@ -185,7 +204,7 @@ void Engine::run(Turn&, OpenConnection&& command) {
 
 void Engine::run(Turn& turn, CloseConnection&& command) {
     if (Connection* const connection = attached_.find_connection(command.connection)) {
-        while (!connection->channels.empty()) close_channel(turn, connection->channels.back());
+        while (!connection->channels.empty()) close_channel(turn, {connection->channels.back()});
         while (!connection->exclusive_queues.empty()) {
             remove_queue(turn, *state_.find_queue(connection->exclusive_queues.back()));
         }
@@ -210,7 +229,7 @@ void Engine::run(Turn&, OpenChannel&& command) {
 }
 
 void Engine::run(Turn& turn, CloseChannel&& command) {
-    close_channel(turn, command.channel);
+    close_channel(turn, command);
     turn.done(command.channel, Answer{});
 }
 

@@ -46,7 +46,7 @@ class Engine {
     Turn begin(Timestamp now);
     void finish(Turn& turn);
     void refuse(Turn& turn, Refuse refuse);
-    void close_channel(Turn& turn, ChannelId channel);
+    void close_channel(Turn& turn, const CloseChannel& command);
 
     void run(Turn& turn, OpenConnection&& command);
     void run(Turn& turn, CloseConnection&& command);

@@ -137,10 +137,17 @@ struct CompatibilitySet {
     Compatibility compatibility = Compatibility::v4_3;
 };
 
+// A consumer gave a message back with something to remember: it stays where it is, in this envelope.
+struct Annotated {
+    QueueId queue;
+    Position position;
+    EnvelopeRef envelope;
+};
+
 using Event = std::variant<ExchangeDeclared, ExchangeDeleted, QueueDeclared, QueueDeleted, Purged,
                            Bound, Unbound, Enqueued, Removed, Returned, Delayed, DelayEnded,
                            DeadLettered, RefusedToDeath, LetterKept, LetterForwarded, PolicySet,
-                           PolicyCleared, CompatibilitySet>;
+                           PolicyCleared, CompatibilitySet, Annotated>;
 
 // Where the facts of a turn are written down, in order, each before it is applied. Not called when
 // nobody keeps a record.

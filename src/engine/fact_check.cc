@@ -70,6 +70,9 @@ class FactCheck {
     bool operator()(const PolicySet&) const { return true; }
     bool operator()(const PolicyCleared&) const { return true; }
     bool operator()(const CompatibilitySet&) const { return true; }
+    bool operator()(const Annotated& fact) const {
+        return fact.envelope && is_taken(fact.queue, fact.position);
+    }
 
   private:
     template <typename BindingFact>

@@ -161,5 +161,11 @@ template <typename Archive>
 void fields(Archive& a, CompatibilitySet& event) {
     a(event.compatibility);
 }
+template <typename Archive>
+void fields(Archive& a, Annotated& event) {
+    a(event.queue);
+    a(event.position);
+    a.envelope(event.envelope);
+}
 
 }  // namespace revenant::engine

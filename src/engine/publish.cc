@@ -75,6 +75,29 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
     return true;
 }
 
+void tell_full_queue(Turn& turn, const Publish& command, const Queue& queue) {
+    if (command.confirm_sequence == 0) return;
+    turn.effects().request(
+        PublishRefused{command.channel, command.confirm_sequence, queue.name(), {}});
+}
+
+// Why the exchange does not take the message.
+std::optional<Refusal> refusal_of(Turn& turn, Publish& command) {
+    const std::string_view name = command.message->exchange();
+    const Exchange* const exchange = turn.state().find_exchange(name);
+    if (exchange == nullptr) {
+        return Refusal{RefusalKind::not_found, "no " + turn.exchange_phrase(name)};
+    }
+    if (exchange->declaration.internal) {
+        return Refusal{RefusalKind::access_refused,
+                       "cannot publish to internal " + turn.exchange_phrase(name)};
+    }
+    if (command.refusal_if_topic && exchange->declaration.type == ExchangeType::topic) {
+        return std::move(command.refusal_if_topic);
+    }
+    return std::move(command.refusal);
+}
+
 }  // namespace
 
 bool route_publish(Turn& turn, const Publish& command) {
@@ -93,7 +116,9 @@ bool route_publish(Turn& turn, const Publish& command) {
         for (Queue* const queue : find_queues(turn, channel, *exchange, message, scratch)) {
             routed = true;
             exchange->published_out += 1;
-            if (!enter(turn, *queue, command.message)) accepted = false;
+            if (enter(turn, *queue, command.message)) continue;
+            if (accepted && command.tell_refusal) tell_full_queue(turn, command, *queue);
+            accepted = false;
         }
     }
     if (routed) {
@@ -101,7 +126,8 @@ bool route_publish(Turn& turn, const Publish& command) {
     } else if (command.mandatory) {
         traffic.unroutable_returned += 1;
         channel.passage.unroutable_returned += 1;
-        turn.effects().request(ReturnUnroutable{command.channel, command.message});
+        turn.effects().request(
+            ReturnUnroutable{command.channel, command.message, command.confirm_sequence});
     } else {
         traffic.unroutable_dropped += 1;
         channel.passage.unroutable_dropped += 1;
@@ -121,19 +147,12 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
     traffic.message_sizes.observe(command.message->body_size());
     channel.passage.published += 1;
     if (command.confirm_sequence != 0) traffic.received_confirm += 1;
-    const std::string_view name = command.message->exchange();
-    const Exchange* const exchange = turn.state().find_exchange(name);
-    if (exchange == nullptr) {
-        return Unexpected{Refusal{RefusalKind::not_found, "no " + turn.exchange_phrase(name)}};
+    if (auto refusal = refusal_of(turn, command)) {
+        if (!command.tell_refusal) return Unexpected{std::move(*refusal)};
+        turn.effects().request(
+            PublishRefused{command.channel, command.confirm_sequence, {}, std::move(*refusal)});
+        return {};
     }
-    if (exchange->declaration.internal) {
-        return Unexpected{Refusal{RefusalKind::access_refused,
-                                  "cannot publish to internal " + turn.exchange_phrase(name)}};
-    }
-    if (command.refusal_if_topic && exchange->declaration.type == ExchangeType::topic) {
-        return Unexpected{*command.refusal_if_topic};
-    }
-    if (command.refusal) return Unexpected{*std::move(command.refusal)};
     if (channel.transaction) {
         channel.transaction->publishes.push_back(std::move(command));
         return {};

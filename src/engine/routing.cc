@@ -194,10 +194,18 @@ const Table& RoutingInput::headers() const {
     if (headers_) return *headers_;
     headers_ = message().headers();
     if (envelope_ != nullptr) {
-        const auto add = [&](const char* name, std::string_view text) {
+        const auto set = [&](std::string_view name, Value value) {
             std::erase_if(*headers_, [&](const Field& field) { return field.name == name; });
-            headers_->push_back({name, Value::string(text)});
+            headers_->push_back({std::string(name), std::move(value)});
         };
+        const auto add = [&](std::string_view name, std::string_view text) {
+            set(name, Value::string(text));
+        };
+        for (const Annotation& annotation : envelope_->annotations) {
+            if (annotation.simple.type != ValueType::void_value) {
+                set(annotation.key, annotation.simple);
+            }
+        }
         const DeathHistory& history = envelope_->history;
         add("x-first-death-queue", history.first.queue);
         add("x-first-death-reason", to_string(history.first.reason));

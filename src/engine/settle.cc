@@ -77,7 +77,45 @@ class DeathRun {
     boost::container::small_vector<Position, 8> positions_;  // a single rejection allocates nothing
 };
 
-void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outcome, DeathRun& run) {
+bool counts_as_failure(const Outcome& outcome, const Queue& queue) {
+    return outcome.delivery_failed && !(outcome.forgiven_by_quorum_queues && queue.is_quorum());
+}
+
+// Over those it has: a key is there once.
+void merge(std::vector<Annotation>& annotations, const std::vector<Annotation>& added) {
+    for (const Annotation& one : added) {
+        const auto known =
+            std::find_if(annotations.begin(), annotations.end(),
+                         [&](const Annotation& other) { return other.key == one.key; });
+        if (known == annotations.end()) {
+            annotations.push_back(one);
+        } else {
+            *known = one;
+        }
+    }
+}
+
+// Keeps with the message what the consumer said of it: annotations only in quorum queues (DL-203),
+// an error where it may be read one day.
+void remember_details(Turn& turn, Queue& queue, Position position, const OutcomeDetails& details) {
+    const bool annotates = queue.is_quorum() && !details.annotations.empty();
+    const bool tells_error = details.error && queue.settings.dead_letter_exchange;
+    if (!annotates && !tells_error) return;
+    const Entry& entry = queue.at(position);
+    auto* const envelope = entry.envelope ? new Envelope(*entry.envelope) : new Envelope;
+    EnvelopeRef owned = EnvelopeRef::adopt(envelope);
+    if (!entry.envelope) {
+        envelope->exchange = entry.message->exchange();
+        envelope->routing_keys = {std::string(entry.message->routing_key())};
+    }
+    if (annotates) merge(envelope->annotations, details.annotations);
+    if (tells_error) envelope->error = details.error;
+    turn.emit(Annotated{queue.id(), position, std::move(owned)});
+}
+
+void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlement& settlement,
+                DeathRun& run) {
+    const Outcome& outcome = settlement.outcome;
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
     Queue& queue = *unsettled.queue;
     if (outcome.kind == OutcomeKind::accepted) {
@@ -90,6 +128,9 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outco
         return;
     }
     const Position position{unsettled.position};
+    if (settlement.details != nullptr) {
+        remember_details(turn, queue, position, *settlement.details);
+    }
     switch (outcome.kind) {
         case OutcomeKind::accepted:
             turn.remove(queue, position, Ending::acknowledged);
@@ -103,7 +144,7 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outco
         }
         case OutcomeKind::released:
             if (const auto reason =
-                    return_delivery(turn, queue, position, outcome.delivery_failed)) {
+                    return_delivery(turn, queue, position, counts_as_failure(outcome, queue))) {
                 run.add(queue, position, *reason);
             }
             break;
@@ -113,16 +154,17 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, Outcome outco
 }  // namespace
 
 void settle_deliveries(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
-                       Outcome outcome) {
+                       const Settlement& settlement) {
     DeathRun run(turn);
     for (const DeliveryId delivery : deliveries) {
-        settle_one(turn, channel, delivery, outcome, run);
+        settle_one(turn, channel, delivery, settlement, run);
     }
     run.finish();
 }
 
 Result<void, Refusal> settle(Turn& turn, const Settle& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
+    const Settlement settlement{command.outcome, command.details.get()};
     std::vector<DeliveryId> deliveries;
     const bool all = command.multiple && command.delivery.value == 0;
     const DeliveryId last = all ? channel.unsettled.newest() : command.delivery;
@@ -133,7 +175,7 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
         }
     }
     if (!command.multiple && !channel.transaction) {
-        settle_deliveries(turn, channel, {&command.delivery, 1}, command.outcome);
+        settle_deliveries(turn, channel, {&command.delivery, 1}, settlement);
         return {};
     }
     if (command.multiple) {
@@ -148,13 +190,13 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
         }
         return {};
     }
-    settle_deliveries(turn, channel, deliveries, command.outcome);
+    settle_deliveries(turn, channel, deliveries, settlement);
     return {};
 }
 
-void return_all(Turn& turn, Channel& channel, bool delivery_failed) {
-    settle_deliveries(turn, channel, waiting_up_to(channel, channel.unsettled.newest()),
-                      {OutcomeKind::released, delivery_failed});
+void return_all(Turn& turn, Channel& channel, Outcome outcome) {
+    CHECK(outcome.kind == OutcomeKind::released);
+    settle_deliveries(turn, channel, waiting_up_to(channel, channel.unsettled.newest()), {outcome});
 }
 
 }  // namespace revenant::engine

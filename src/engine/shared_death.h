@@ -25,6 +25,7 @@ struct Dying {
     const MessageRef& message;
     const EnvelopeRef& envelope;
     std::uint32_t delivery_count = 0;
+    bool has_died() const { return envelope && envelope->died(); }  // before
 };
 
 struct DeathPlan {

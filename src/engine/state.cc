@@ -387,6 +387,12 @@ void State::apply_one(const DelayEnded& event) {
     if (queue->deadline(event.to) != never) schedule_block(*queue, event.to);
 }
 
+void State::apply_one(const Annotated& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    queue->at(event.position).envelope = event.envelope;
+}
+
 void State::apply_one(const DeadLettered& event) {
     Queue* const source = find_queue(event.source);
     CHECK(source != nullptr);

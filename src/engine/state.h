@@ -102,6 +102,7 @@ class State {
     void apply_one(const Returned& event);
     void apply_one(const Delayed& event);
     void apply_one(const DelayEnded& event);
+    void apply_one(const Annotated& event);
     void apply_one(const DeadLettered& event);
     void apply_one(const RefusedToDeath& event);
     void apply_one(const LetterKept& event);

@@ -320,7 +320,7 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
     turn.state().traffic().queues_declared += 1;
     turn.state().traffic().queues_created += 1;
     note_use(turn, *turn.state().find_queue(id));
-    return QueueAnswer{0, 0};
+    return QueueAnswer{.created = true};
 }
 
 void remove_queue(Turn& turn, Queue& queue) {

@@ -35,7 +35,7 @@ Result<void, Refusal> commit(Turn& turn, const Commit& command) {
         run.push_back(work.settlements[i].delivery);
         const bool last = i + 1 == work.settlements.size();
         if (last || work.settlements[i + 1].outcome != work.settlements[i].outcome) {
-            settle_deliveries(turn, channel, run, work.settlements[i].outcome);
+            settle_deliveries(turn, channel, run, {work.settlements[i].outcome});
             run.clear();
         }
     }

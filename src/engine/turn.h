@@ -75,7 +75,7 @@ class Turn {
     }
     std::vector<Queue*>& dirty_queues() { return dirty_queues_; }
 
-    void done(ChannelId channel, std::variant<Answer, QueueAnswer, CountAnswer, GetAnswer> answer) {
+    void done(ChannelId channel, AnyAnswer answer) {
         effects_.request(Done{channel, std::move(answer)});
     }
 

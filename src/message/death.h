@@ -79,6 +79,9 @@ struct Envelope : RefCounted<Envelope> {
     std::uint32_t delivery_count = 0;
     std::vector<Annotation> annotations;  // at most one of each key
     std::optional<DeathError> error;
+
+    // Otherwise a consumer only annotated it, and it still stands where it was published to.
+    bool died() const { return !history.deaths.empty(); }
 };
 using EnvelopeRef = Ref<const Envelope>;
 

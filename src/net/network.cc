@@ -1,6 +1,5 @@
 #include "net/network.h"
 
-#include "amqp091/channel.h"
 #include "net/listener.h"
 #include "net/socket.h"
 
@@ -12,54 +11,29 @@
 namespace revenant::net {
 namespace {
 
-std::string_view state_name(const amqp091::Connection& connection) {
-    using State = amqp091::Connection::State;
-    switch (connection.state()) {
-        case State::greeting:
-        case State::starting:
-            return "starting";
-        case State::tuning:
-            return "tuning";
-        case State::opening:
-        case State::moving:
-            return "opening";
-        case State::running:
-            return connection.blocked() ? "blocked" : "running";
-        case State::leaving:
-        case State::failing:
-        case State::closing:
-        case State::parting:
-            return "closing";
-        case State::dropping:
-        case State::closed:
-            break;
-    }
-    return "closed";
-}
-
 runtime::ConnectionView view(const Socket& socket) {
-    const amqp091::Connection& connection = socket.connection();
+    protocol::ConnectionFacts facts = socket.connection().facts();
     runtime::ConnectionView shown;
-    shown.id = connection.id();
+    shown.id = facts.id;
     shown.name = socket.name();
-    shown.user = connection.user();
-    shown.vhost = connection.vhost();
-    shown.state = std::string(state_name(connection));
-    shown.mechanism = std::string(connection.mechanism());
-    shown.client_properties = connection.client_properties();
-    connection.for_each_channel([&](const amqp091::Channel& channel) {
-        shown.channels.push_back({channel.id(), channel.number(), channel.confirming()});
-    });
-    std::sort(shown.channels.begin(), shown.channels.end(),
-              [](const auto& a, const auto& b) { return a.number < b.number; });
-    shown.frame_max = connection.frame_max();
-    shown.heartbeat_seconds = connection.heartbeat_seconds();
+    shown.protocol = std::move(facts.protocol);
+    shown.user = std::move(facts.user);
+    shown.vhost = std::move(facts.vhost);
+    shown.state = std::move(facts.state);
+    shown.mechanism = std::move(facts.mechanism);
+    shown.client_properties = std::move(facts.client_properties);
+    for (const protocol::ChannelFacts& channel : facts.channels) {
+        shown.channels.push_back({channel.id, channel.number, channel.confirming});
+    }
+    shown.frame_max = facts.frame_max;
+    shown.channel_max = facts.channel_max;
+    shown.heartbeat_seconds = facts.heartbeat_seconds;
+    shown.container_id = std::move(facts.container_id);
     shown.received_bytes = socket.received_bytes();
     shown.sent_bytes = socket.sent_bytes();
     shown.received_count = socket.received_count();
     shown.sent_count = socket.sent_count();
-    shown.unsent_bytes = connection.unsent_bytes();
-    shown.channel_max = connection.channel_max();
+    shown.unsent_bytes = socket.connection().output().unsent_bytes();
     shown.connected_at = socket.connected_at();
     if (auto tls = socket.tls()) {
         shown.tls =

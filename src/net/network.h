@@ -1,7 +1,7 @@
 // Network: the listeners and all sockets of the node.
 #pragma once
 
-#include "amqp091/host.h"
+#include "protocol/host.h"
 #include "base/result.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
@@ -31,7 +31,7 @@ struct SocketOptions {
 };
 
 struct NetworkSettings {
-    amqp091::ConnectionSettings connection;
+    protocol::ConnectionSettings connection;
     tls::CertificateLogin certificate_login;
     SocketOptions sockets = {};
     std::shared_ptr<runtime::LoginGuard> login_guard = nullptr;  // none: nobody has to wait

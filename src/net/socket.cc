@@ -1,5 +1,6 @@
 #include "net/socket.h"
 
+#include "amqp091/connection.h"
 #include "base/check.h"
 
 #include <unistd.h>
@@ -19,7 +20,7 @@ constexpr int writes_per_flush = 16;
 constexpr std::size_t idle_buffer_bytes = 1024;
 
 // Commands straight into the engine of a vhost at home on this reactor.
-class NearPort final : public amqp091::Port {
+class NearPort final : public protocol::Port {
   public:
     NearPort(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor)
         : vhost_(std::move(vhost)), reactor_(reactor) {}
@@ -39,7 +40,7 @@ class NearPort final : public amqp091::Port {
 };
 
 // Commands by letter to the reactor where the vhost is at home.
-class FarPort final : public amqp091::Port {
+class FarPort final : public protocol::Port {
   public:
     FarPort(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor)
         : vhost_(std::move(vhost)), reactor_(reactor), home_(vhost_->home().index()) {}
@@ -171,7 +172,7 @@ void Socket::flush() {
 }
 
 void Socket::send() {
-    amqp091::Output& output = connection_->output();
+    protocol::Output& output = connection_->output();
     for (int i = 0; i < writes_per_flush && !output.empty(); ++i) {
         std::array<std::string_view, parts_per_write> parts;
         const std::size_t count = output.gather(parts);
@@ -251,27 +252,27 @@ void Socket::close_forced(std::string_view reason) {
 
 // ------------------------------------------------------------------------- host
 
-amqp091::VhostAnswer Socket::open_vhost(std::string_view vhost, std::string_view user) {
+protocol::VhostAnswer Socket::open_vhost(std::string_view vhost, std::string_view user) {
     vhost_ = network_.broker().find_vhost(vhost);
-    if (!vhost_) return amqp091::VhostRefused{"vhost " + std::string(vhost) + " not found"};
-    if (auto refusal = network_.broker().admit(vhost, user)) return amqp091::VhostRefused{*refusal};
+    if (!vhost_) return protocol::VhostRefused{"vhost " + std::string(vhost) + " not found"};
+    if (auto refusal = network_.broker().admit(vhost, user)) return protocol::VhostRefused{*refusal};
     admitted_ = true;
     admitted_vhost_ = std::string(vhost);
     admitted_user_ = std::string(user);
     runtime::Reactor& place = network_.broker().place(*vhost_);
     if (&place == reactor_) return enter_vhost();
     moving_to_ = &place;
-    return amqp091::VhostElsewhere{};
+    return protocol::VhostElsewhere{};
 }
 
-amqp091::VhostAnswer Socket::enter_vhost() {
+protocol::VhostAnswer Socket::enter_vhost() {
     if (&vhost_->home() == reactor_) {
         port_ = std::make_unique<NearPort>(vhost_, *reactor_);
     } else {
         port_ = std::make_unique<FarPort>(vhost_, *reactor_);
     }
     connection_sink_ = reactor_->register_sink(*connection_);
-    return amqp091::VhostOpened{port_.get(), ConnectionId{connection_sink_}};
+    return protocol::VhostOpened{port_.get(), ConnectionId{connection_sink_}};
 }
 
 void Socket::move_to(runtime::Reactor& reactor) {

@@ -2,9 +2,9 @@
 // and may move once, when the vhost is known.
 #pragma once
 
-#include "amqp091/connection.h"
 #include "net/network.h"
 #include "net/stream.h"
+#include "protocol/connection.h"
 #include "runtime/broker.h"
 #include "runtime/reactor.h"
 
@@ -25,7 +25,7 @@ struct SocketPeer {
 class Socket final : public runtime::Source,
                      public runtime::Flushable,
                      public runtime::Ticking,
-                     public amqp091::Host {
+                     public protocol::Host {
   public:
     Socket(Network& network, runtime::Reactor& reactor, int descriptor,
            std::unique_ptr<Stream> stream, std::string name, SocketPeer peer);
@@ -40,7 +40,7 @@ class Socket final : public runtime::Source,
     void flush() override;
     void tick(Timestamp now) override;
 
-    // amqp091::Host
+    // protocol::Host
     const std::shared_ptr<const AccessTable>& access() override { return reactor_->access(); }
     PeerPlace peer_place() const override { return peer_.place; }
     bool must_not_log_in_yet() override;
@@ -48,7 +48,7 @@ class Socket final : public runtime::Source,
     std::optional<std::string> certificate_user() const override {
         return stream_->certificate_user();
     }
-    amqp091::VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
+    protocol::VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
     ChannelId register_channel(engine::EffectSink& sink) override;
     void release_channel(ChannelId channel) override;
     std::string random_name(std::string_view prefix) override;
@@ -60,7 +60,7 @@ class Socket final : public runtime::Source,
 
     const std::string& name() const { return name_; }
     std::optional<tls::TlsView> tls() const { return stream_->tls(); }
-    const amqp091::Connection& connection() const { return *connection_; }
+    const protocol::Connection& connection() const { return *connection_; }
     std::uint64_t received_bytes() const { return received_bytes_; }
     std::uint64_t sent_bytes() const { return sent_bytes_; }
     // How often something was read and written.
@@ -79,7 +79,7 @@ class Socket final : public runtime::Source,
     void update_interest();
     void close();
     void move_to(runtime::Reactor& reactor);
-    amqp091::VhostAnswer enter_vhost();
+    protocol::VhostAnswer enter_vhost();
 
     Network& network_;
     runtime::Reactor* reactor_;
@@ -97,7 +97,7 @@ class Socket final : public runtime::Source,
     bool admitted_ = false;
     std::string admitted_vhost_;
     std::string admitted_user_;
-    std::unique_ptr<amqp091::Port> port_;
+    std::unique_ptr<protocol::Port> port_;
     std::uint64_t connection_sink_ = 0;
     std::string pending_;  // an incomplete frame
     std::uint64_t received_bytes_ = 0;
@@ -106,7 +106,7 @@ class Socket final : public runtime::Source,
     std::uint64_t sent_count_ = 0;
     Timestamp connected_at_;
     // Last: it may use everything above while it goes.
-    std::unique_ptr<amqp091::Connection> connection_;
+    std::unique_ptr<protocol::Connection> connection_;
 };
 
 }  // namespace revenant::net

@@ -71,7 +71,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& into) 
         "--adopt-vhosts", [&said] { said("--adopt-vhosts", "adopt_vhosts", "true"); },
         "After the loss of the catalog: virtual hosts whose directories are there exist again");
     app.set_version_flag("--version", "revenant 0.1.0, compatible with RabbitMQ " +
-                                          amqp091::ConnectionSettings{}.version);
+                                          protocol::ConnectionSettings{}.version);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

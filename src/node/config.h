@@ -2,7 +2,7 @@
 // config_keys is the table of everything that can be said; configuration puts the sources together.
 #pragma once
 
-#include "amqp091/host.h"
+#include "protocol/host.h"
 #include "catalog/catalog.h"
 #include "net/network.h"
 #include "tls/peer.h"
@@ -86,7 +86,7 @@ struct Config {
     std::optional<std::uint64_t> disk_free_limit_bytes = 50'000'000;
     double disk_free_limit_share = 0;  // of the machine's memory
 
-    amqp091::ConnectionSettings connection;
+    protocol::ConnectionSettings connection;
     net::SocketOptions sockets;
     // By the name behind auth_mechanisms; none: those of the connection settings.
     std::map<std::string, Mechanism, std::less<>> mechanisms;

@@ -207,7 +207,7 @@ Result<Ready, std::string> Node::start() {
     REVENANT_TRY(const bool known, broker_->open());
     broker_->start();
     REVENANT_TRY_VOID(fill(known));
-    amqp091::ConnectionSettings connection = config_.connection;
+    protocol::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
     network_ = std::make_unique<net::Network>(
         net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets,

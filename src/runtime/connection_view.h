@@ -33,6 +33,7 @@ struct TlsFacts {
 struct ConnectionView {
     ConnectionId id;  // none before the vhost is open
     std::string name;
+    std::string protocol;  // AMQP 0-9-1, AMQP 1.0
     std::string user;
     std::string vhost;
     std::string state;
@@ -47,6 +48,7 @@ struct ConnectionView {
     std::uint64_t sent_count = 0;
     std::uint64_t unsent_bytes = 0;
     std::uint16_t channel_max = 0;
+    std::string container_id;  // AMQP 1.0 only
     Timestamp connected_at;
     std::optional<TlsFacts> tls;
 };

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "amqp091/connection.h"
-#include "amqp091/host.h"
+#include "protocol/host.h"
 #include "catalog/catalog.h"
 #include "engine/engine.h"
 

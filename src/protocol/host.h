@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace revenant::amqp091 {
+namespace revenant::protocol {
 
 // Commands to the engine of one virtual host, handled in the order they are sent. Effects come back
 // through the EffectSink the host registered, perhaps before send() returns.
@@ -87,4 +87,4 @@ class Host {
     virtual void note(std::string_view text) = 0;
 };
 
-}  // namespace revenant::amqp091
+}  // namespace revenant::protocol

@@ -1,10 +1,10 @@
-#include "amqp091/output.h"
+#include "protocol/output.h"
 
 #include "base/check.h"
 
 #include <algorithm>
 
-namespace revenant::amqp091 {
+namespace revenant::protocol {
 namespace {
 
 // A buffer that grew beyond this in a burst is given back when the burst is over; what remains is
@@ -82,4 +82,4 @@ void Output::shrink_to_idle() {
     if (shared_.capacity() > 0) std::vector<Shared>().swap(shared_);
 }
 
-}  // namespace revenant::amqp091
+}  // namespace revenant::protocol

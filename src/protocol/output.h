@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace revenant::amqp091 {
+namespace revenant::protocol {
 
 class Output {
   public:
@@ -55,4 +55,4 @@ class Output {
     std::size_t sent_ = 0;
 };
 
-}  // namespace revenant::amqp091
+}  // namespace revenant::protocol

@@ -1,0 +1,95 @@
+// NumberedRing: things that get consecutive numbers and leave in about that order, so that finding
+// and removing one costs O(1). `Slot` is copyable, cheap, and says with is_free() that nothing is in
+// it, as one made by default does.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace revenant {
+
+template <typename Slot>
+class NumberedRing {
+  public:
+    // The next number, which nothing takes.
+    std::uint64_t skip() {
+        if (count_ == 0) {
+            first_ = next_ + 1;
+            return next_++;
+        }
+        return add({});
+    }
+    std::uint64_t add(Slot slot) {
+        if (next_ - first_ == slots_.size()) make_room();
+        if (!slot.is_free()) count_ += 1;
+        at(next_) = slot;
+        return next_++;
+    }
+    Slot* find(std::uint64_t number) {
+        if (number >= next_) return nullptr;
+        if (number < first_) {
+            const auto straggler = stragglers_.find(number);
+            return straggler == stragglers_.end() ? nullptr : &straggler->second;
+        }
+        Slot& found = at(number);
+        return found.is_free() ? nullptr : &found;
+    }
+    void remove(std::uint64_t number) {
+        if (number < first_) {
+            stragglers_.erase(number);
+            return;
+        }
+        at(number) = {};
+        count_ -= 1;
+        while (first_ < next_ && at(first_).is_free()) ++first_;
+    }
+    // Every number that is taken up to and including `last`, in order. Nothing may change meanwhile.
+    template <typename Visit>
+    void for_each_up_to(std::uint64_t last, Visit visit) {
+        for (auto& [number, slot] : stragglers_) {
+            if (number > last) return;
+            visit(number, slot);
+        }
+        for (std::uint64_t number = first_; number < next_ && number <= last; ++number) {
+            if (!at(number).is_free()) visit(number, at(number));
+        }
+    }
+    std::uint64_t count() const { return count_ + stragglers_.size(); }
+    std::uint64_t newest() const { return next_ - 1; }
+
+  private:
+    static constexpr std::size_t slots_min = 16;
+    // A ring of at least this size with less than an eighth in use is thinned out, not doubled.
+    static constexpr std::size_t thinned_slots = 1024;
+
+    Slot& at(std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
+    void make_room() {
+        if (slots_.size() >= thinned_slots && count_ < slots_.size() / 8) {
+            const std::uint64_t middle = first_ + slots_.size() / 2;
+            for (; first_ < middle; ++first_) {
+                if (at(first_).is_free()) continue;
+                stragglers_.emplace(first_, at(first_));
+                count_ -= 1;
+            }
+            return;
+        }
+        std::vector<Slot> larger(std::max(slots_min, slots_.size() * 2));
+        for (std::uint64_t number = first_; number < next_; ++number) {
+            larger[number & (larger.size() - 1)] = at(number);
+        }
+        slots_ = std::move(larger);
+    }
+
+    std::vector<Slot> slots_;
+    // Old ones that stay while thousands after them leave. In the ring they would stretch it without
+    // bound.
+    std::map<std::uint64_t, Slot> stragglers_;
+    std::uint64_t first_ = 1;  // nothing in the ring before it is taken
+    std::uint64_t next_ = 1;
+    std::uint64_t count_ = 0;  // of those in the ring
+};
+
+}  // namespace revenant

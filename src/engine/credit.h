@@ -1,0 +1,14 @@
+// Credit: a consumer of AMQP 1.0 says how many messages it may be given, and may take back what
+// its queue cannot use.
+#pragma once
+
+#include "engine/turn.h"
+
+namespace revenant::engine {
+
+void set_credit(Turn& turn, const SetCredit& command);
+// At the end of a turn, when everything was handed out that could be: consumers that wanted to be
+// drained lose the rest of their credit and are told.
+void answer_drains(Turn& turn);
+
+}  // namespace revenant::engine

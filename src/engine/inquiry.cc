@@ -1,0 +1,77 @@
+#include "engine/inquiry.h"
+
+#include "engine/topology.h"
+
+#include <algorithm>
+
+namespace revenant::engine {
+namespace {
+
+Unexpected<Refusal> not_found(std::string phrase) {
+    return Unexpected{Refusal{RefusalKind::not_found, "no " + std::move(phrase)}};
+}
+
+std::string_view name_of(const Destination& destination) {
+    return destination.queue != nullptr ? std::string_view(destination.queue->name())
+                                        : destination.exchange->name();
+}
+
+bool is_asked_for(const Binding& binding, const ListBindings& command) {
+    const bool to_queue = binding.destination.queue != nullptr;
+    return to_queue == (command.destination_kind == DestinationKind::queue) &&
+           binding.routing_key == command.routing_key &&
+           name_of(binding.destination) == command.destination;
+}
+
+}  // namespace
+
+Result<void, Refusal> check_target(Turn& turn, const CheckTarget& command) {
+    const Exchange* const exchange = turn.state().find_exchange(command.exchange);
+    if (exchange == nullptr) return not_found(turn.exchange_phrase(command.exchange));
+    if (exchange->declaration.internal) {
+        return Unexpected{
+            Refusal{RefusalKind::access_refused,
+                    "forbidden to publish to internal " + turn.exchange_phrase(command.exchange)}};
+    }
+    if (!command.queue.empty() && turn.state().find_queue(command.queue) == nullptr) {
+        return not_found(turn.queue_phrase(command.queue));
+    }
+    return {};
+}
+
+Result<QueueDescription, Refusal> describe_queue(Turn& turn, const DescribeQueue& command) {
+    const Channel& channel = *turn.attached().find_channel(command.channel);
+    REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.name));
+    const QueueDeclaration& declared = queue->declaration;
+    return QueueDescription{declared.name,
+                            declared.kind == QueueKind::quorum ? "quorum" : "classic",
+                            declared.durable,
+                            declared.exclusive,
+                            declared.auto_delete,
+                            declared.arguments,
+                            queue->ready_count(),
+                            queue->consumers.all.size()};
+}
+
+Result<BindingsAnswer, Refusal> list_bindings(Turn& turn, const ListBindings& command) {
+    BindingsAnswer answer;
+    if (command.source.empty()) {
+        // Every queue is bound to the default exchange under its name.
+        if (command.destination_kind == DestinationKind::queue &&
+            command.routing_key == command.destination &&
+            turn.state().find_queue(command.destination) != nullptr) {
+            answer.bindings.push_back({command.routing_key, {}});
+        }
+        return answer;
+    }
+    const Exchange* const source = turn.state().find_exchange(command.source);
+    if (source == nullptr) return answer;
+    for (const auto& [identity, binding] : source->outgoing) {
+        if (is_asked_for(*binding, command)) {
+            answer.bindings.push_back({binding->routing_key, binding->arguments});
+        }
+    }
+    return answer;
+}
+
+}  // namespace revenant::engine

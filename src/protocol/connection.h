@@ -1,0 +1,75 @@
+// Connection: one client's connection without its socket, whatever protocol it speaks. Bytes and
+// time in, commands and bytes out.
+#pragma once
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "engine/effect.h"
+#include "message/value.h"
+#include "protocol/host.h"
+#include "protocol/output.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::protocol {
+
+// A channel as listings name it; the engine knows the rest of it by its id.
+struct ChannelFacts {
+    ChannelId id;
+    std::uint16_t number = 0;
+    bool confirming = false;
+};
+
+// What listings show of a connection.
+struct ConnectionFacts {
+    ConnectionId id;  // none before the vhost is open
+    std::string protocol;
+    std::string user;
+    std::string vhost;
+    std::string state;
+    std::string mechanism;
+    Table client_properties;
+    std::vector<ChannelFacts> channels;
+    std::uint32_t frame_max = 0;
+    std::uint16_t channel_max = 0;
+    std::uint16_t heartbeat_seconds = 0;
+    std::string container_id;  // AMQP 1.0 only
+};
+
+class Connection : public engine::EffectSink {
+  public:
+    // Works on every whole frame in the bytes; returns how many bytes were used. The rest must be
+    // given again, in front of what arrives later.
+    virtual std::size_t receive(std::string_view bytes, Timestamp now) = 0;
+    // Heartbeats and time-outs. To be called a few times per second.
+    virtual void tick(Timestamp now) = 0;
+    // The peer is gone; nothing can be said any more.
+    virtual void lost() = 0;
+    // An operator or the node ends the connection.
+    virtual void close_forced(std::string_view reason, Timestamp now) = 0;
+
+    // The home of the vhost was reached after VhostElsewhere.
+    virtual void vhost_opened(const VhostAnswer& answer) = 0;
+    // Resources are short (a reason) or no longer (empty): publishers are blocked.
+    virtual void set_alarm(std::string_view reason) = 0;
+
+    // Puts what was gathered during the turn into the output.
+    virtual void before_flush() = 0;
+    // Did so much of the output leave that consumers may be served again?
+    virtual void output_drained() = 0;
+    Output& output() { return output_; }
+    const Output& output() const { return output_; }
+
+    virtual bool wants_input() const = 0;
+    // The socket is to be closed once the output is sent; or at once.
+    virtual bool finished() const = 0;
+    virtual ConnectionFacts facts() const = 0;
+
+  protected:
+    Output output_;
+};
+
+}  // namespace revenant::protocol
