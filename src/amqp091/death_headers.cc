@@ -35,11 +35,16 @@ Value render_death(const Death& death) {
 
 }  // namespace
 
+void write_deaths(const std::vector<Death>& deaths, Table& headers) {
+    if (deaths.empty()) return;
+    Array rendered;
+    for (const Death& death : deaths) rendered.push_back(render_death(death));
+    set_header(headers, "x-death", Value::array(std::move(rendered)));
+}
+
 void write_history(const DeathHistory& history, Table& headers) {
     if (history.deaths.empty()) return;
-    Array deaths;
-    for (const Death& death : history.deaths) deaths.push_back(render_death(death));
-    set_header(headers, "x-death", Value::array(std::move(deaths)));
+    write_deaths(history.deaths, headers);
     set_header(headers, "x-first-death-exchange", Value::string(history.first.exchange));
     set_header(headers, "x-first-death-queue", Value::string(history.first.queue));
     set_header(headers, "x-first-death-reason", Value::string(to_string(history.first.reason)));

@@ -7,12 +7,15 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace revenant::amqp091 {
 
 // In the place of a field of that name.
 void set_header(Table& headers, std::string_view name, Value value);
 
+// x-death alone, DL-85 and DL-86. Nothing for no deaths.
+void write_deaths(const std::vector<Death>& deaths, Table& headers);
 // DL-85 to DL-90. Nothing for an empty history.
 void write_history(const DeathHistory& history, Table& headers);
 

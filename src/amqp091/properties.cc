@@ -1,10 +1,12 @@
 #include "amqp091/properties.h"
 
 #include "amqp091/death_headers.h"
+#include "amqp091/foreign_content.h"
 #include "amqp091/table.h"
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 #include <utility>
 
 namespace revenant::amqp091 {
@@ -12,6 +14,7 @@ namespace {
 
 constexpr std::string_view direct_reply_to = "amq.rabbitmq.reply-to";
 constexpr std::uint8_t message_format_number = 1;
+constexpr std::size_t short_string_bytes_max = 255;
 constexpr std::int64_t ttl_ms_max = 315'360'000'000;  // ten years (DL-124)
 
 Unexpected<PropertiesError> malformed(std::string text) {
@@ -82,11 +85,30 @@ Result<void, PropertiesError> read_keys(std::string_view name, char letter, std:
     if (!elements) return malformed(describe(elements.error()));
     for (const Value& element : *elements) {
         // A key that no short string can hold could never have been bound.
-        if (const std::string* key = element.as_string(); key != nullptr && key->size() <= 255) {
+        if (const std::string* key = element.as_string();
+            key != nullptr && key->size() <= short_string_bytes_max) {
             keys.push_back(*key);
         }
     }
     return {};
+}
+
+// What has no simple form is not shown (DL-100).
+void write_annotations(const std::vector<Annotation>& annotations, Table& headers) {
+    if (annotations.empty()) return;
+    std::unordered_set<std::string_view> names;
+    for (const Annotation& annotation : annotations) names.insert(annotation.key);
+    std::erase_if(headers, [&](const Field& field) { return names.contains(field.name); });
+    for (const Annotation& annotation : annotations) {
+        const bool shown = annotation.simple.type != ValueType::void_value;
+        if (!shown || annotation.key.size() > short_string_bytes_max) continue;
+        headers.push_back({annotation.key, annotation.simple});
+    }
+}
+
+void write_error(const DeathError& error, Table& headers) {
+    set_header(headers, "x-death-error-condition", Value::string(error.condition));
+    set_header(headers, "x-death-error-description", Value::string(error.description));
 }
 
 void sort_and_deduplicate(Table& table) {
@@ -100,7 +122,7 @@ void sort_and_deduplicate(Table& table) {
 
 const MessageFormat& message_format() {
     static constexpr MessageFormat format{message_format_number, headers_of, property_of,
-                                          claimed_history_of};
+                                          claimed_history_of, portable_message};
     return format;
 }
 
@@ -158,22 +180,31 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
 std::string render_properties(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts) {
     // Bytes that were accepted at publish can be decoded again.
-    BasicProperties properties = decode_properties(message.properties()).value();
-    Table headers = headers_of(message);
+    return render_properties(decode_properties(message.properties()).value(), headers_of(message),
+                             envelope, counts);
+}
+
+std::string render_properties(BasicProperties properties, Table headers,
+                              const EnvelopeRef& envelope, engine::ShownCounts counts) {
     if (envelope) {
         if (envelope->keys_replaced) {
             std::erase_if(headers, [](const Field& field) { return field.name == "CC"; });
         }
+        write_annotations(envelope->annotations, headers);
         write_history(envelope->history, headers);
-        properties.clear(Property::expiration);
+        if (!envelope->history.deaths.empty()) properties.clear(Property::expiration);
+        if (envelope->error) write_error(*envelope->error, headers);
     }
     if (counts.delivery > 0) set_header(headers, "x-delivery-count", Value::int64(counts.delivery));
     if (counts.acquired > 0) set_header(headers, "x-acquired-count", Value::int64(counts.acquired));
-    sort_and_deduplicate(headers);
+    properties.clear(Property::headers);
     std::string encoded;
-    encode_table(headers, encoded);
-    properties.headers = encoded;
-    properties.mark(Property::headers);
+    if (!headers.empty()) {
+        sort_and_deduplicate(headers);
+        encode_table(headers, encoded);
+        properties.headers = encoded;
+        properties.mark(Property::headers);
+    }
     std::string rendered;
     encode_properties(properties, rendered);
     return rendered;

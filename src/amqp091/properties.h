@@ -36,10 +36,14 @@ struct PropertiesError {
 Result<PublishedProperties, PropertiesError> read_published(std::string_view properties,
                                                             std::string_view reply_name);
 
-// The property bytes of a message with what befell it: x-death, x-first-death-*, x-last-death-*
-// (DL-85 to DL-90), without expiration (DL-70) and, once keys were replaced, without CC (DL-66);
-// and x-delivery-count, x-acquired-count (DL-152).
+// The property bytes of a message of 0-9-1 with what befell it: x-death, x-first-death-*,
+// x-last-death-* (DL-85 to DL-90), without expiration (DL-70) and, once keys were replaced, without
+// CC (DL-66); x-delivery-count, x-acquired-count (DL-152); the error of a rejection and what
+// consumers of 1.0 added (DL-100).
 std::string render_properties(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts);
+// The same for properties whose own headers do not count, but these. No headers, no flag.
+std::string render_properties(BasicProperties properties, Table headers,
+                              const EnvelopeRef& envelope, engine::ShownCounts counts);
 
 }  // namespace revenant::amqp091

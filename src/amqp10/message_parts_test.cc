@@ -54,12 +54,14 @@ TEST(Performatives, FieldsComeBack) {
 
 TEST(Performatives, WhatIsNotSetAtTheEndIsLeftOut) {
     EXPECT_EQ(to_hex(encoded(Accepted{})), "00532445");
-    EXPECT_EQ(to_hex(encoded(Detach{.handle = 1, .closed = true})), "005316d00000000700000002520141");
+    EXPECT_EQ(to_hex(encoded(Detach{.handle = 1, .closed = true})),
+              "005316d00000000700000002520141");
     EXPECT_EQ(to_hex(encoded(End{})), "005317d00000000400000000");
 }
 
 TEST(Performatives, ADefaultIsInForceUnlessSomethingElseIsSaid) {
-    const auto attach = decoded<Attach>("\x00\x53\x12\xc0\x06\x03\xa1\x01n\x43\x41"s);
+    const std::string bytes = "\x00\x53\x12\xc0\x06\x03\xa1\x01n\x43\x41"s;
+    const auto attach = decoded<Attach>(bytes);
     ASSERT_TRUE(attach);
     EXPECT_EQ(attach->name, "n");
     EXPECT_TRUE(attach->role);
@@ -71,7 +73,8 @@ TEST(Performatives, SymbolicDescriptorsAreKnown) {
     EXPECT_TRUE(
         decoded<Begin>("\x00\xa3\x0f"
                        "amqp:begin:list\xc0\x05\x04\x40\x43\x43\x43"s));
-    TypeReader in("\x00\xa3\x04what\x45"s);
+    const std::string unknown = "\x00\xa3\x04what\x45"s;
+    TypeReader in(unknown);
     in.descriptor();
     EXPECT_TRUE(in.failed());
 }

@@ -131,26 +131,37 @@ std::optional<std::string_view> TypeReader::symbol() {
     return variable(constructor);
 }
 
+TypeReader::Items TypeReader::items(bool narrow) {
+    ByteReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
+    Items items;
+    items.count = narrow ? inside.u8() : inside.u32();
+    items.bytes = inside.rest();
+    if (inside.failed()) in_.fail();
+    return items;
+}
+
 std::optional<TypeReader::Items> TypeReader::list() {
     if (take_null()) return std::nullopt;
-    Items items;
     switch (in_.u8()) {
         case 0x45:
-            return items;
-        case 0xc0: {
-            ByteReader inside(in_.bytes(in_.u8()));
-            items.count = inside.u8();
-            items.bytes = inside.rest();
-            if (inside.failed()) in_.fail();
-            return items;
-        }
-        case 0xd0: {
-            ByteReader inside(in_.bytes(in_.u32()));
-            items.count = inside.u32();
-            items.bytes = inside.rest();
-            if (inside.failed()) in_.fail();
-            return items;
-        }
+            return Items{};
+        case 0xc0:
+            return items(/*narrow=*/true);
+        case 0xd0:
+            return items(/*narrow=*/false);
+        default:
+            in_.fail();
+            return std::nullopt;
+    }
+}
+
+std::optional<TypeReader::Items> TypeReader::map() {
+    if (take_null()) return std::nullopt;
+    switch (in_.u8()) {
+        case 0xc1:
+            return items(/*narrow=*/true);
+        case 0xd1:
+            return items(/*narrow=*/false);
         default:
             in_.fail();
             return std::nullopt;
@@ -224,20 +235,30 @@ void TypeReader::skip(std::uint8_t constructor) {
     in_.fail();
 }
 
-Datum TypeReader::datum(int depth) {
-    if (depth > depth_max) {
-        in_.fail();
-        return {};
-    }
+Datum TypeReader::datum() { return datum_within(room_); }
+
+// A failed reader reads zeros, which would be described values without end.
+bool TypeReader::enter(Room& room) {
+    if (room.depth == 0 || room.values == 0) in_.fail();
+    if (in_.failed()) return false;
+    room.values -= 1;
+    return true;
+}
+
+Datum TypeReader::datum_within(Room& room) {
+    if (!enter(room)) return {};
     const std::uint8_t constructor = in_.u8();
-    if (constructor != 0) return value_of(constructor, depth);
+    if (in_.failed()) return {};
+    if (constructor != 0) return value_of(constructor, room);
+    room.depth -= 1;
     Data parts;
-    parts.push_back(datum(depth + 1));
-    parts.push_back(datum(depth + 1));
+    parts.push_back(datum_within(room));
+    parts.push_back(datum_within(room));
+    room.depth += 1;
     return {Type::described, std::move(parts)};
 }
 
-Datum TypeReader::value_of(std::uint8_t constructor, int depth) {
+Datum TypeReader::value_of(std::uint8_t constructor, Room& room) {
     switch (constructor) {
         case 0x40:
             return Datum::null();
@@ -309,10 +330,10 @@ Datum TypeReader::value_of(std::uint8_t constructor, int depth) {
         case 0xd0:
         case 0xc1:
         case 0xd1:
-            return compound(constructor, depth);
+            return compound(constructor, room);
         case 0xe0:
         case 0xf0:
-            return array(constructor, depth);
+            return array(constructor, room);
         default:
             in_.fail();
             return {};
@@ -320,7 +341,7 @@ Datum TypeReader::value_of(std::uint8_t constructor, int depth) {
 }
 
 // Lists and maps. A count that the bytes cannot hold ends where they do.
-Datum TypeReader::compound(std::uint8_t constructor, int depth) {
+Datum TypeReader::compound(std::uint8_t constructor, Room& room) {
     const bool narrow = layout_of(constructor) == Layout::compound_one;
     TypeReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
     const std::uint32_t count = narrow ? inside.in_.u8() : inside.in_.u32();
@@ -328,39 +349,40 @@ Datum TypeReader::compound(std::uint8_t constructor, int depth) {
     if (is_map && count % 2 != 0) inside.fail();
     Data elements;
     DataMap entries;
+    room.depth -= 1;
     for (std::uint32_t i = 0; i < count && !inside.failed(); i += is_map ? 2 : 1) {
         if (is_map) {
-            Datum key = inside.datum(depth + 1);
-            entries.push_back({std::move(key), inside.datum(depth + 1)});
+            Datum key = inside.datum_within(room);
+            entries.push_back({std::move(key), inside.datum_within(room)});
         } else {
-            elements.push_back(inside.datum(depth + 1));
+            elements.push_back(inside.datum_within(room));
         }
     }
+    room.depth += 1;
     if (inside.failed() || !inside.at_end()) in_.fail();
     if (is_map) return Datum::map(std::move(entries));
     return Datum::list(std::move(elements));
 }
 
-// One constructor for all elements. Those without bytes of their own could be any number of them.
-Datum TypeReader::array(std::uint8_t constructor, int depth) {
+// One constructor for all elements.
+Datum TypeReader::array(std::uint8_t constructor, Room& room) {
     const bool narrow = layout_of(constructor) == Layout::array_one;
     TypeReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
     const std::uint32_t count = narrow ? inside.in_.u8() : inside.in_.u32();
     Data elements;
+    room.depth -= 1;
     std::uint8_t of_elements = inside.in_.u8();
     std::optional<Datum> descriptor;
     if (of_elements == 0) {
-        descriptor = inside.datum(depth + 1);
+        descriptor = inside.datum_within(room);
         of_elements = inside.in_.u8();
     }
-    constexpr std::uint32_t bodiless_max = 65536;
-    if (layout_of(of_elements) == Layout::empty && count > bodiless_max) inside.fail();
-    if (depth >= depth_max) inside.fail();
-    for (std::uint32_t i = 0; i < count && !inside.failed(); ++i) {
-        Datum element = inside.value_of(of_elements, depth + 1);
+    for (std::uint32_t i = 0; i < count && inside.enter(room); ++i) {
+        Datum element = inside.value_of(of_elements, room);
         if (descriptor) element = {Type::described, Data{*descriptor, std::move(element)}};
         elements.push_back(std::move(element));
     }
+    room.depth += 1;
     if (inside.failed() || !inside.at_end()) in_.fail();
     return Datum::array(std::move(elements));
 }

@@ -13,13 +13,17 @@ namespace revenant::amqp10 {
 
 // Values within values.
 constexpr int depth_max = 32;
+// Values that datum() makes of the bytes of one reader, those within others counted: one byte, or
+// none in an array, can stand for a value of many bytes in memory.
+constexpr std::uint32_t values_max = 65536;
 
 // A value as it stands in the bytes, with its constructor; empty or 0x40 for none.
 using Raw = std::string_view;
 
 class TypeReader {
   public:
-    explicit TypeReader(std::string_view bytes) : in_(bytes) {}
+    explicit TypeReader(std::string_view bytes, std::uint32_t values = values_max)
+        : in_(bytes), room_{depth_max, values} {}
 
     bool failed() const { return in_.failed(); }
     bool at_end() const { return in_.at_end(); }
@@ -27,7 +31,8 @@ class TypeReader {
     std::string_view rest() const { return in_.rest(); }
 
     // One value of any type.
-    Datum datum(int depth = 0);
+    Datum datum();
+    std::uint32_t values_left() const { return room_.values; }
     // One value, unread.
     Raw raw();
 
@@ -42,24 +47,34 @@ class TypeReader {
     std::optional<std::string_view> string();
     std::optional<std::string_view> symbol();
 
-    // What stands in a list, one after the other.
+    // What stands in a list, one after the other; in a map keys and values in turn.
     struct Items {
         std::uint32_t count = 0;
         std::string_view bytes;
     };
     std::optional<Items> list();
+    std::optional<Items> map();
     // The code of a described value, whose value follows; symbolic ones are looked up (1.2).
     std::optional<std::uint64_t> descriptor();
 
   private:
     std::string_view variable(std::uint8_t constructor);
+    Items items(bool narrow);
     bool take_null();
-    Datum value_of(std::uint8_t constructor, int depth);
-    Datum compound(std::uint8_t constructor, int depth);
-    Datum array(std::uint8_t constructor, int depth);
+    // How much more a datum may hold.
+    struct Room {
+        int depth = depth_max;
+        std::uint32_t values = values_max;
+    };
+    bool enter(Room& room);
+    Datum datum_within(Room& room);
+    Datum value_of(std::uint8_t constructor, Room& room);
+    Datum compound(std::uint8_t constructor, Room& room);
+    Datum array(std::uint8_t constructor, Room& room);
     void skip(std::uint8_t constructor);
 
     ByteReader in_;
+    Room room_;
 };
 
 }  // namespace revenant::amqp10

@@ -131,10 +131,27 @@ TEST(Types, DepthIsBounded) {
     EXPECT_EQ(in.raw(), lists) << "unread, depth costs nothing";
 }
 
+// Each byte, and each element of an array that has no bytes, would be a value in memory.
+TEST(Types, TheNumberOfValuesIsBounded) {
+    const std::string nulls = "\xf0\x00\x00\x00\x05\x00\x00\xff\xfe\x40"s;
+    EXPECT_EQ(read(nulls).as_elements()->size(), 0xfffeU);
+    EXPECT_TRUE(refused("\xf0\x00\x00\x00\x05\x00\x01\x00\x00\x40"s));
+    EXPECT_TRUE(refused("\xf0\x00\x00\x00\x05\xff\xff\xff\xff\x45"s));
+    EXPECT_TRUE(refused("\xc0\x15\x02"s + nulls + nulls)) << "all together are too many";
+    EXPECT_TRUE(refused("\xd0\x00\x02\x00\x04\x00\x02\x00\x00"s + std::string(0x20000, '\x40')));
+    const std::string twice = nulls + nulls;
+    TypeReader in(twice);
+    in.datum();
+    EXPECT_FALSE(in.failed());
+    in.datum();
+    EXPECT_TRUE(in.failed()) << "also one after the other";
+}
+
 TEST(Types, AValueCanBeLeftUnread) {
     for (const Datum& datum : one_of_each()) {
         const std::string bytes = written(datum);
-        TypeReader in(bytes + "tail");
+        const std::string followed = bytes + "tail";
+        TypeReader in(followed);
         EXPECT_EQ(to_hex(std::string(in.raw())), to_hex(bytes));
         EXPECT_EQ(in.rest(), "tail");
     }

@@ -102,15 +102,34 @@ void TypeWriter::timestamp(std::int64_t ms) {
     out_.u64(static_cast<std::uint64_t>(ms));
 }
 
-void TypeWriter::variable(std::uint8_t narrow, std::string_view bytes) {
-    if (bytes.size() <= 0xff) {
+void TypeWriter::begin_variable(std::uint8_t narrow, std::size_t size) {
+    if (size <= 0xff) {
         out_.u8(narrow);
-        out_.u8(static_cast<std::uint8_t>(bytes.size()));
+        out_.u8(static_cast<std::uint8_t>(size));
     } else {
         out_.u8(narrow | 0x10);
-        out_.u32(static_cast<std::uint32_t>(bytes.size()));
+        out_.u32(static_cast<std::uint32_t>(size));
     }
+}
+
+void TypeWriter::variable(std::uint8_t narrow, std::string_view bytes) {
+    begin_variable(narrow, bytes.size());
     out_.bytes(bytes);
+}
+
+void TypeWriter::symbol(std::string_view begin, std::string_view end) {
+    begin_variable(0xa3, begin.size() + end.size());
+    out_.bytes(begin);
+    out_.bytes(end);
+}
+
+void TypeWriter::long_int(std::int64_t value) {
+    if (value >= -128 && value <= 127) {
+        out_.u8(0x55);
+        return out_.u8(static_cast<std::uint8_t>(value));
+    }
+    out_.u8(0x81);
+    out_.u64(static_cast<std::uint64_t>(value));
 }
 
 void TypeWriter::descriptor(std::uint64_t code) {
@@ -121,6 +140,12 @@ void TypeWriter::descriptor(std::uint64_t code) {
 TypeWriter::Open TypeWriter::begin(std::uint8_t constructor) {
     out_.u8(constructor);
     return begin_counted(0);
+}
+
+TypeWriter::Open TypeWriter::begin_array(Type of_elements) {
+    const Open open = begin(0xf0);
+    out_.u8(constructor_of(of_elements));
+    return open;
 }
 
 TypeWriter::Open TypeWriter::begin_counted(std::uint32_t count) {

@@ -23,20 +23,27 @@ class TypeWriter {
     void ulong(std::uint64_t value);
     void timestamp(std::int64_t ms);
     void binary(std::string_view bytes) { variable(0xa0, bytes); }
+    void begin_binary(std::size_t size) { begin_variable(0xa0, size); }  // the bytes follow
     void string(std::string_view text) { variable(0xa1, text); }
     void symbol(std::string_view text) { variable(0xa3, text); }
+    void symbol(std::string_view begin, std::string_view end);  // of two pieces
+    void long_int(std::int64_t value);
     void symbols(const std::vector<std::string>& all);  // always an array
     void datum(const Datum& datum);
     void descriptor(std::uint64_t code);
     void raw(std::string_view value) { out_.bytes(value); }
 
-    // A list or map whose size is known only at its end; the wide form, so that nothing moves.
+    // A list, map or array whose size is known only at its end; the wide form, so that nothing
+    // moves. Set the count before end(): of a map it counts keys and values.
     struct Open {
         std::size_t at = 0;
         std::uint32_t count = 0;
     };
     Open begin_list() { return begin(0xd0); }
     Open begin_map() { return begin(0xd1); }
+    Open begin_array(Type of_elements);
+    void element(std::string_view text) { out_.long_string(text); }  // of strings or symbols
+    Open begin_element() { return begin_counted(0); }                // of lists or maps
     void end(const Open& open);
 
     std::string& target() { return out_.target(); }
@@ -44,6 +51,7 @@ class TypeWriter {
   private:
     Open begin(std::uint8_t constructor);
     Open begin_counted(std::uint32_t count);
+    void begin_variable(std::uint8_t narrow, std::size_t size);
     void variable(std::uint8_t narrow, std::string_view bytes);
     static const Data& described(const Datum& datum);
     void constructor(const Datum& datum);

@@ -24,6 +24,7 @@ namespace revenant {
 
 class Message;
 struct DeathHistory;
+struct PortableMessage;
 using MessageRef = Ref<const Message>;
 
 // What the engine may ask of a protocol about bytes it does not understand itself.
@@ -35,6 +36,8 @@ struct MessageFormat {
     std::string (*property)(const Message& message, std::string_view name);
     // What its publisher says of earlier deaths. Only RabbitMQ 3.x takes it for history (DL-109).
     std::optional<DeathHistory> (*claimed_history)(const Message& message);
+    // For a consumer of another protocol.
+    PortableMessage (*portable)(const Message& message) = nullptr;
 };
 
 // Further routing keys of a message (sender-selected distribution). Rare, so it stands apart.

@@ -1,0 +1,84 @@
+#include "amqp091/foreign_content.h"
+
+#include "amqp091/content.h"
+#include "amqp091/death_headers.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace revenant::amqp091 {
+namespace {
+
+struct TextProperty {
+    Property flag;
+    std::string_view BasicProperties::*field;
+    std::optional<std::string> PortableMessage::*portable;
+};
+constexpr std::array<TextProperty, 10> text_properties = {{
+    {Property::content_type, &BasicProperties::content_type, &PortableMessage::content_type},
+    {Property::content_encoding, &BasicProperties::content_encoding,
+     &PortableMessage::content_encoding},
+    {Property::correlation_id, &BasicProperties::correlation_id, &PortableMessage::correlation_id},
+    {Property::reply_to, &BasicProperties::reply_to, &PortableMessage::reply_to},
+    {Property::expiration, &BasicProperties::expiration, &PortableMessage::expiration},
+    {Property::message_id, &BasicProperties::message_id, &PortableMessage::message_id},
+    {Property::type, &BasicProperties::type, &PortableMessage::type},
+    {Property::user_id, &BasicProperties::user_id, &PortableMessage::user_id},
+    {Property::app_id, &BasicProperties::app_id, &PortableMessage::app_id},
+    {Property::cluster_id, &BasicProperties::cluster_id, &PortableMessage::cluster_id},
+}};
+
+// Views of what stands in the message; without its headers.
+BasicProperties view_of(const PortableMessage& message) {
+    BasicProperties properties;
+    for (const auto& [flag, field, portable] : text_properties) {
+        if (!(message.*portable)) continue;
+        properties.*field = *(message.*portable);
+        properties.mark(flag);
+    }
+    if (message.delivery_mode) {
+        properties.delivery_mode = *message.delivery_mode;
+        properties.mark(Property::delivery_mode);
+    }
+    if (message.priority) {
+        properties.priority = *message.priority;
+        properties.mark(Property::priority);
+    }
+    if (message.timestamp) {
+        properties.timestamp = *message.timestamp;
+        properties.mark(Property::timestamp);
+    }
+    return properties;
+}
+
+}  // namespace
+
+PortableMessage portable_message(const Message& message) {
+    PortableMessage out;
+    const auto properties = decode_properties(message.properties());
+    if (!properties) return out;  // never: they were read when the message came in
+    for (const auto& [flag, field, portable] : text_properties) {
+        if (properties->has(flag)) out.*portable = std::string((*properties).*field);
+    }
+    if (properties->has(Property::delivery_mode)) out.delivery_mode = properties->delivery_mode;
+    if (properties->has(Property::priority)) out.priority = properties->priority;
+    if (properties->has(Property::timestamp)) out.timestamp = properties->timestamp;
+    out.headers = message.headers();
+    return out;
+}
+
+ForeignContent render_foreign(const Message& message, const EnvelopeRef& envelope,
+                              engine::ShownCounts counts) {
+    PortableMessage portable = message.format().portable(message);
+    BasicProperties properties = view_of(portable);
+    Table headers = std::move(portable.headers);
+    write_deaths(portable.claimed_deaths, headers);
+    ForeignContent content;
+    content.properties = render_properties(properties, std::move(headers), envelope, counts);
+    content.body = portable.body ? std::move(*portable.body) : std::string(message.body());
+    return content;
+}
+
+}  // namespace revenant::amqp091

@@ -1,0 +1,29 @@
+// ForeignContent: a message of another protocol as a consumer of 0-9-1 sees it, and one of 0-9-1
+// on its way to another protocol.
+#pragma once
+
+#include "amqp091/properties.h"
+#include "engine/effect.h"
+#include "message/death.h"
+#include "message/message.h"
+#include "message/portable.h"
+
+#include <string>
+
+namespace revenant::amqp091 {
+
+PortableMessage portable_message(const Message& message);
+
+inline bool is_foreign(const Message& message) {
+    return message.format().number != message_format().number;
+}
+
+struct ForeignContent {
+    std::string properties;  // flags and list
+    std::string body;
+};
+// Of a message that is_foreign(), with what befell it (amqp10 6.4 to 6.9, DL-98 to DL-105).
+ForeignContent render_foreign(const Message& message, const EnvelopeRef& envelope,
+                              engine::ShownCounts counts);
+
+}  // namespace revenant::amqp091

@@ -1,0 +1,78 @@
+#include "amqp10/added_annotations.h"
+
+#include "amqp10/death_annotations.h"
+
+namespace revenant::amqp10 {
+namespace {
+
+constexpr std::string_view error_condition = "x-opt-death-error-condition";
+constexpr std::string_view error_description = "x-opt-death-error-description";
+
+}  // namespace
+
+AddedAnnotations::AddedAnnotations(const Message& message, const Envelope* envelope,
+                                   engine::ShownCounts counts)
+    : message_(message), envelope_(envelope), counts_(counts) {
+    if (envelope == nullptr) return;
+    for (const Annotation& annotation : envelope->annotations) {
+        by_consumers_.insert(annotation.key);
+    }
+}
+
+bool AddedAnnotations::is_from_broker(std::string_view name) const {
+    if (name == "x-exchange" || name == "x-routing-key") return true;
+    if (name == "x-delivery-count") return counts_.delivery > 0;
+    if (name == "x-acquired-count") return counts_.acquired > 0;
+    if (envelope_ == nullptr) return false;
+    if (died() && (name == "x-death" || is_death_annotation(name))) return true;
+    if (name == error_condition || name == error_description) return envelope_->error.has_value();
+    return false;
+}
+
+bool AddedAnnotations::replaces(std::string_view name) const {
+    if (is_from_broker(name)) return true;
+    // With the keys, the list of them is gone (DL-66).
+    if (name == "x-cc" && keys_replaced()) return true;
+    return !by_consumers_.empty() && by_consumers_.contains(name);
+}
+
+std::uint32_t AddedAnnotations::write(TypeWriter& out) const {
+    std::uint32_t entries = 2;
+    out.symbol("x-exchange");
+    out.string(envelope_ != nullptr ? std::string_view(envelope_->exchange) : message_.exchange());
+    out.symbol("x-routing-key");
+    out.string(envelope_ != nullptr && !envelope_->routing_keys.empty()
+                   ? std::string_view(envelope_->routing_keys.front())
+                   : message_.routing_key());
+    if (counts_.delivery > 0) {
+        out.symbol("x-delivery-count");
+        out.long_int(counts_.delivery);
+        entries += 1;
+    }
+    if (counts_.acquired > 0) {
+        out.symbol("x-acquired-count");
+        out.long_int(counts_.acquired);
+        entries += 1;
+    }
+    return envelope_ == nullptr ? entries : entries + write_befallen(out);
+}
+
+std::uint32_t AddedAnnotations::write_befallen(TypeWriter& out) const {
+    std::uint32_t entries = write_history(out, envelope_->history);
+    if (envelope_->error) {
+        out.symbol(error_condition);
+        out.symbol(envelope_->error->condition);
+        out.symbol(error_description);
+        out.string(envelope_->error->description);
+        entries += 2;
+    }
+    for (const Annotation& annotation : envelope_->annotations) {
+        if (is_from_broker(annotation.key)) continue;
+        out.symbol(annotation.key);
+        out.raw(annotation.encoded);
+        entries += 1;
+    }
+    return entries;
+}
+
+}  // namespace revenant::amqp10

@@ -1,0 +1,11 @@
+// A message of AMQP 1.0 for a consumer of another protocol (6.4 to 6.9).
+#pragma once
+
+#include "message/message.h"
+#include "message/portable.h"
+
+namespace revenant::amqp10 {
+
+PortableMessage portable_message(const Message& message);
+
+}  // namespace revenant::amqp10
