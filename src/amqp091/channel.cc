@@ -33,11 +33,6 @@ std::string without_line_breaks(std::string_view name) {
     return clean;
 }
 
-// The default exchange goes by another name where permissions are concerned (amqp091 15.1).
-std::string_view permission_name_of(std::string_view exchange) {
-    return exchange.empty() ? std::string_view{"amq.default"} : exchange;
-}
-
 // The method that asked for this outcome.
 std::uint16_t settlement_method(engine::Outcome outcome) {
     if (outcome.kind == engine::OutcomeKind::accepted) return BasicAck::method_id;
@@ -86,7 +81,8 @@ char* put_frame_header(char* at, FrameType type, std::uint16_t channel, std::siz
 }  // namespace
 
 Channel::Channel(Connection& connection, std::uint16_t number)
-    : connection_(connection), number_(number), id_(connection.host().register_channel(*this)) {}
+    : connection_(connection), number_(number), id_(connection.host().register_channel(*this)),
+      rights_(connection.host(), connection.user(), connection.vhost()) {}
 
 void Channel::open() {
     connection_.port().send(engine::OpenChannel{connection_.id(), id_});
@@ -271,7 +267,7 @@ void Channel::on_header(const Frame& frame) {
                 std::to_string(size_max),
             header->body_size);
     }
-    if (const auto refusal = write_refusal(exchange_)) {
+    if (const auto refusal = rights_.write_refusal(exchange_)) {
         return refuse_content(ReplyCode::access_refused, refusal->text, header->body_size);
     }
     auto published = read_published(header->properties, reply_name_);
@@ -297,19 +293,9 @@ void Channel::on_header(const Frame& frame) {
 // Whether the exchange exists and what it is only the engine knows, and that comes first
 // (amqp091 9.2): it gets the refusals along with the message.
 void Channel::check_published(const PublishedProperties& published) {
-    refusal_if_topic_ = topic_refusal(Permission::write, exchange_, routing_key_);
-    for (const auto* keys : {&published.head.extra_keys.cc, &published.head.extra_keys.bcc}) {
-        for (const std::string& key : *keys) {
-            if (refusal_if_topic_) break;
-            refusal_if_topic_ = topic_refusal(Permission::write, exchange_, key);
-        }
-    }
-    if (!published.has_user_id || published.user_id == connection_.user()) return;
-    const User* const user = connection_.access().find_user(connection_.user());
-    if (user != nullptr && user->has_tag("impersonator")) return;
-    refusal_ = {engine::RefusalKind::precondition_failed,
-                "user_id property set to '" + std::string(published.user_id) +
-                    "' but authenticated user was '" + connection_.user() + "'"};
+    refusal_if_topic_ =
+        rights_.topic_write_refusal(exchange_, routing_key_, published.head.extra_keys);
+    if (published.has_user_id) refusal_ = rights_.user_id_refusal(published.user_id);
 }
 
 void Channel::refuse_content(ReplyCode code, std::string text, std::uint64_t body_size) {
@@ -353,63 +339,17 @@ void Channel::publish_assembled() {
 
 // ------------------------------------------------------------------------- permissions
 
-std::optional<engine::Refusal> Channel::permission_refusal(Permission permission,
-                                                           std::string_view kind,
-                                                           std::string_view name) {
-    const std::string_view checked = kind == "exchange" ? permission_name_of(name) : name;
-    if (connection_.access().allowed(connection_.user(), connection_.vhost(), permission,
-                                     checked)) {
-        return std::nullopt;
-    }
-    return engine::Refusal{engine::RefusalKind::access_refused,
-                           std::string(permission_name(permission)) + " access to " +
-                               std::string(kind) + " '" + std::string(checked) + "' in vhost '" +
-                               connection_.vhost() + "' refused for user '" + connection_.user() +
-                               "'"};
+bool Channel::granted(std::optional<engine::Refusal> refusal) {
+    if (refusal) fail(ReplyCode::access_refused, std::move(refusal->text));
+    return !refusal;
 }
 
 bool Channel::require(Permission permission, std::string_view kind, std::string_view name) {
-    auto refusal = permission_refusal(permission, kind, name);
-    if (!refusal) return true;
-    fail(ReplyCode::access_refused, std::move(refusal->text));
-    return false;
+    return granted(rights_.refusal(permission, kind, name));
 }
 
-// Passive declares need any of the three (amqp091 6.8, 8.10).
 bool Channel::require_any(std::string_view kind, std::string_view name) {
-    for (const Permission permission :
-         {Permission::configure, Permission::write, Permission::read}) {
-        if (!permission_refusal(permission, kind, name)) return true;
-    }
-    return require(Permission::configure, kind, name);
-}
-
-std::optional<engine::Refusal> Channel::write_refusal(std::string_view exchange) {
-    const std::uint64_t version = connection_.access().version();
-    if (writable_known_ && writable_version_ == version && writable_exchange_ == exchange) {
-        return std::nullopt;
-    }
-    auto refusal = permission_refusal(Permission::write, "exchange", exchange);
-    writable_known_ = !refusal;
-    writable_version_ = version;
-    writable_exchange_.assign(exchange);
-    return refusal;
-}
-
-std::optional<engine::Refusal> Channel::topic_refusal(Permission permission,
-                                                      std::string_view exchange,
-                                                      std::string_view routing_key) {
-    const AccessTable& table = connection_.access();
-    if (table.rules().topic_permissions.empty()) return std::nullopt;
-    if (table.topic_allowed(connection_.user(), connection_.vhost(), exchange, permission,
-                            routing_key)) {
-        return std::nullopt;
-    }
-    return engine::Refusal{engine::RefusalKind::access_refused,
-                           std::string(permission_name(permission)) + " access to topic '" +
-                               std::string(routing_key) + "' in exchange '" +
-                               std::string(exchange) + "' in vhost '" + connection_.vhost() +
-                               "' refused for user '" + connection_.user() + "'"};
+    return granted(rights_.refusal_of_all(kind, name));
 }
 
 // ------------------------------------------------------------------------- topology
@@ -447,14 +387,7 @@ void Channel::on(const ExchangeDeclare& method) {
             return;
         }
     }
-    if (const Value* alternate = find(*table, "alternate-exchange");
-        alternate != nullptr && alternate->as_string() != nullptr) {
-        command.refusal_if_new = permission_refusal(Permission::read, "exchange", name);
-        if (!command.refusal_if_new) {
-            command.refusal_if_new =
-                permission_refusal(Permission::write, "exchange", *alternate->as_string());
-        }
-    }
+    command.refusal_if_new = rights_.alternate_refusal(name, *table);
     command.arguments = std::move(*table);
     expect(Reply::exchange_declare, method.no_wait);
     connection_.port().send(std::move(command));
@@ -494,7 +427,7 @@ void Channel::on(const ExchangeBind& method) {
     auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::exchange,
                                                  std::move(destination), method.routing_key,
                                                  std::move(*table));
-    command.refusal_if_topic = topic_refusal(Permission::read, source, method.routing_key);
+    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source, method.routing_key);
     expect(Reply::exchange_bind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -509,7 +442,7 @@ void Channel::on(const ExchangeUnbind& method) {
     auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::exchange,
                                                    std::move(destination), method.routing_key,
                                                    std::move(*table));
-    command.refusal_if_topic = topic_refusal(Permission::read, source, method.routing_key);
+    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source, method.routing_key);
     expect(Reply::exchange_unbind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -539,28 +472,9 @@ void Channel::on(const QueueDeclare& method) {
     command.durable = method.durable;
     command.exclusive = method.exclusive;
     command.auto_delete = method.auto_delete;
-    // DL-33: read on the queue, then write on the exchange, for a queue that is new.
-    if (const Value* dlx = find(*table, "x-dead-letter-exchange");
-        dlx != nullptr && dlx->as_string() != nullptr) {
-        command.refusal_if_new = permission_refusal(Permission::read, "queue", command.name);
-        if (!command.refusal_if_new) {
-            command.refusal_if_new =
-                permission_refusal(Permission::write, "exchange", *dlx->as_string());
-        }
-    }
-    if (const Vhost* const vhost = connection_.access().find_vhost(connection_.vhost())) {
-        command.queues_max = vhost->limits.max_queues;
-        // The virtual host's own type or the node's, where the queue can be of it (amqp091 8.15).
-        const std::string& type = vhost->default_queue_type.empty()
-                                      ? connection_.settings().default_queue_type
-                                      : vhost->default_queue_type;
-        const bool can_be_quorum = method.durable && !method.exclusive && !method.auto_delete;
-        if (type == "quorum" && can_be_quorum && !command.server_named &&
-            find(*table, "x-queue-type") == nullptr) {
-            table->push_back({"x-queue-type", Value::string("quorum")});
-        }
-    }
     command.arguments = std::move(*table);
+    command.refusal_if_new = rights_.dead_letter_refusal(command.name, command.arguments);
+    rights_.add_vhost_settings(command, connection_.settings());
     current_queue_ = command.name;
     expect(Reply::queue_declare, method.no_wait, command.name);
     connection_.port().send(std::move(command));
@@ -580,7 +494,7 @@ void Channel::on(const QueueBind& method) {
     if (!require(Permission::read, "exchange", source)) return;
     auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::queue,
                                                  std::move(*queue), key, std::move(*table));
-    command.refusal_if_topic = topic_refusal(Permission::read, source, key);
+    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source, key);
     expect(Reply::queue_bind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -598,7 +512,7 @@ void Channel::on(const QueueUnbind& method) {
     if (!require(Permission::read, "exchange", source)) return;
     auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::queue,
                                                    std::move(*queue), key, std::move(*table));
-    command.refusal_if_topic = topic_refusal(Permission::read, source, key);
+    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source, key);
     expect(Reply::queue_unbind, /*no_wait=*/false);
     connection_.port().send(std::move(command));
 }

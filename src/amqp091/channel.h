@@ -10,6 +10,7 @@
 #include "engine/command.h"
 #include "engine/effect.h"
 #include "message/message.h"
+#include "protocol/rights.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -146,13 +147,9 @@ class Channel final : public engine::EffectSink {
                     std::uint16_t method_id);
     void settle(std::uint64_t delivery_tag, bool multiple, engine::Outcome outcome);
 
-    std::optional<engine::Refusal> permission_refusal(Permission permission, std::string_view kind,
-                                                      std::string_view name);
     bool require(Permission permission, std::string_view kind, std::string_view name);
     bool require_any(std::string_view kind, std::string_view name);
-    std::optional<engine::Refusal> write_refusal(std::string_view exchange);
-    std::optional<engine::Refusal> topic_refusal(Permission permission, std::string_view exchange,
-                                                 std::string_view routing_key);
+    bool granted(std::optional<engine::Refusal> refusal);
     std::optional<Table> arguments(std::string_view raw);
     // The named queue or, for an empty name, the one declared last; fails the channel without one.
     std::optional<std::string> queue_name(std::string_view name);
@@ -164,6 +161,7 @@ class Channel final : public engine::EffectSink {
     Connection& connection_;
     std::uint16_t number_;
     ChannelId id_;
+    protocol::Rights rights_;
     State state_ = State::open;
     std::uint16_t class_id_ = 0;  // of the method being worked on
     std::uint16_t method_id_ = 0;
@@ -196,11 +194,6 @@ class Channel final : public engine::EffectSink {
     std::uint64_t confirm_first_ = 0;
     std::uint64_t confirm_last_ = 0;
     bool confirm_accepted_ = true;
-
-    // The exchange last found writable, and the version of the permissions that said so.
-    std::string writable_exchange_;
-    std::uint64_t writable_version_ = 0;
-    bool writable_known_ = false;
 };
 
 }  // namespace revenant::amqp091

@@ -14,6 +14,7 @@ ReplyCode reply_code(engine::RefusalKind kind) {
         case engine::RefusalKind::not_found:
             return ReplyCode::not_found;
         case engine::RefusalKind::precondition_failed:
+        case engine::RefusalKind::limit_reached:
             return ReplyCode::precondition_failed;
         case engine::RefusalKind::access_refused:
             return ReplyCode::access_refused;

@@ -5,12 +5,21 @@
 namespace revenant::amqp10 {
 
 MapWalk::MapWalk(std::string_view section) : in_(std::string_view{}) {
-    if (section.empty()) return;
-    TypeReader content(content_of(section));
-    const auto items = content.map();
+    if (!section.empty()) begin(content_of(section));
+}
+
+MapWalk MapWalk::of_value(Raw map) {
+    MapWalk walk;
+    walk.begin(map);
+    return walk;
+}
+
+void MapWalk::begin(std::string_view content) {
+    TypeReader in(content);
+    const auto items = in.map();
     in_ = TypeReader(items ? items->bytes : std::string_view{});
     left_ = items ? items->count : 0;
-    if (content.failed() || !content.at_end() || left_ % 2 != 0) in_.fail();
+    if (in.failed() || !in.at_end() || left_ % 2 != 0) in_.fail();
 }
 
 std::optional<MapWalk::Entry> MapWalk::next() {

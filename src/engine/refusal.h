@@ -13,6 +13,7 @@ enum class RefusalKind : std::uint8_t {
     resource_locked,
     not_allowed,
     not_implemented,
+    limit_reached,  // how many there may be; 0-9-1 tells it as a failed precondition
 };
 
 struct Refusal {

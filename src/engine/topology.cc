@@ -306,7 +306,7 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
     }
     if (command.queues_max && *command.queues_max >= 0 &&
         turn.state().queue_count() >= static_cast<std::uint64_t>(*command.queues_max)) {
-        return refuse(RefusalKind::precondition_failed,
+        return refuse(RefusalKind::limit_reached,
                       "cannot declare queue '" + command.name + "': queue limit in vhost '" +
                           turn.settings().vhost + "' (" + std::to_string(*command.queues_max) +
                           ") is reached");

@@ -133,6 +133,7 @@ Response response_to(const engine::Refusal& refusal) {
         case engine::RefusalKind::precondition_failed:
         case engine::RefusalKind::resource_locked:
         case engine::RefusalKind::not_implemented:
+        case engine::RefusalKind::limit_reached:
             break;
     }
     return bad_request(refusal.text);

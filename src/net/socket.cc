@@ -1,6 +1,7 @@
 #include "net/socket.h"
 
 #include "amqp091/connection.h"
+#include "amqp10/connection.h"
 #include "base/check.h"
 
 #include <unistd.h>
@@ -18,6 +19,7 @@ constexpr std::size_t parts_per_write = 64;
 // One socket may not keep the others of its reactor waiting for ever.
 constexpr int writes_per_flush = 16;
 constexpr std::size_t idle_buffer_bytes = 1024;
+constexpr std::size_t greeting_bytes = 8;
 
 // Commands straight into the engine of a vhost at home on this reactor.
 class NearPort final : public protocol::Port {
@@ -124,13 +126,27 @@ void Socket::read_some() {
     }
 }
 
+// A client greets with the protocol it speaks.
+void Socket::choose_protocol(std::string_view greeting) {
+    if (greeting.size() < greeting_bytes) return;
+    greeted_ = true;
+    if (!amqp10::is_greeting(greeting)) return;
+    connection_ = std::make_unique<amqp10::Connection>(network_.settings().connection, *this,
+                                                       reactor_->now());
+    if (const std::string& alarm = network_.alarm(*reactor_); !alarm.empty()) {
+        connection_->set_alarm(alarm);
+    }
+}
+
 void Socket::work_on(std::string_view bytes) {
+    if (!greeted_) choose_protocol(bytes);
     const std::size_t used = connection_->receive(bytes, reactor_->now());
     pending_.assign(bytes.substr(used));
     after_work();
 }
 
 void Socket::work_on_pending() {
+    if (!greeted_) choose_protocol(pending_);
     const std::size_t used = connection_->receive(pending_, reactor_->now());
     pending_.erase(0, used);
     after_work();

@@ -72,6 +72,7 @@ class Socket final : public runtime::Source,
     bool can_read() const;
     void read();
     void read_some();
+    void choose_protocol(std::string_view greeting);
     void work_on(std::string_view bytes);
     void work_on_pending();
     void after_work();
@@ -92,6 +93,7 @@ class Socket final : public runtime::Source,
     bool stalled_ = false;  // the vhost's reactor cannot take more commands for the moment
     bool closed_ = false;
     bool peer_gone_ = false;
+    bool greeted_ = false;  // the protocol is known
     std::shared_ptr<runtime::Vhost> vhost_;
     runtime::Reactor* moving_to_ = nullptr;
     bool admitted_ = false;

@@ -1,0 +1,20 @@
+// ClientOutcome: what a client says of a message it was given, in the terms of the engine.
+#pragma once
+
+#include "amqp10/fault.h"
+#include "amqp10/type_reader.h"
+#include "base/ref.h"
+#include "base/result.h"
+#include "engine/command.h"
+
+namespace revenant::amqp10 {
+
+struct ClientOutcome {
+    engine::Outcome outcome;
+    Ref<const engine::OutcomeDetails> details;
+};
+
+// The state of a disposition (5.24, DL-150). None at all is the default outcome, released (5.3).
+Result<ClientOutcome, Fault> read_outcome(Raw state);
+
+}  // namespace revenant::amqp10

@@ -1,0 +1,323 @@
+#include "amqp10/incoming_link.h"
+
+#include "amqp10/connection.h"
+#include "amqp10/descriptors.h"
+#include "amqp10/message_format.h"
+#include "amqp10/published.h"
+#include "amqp10/raw_fields.h"
+#include "amqp10/session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace revenant::amqp10 {
+namespace {
+
+constexpr std::uint32_t credit_max = 170;
+
+// An exchange's own routing keys are as short as 0-9-1 has them.
+constexpr std::size_t name_bytes_max = 255;
+
+bool wants_temporary_queue(const Target& target) {
+    const auto all = symbols_in(target.capabilities);
+    return std::find(all.begin(), all.end(), "temporary-queue") != all.end();
+}
+
+Fault full_queue_fault(const std::string& queue) {
+    std::string info;
+    TypeWriter(info).datum(Datum::map({{Datum::symbol("queue"), Datum::string(queue)},
+                                       {Datum::symbol("reason"), Datum::symbol("maxlen")}}));
+    return {condition::resource_limit_exceeded, "queue '" + queue + "' exceeded maximum length",
+            std::move(info)};
+}
+
+}  // namespace
+
+IncomingLink::IncomingLink(Session& session, const Attach& attach)
+    : Link(session, attach),
+      rights_(connection().host(), connection().user(), connection().vhost()),
+      delivery_count_(wish().initial_delivery_count) {}
+
+// ------------------------------------------------------------------------- attach
+
+void IncomingLink::start() {
+    if (auto fault = unsupported()) return fail(std::move(*fault));
+    if (auto fault = choose_target()) return fail(std::move(*fault));
+    open_channel();
+    if (temporary_) {
+        destination_ = Destination{"", declare_temporary_queue()};
+        return;
+    }
+    if (is_anonymous()) return attach();
+    if (const auto refusal = rights_.write_refusal(destination_->exchange)) {
+        return session().fail(fault_of(*refusal));
+    }
+    const bool to_queue = destination_->exchange.empty();
+    ask(engine::CheckTarget{channel(), destination_->exchange,
+                            to_queue ? destination_->routing_key : std::string()});
+}
+
+std::optional<Fault> IncomingLink::choose_target() {
+    if (descriptor_in(wish().target) == descriptor::coordinator) {
+        return Fault{condition::not_implemented, "Transactions not supported", {}};
+    }
+    const auto target = composite_in<Target>(wish().target);
+    if (!target) return Fault{condition::invalid_field, "Attach refused: target_required", {}};
+    if (target->dynamic) {
+        if (!wants_temporary_queue(*target) || !is_absent(target->address)) {
+            return Fault{condition::not_implemented, "Dynamic targets not supported", {}};
+        }
+        temporary_ = true;
+        return std::nullopt;
+    }
+    if (is_absent(target->address)) return std::nullopt;
+    const auto text = string_of(target->address);
+    if (!text) {
+        return Fault{condition::invalid_field, "Attach refused: target address is no string", {}};
+    }
+    auto address = parse_address(*text);
+    if (!address) return Fault{condition::invalid_field, "Attach refused: " + address.error(), {}};
+    if (address->kind == Address::Kind::queue) {
+        destination_ = Destination{"", std::move(address->name)};
+    } else {
+        destination_ = Destination{std::move(address->name), std::move(address->routing_key)};
+    }
+    return std::nullopt;
+}
+
+void IncomingLink::on_done(engine::Done&&) { attach(); }
+
+// 5.2
+void IncomingLink::attach() {
+    write_attach({.source = wish().source,
+                  .target = target_of_reply(),
+                  .snd_settle_mode = wish().snd_settle_mode,
+                  .initial_delivery_count = std::nullopt,
+                  .max_message_size = connection().settings().max_message_size});
+    grant_credit();
+}
+
+std::string IncomingLink::target_of_reply() const {
+    if (!temporary_) return wish().target;
+    Target target = *composite_in<Target>(wish().target);
+    std::string address;
+    TypeWriter(address).string(queue_address(destination_->routing_key));
+    target.address = address;
+    target.expiry_policy = "link-detach";
+    std::string encoded;
+    TypeWriter out(encoded);
+    target.encode(out);
+    return encoded;
+}
+
+void IncomingLink::before_close() {
+    if (temporary_ && destination_) {
+        ask(engine::DeleteQueue{channel(), destination_->routing_key, false, false});
+    }
+}
+
+// ------------------------------------------------------------------------- credit
+
+// 5.11
+void IncomingLink::grant_credit() {
+    if (credit_ > credit_max / 2 || pending_.size() >= credit_max) return;
+    credit_ = credit_max;
+    Flow flow;
+    flow.delivery_count = delivery_count_;
+    flow.link_credit = credit_;
+    session().write_link_flow(this, flow);
+}
+
+void IncomingLink::on_flow(const Flow& flow) {
+    if (!flow.echo) return;
+    Flow answer;
+    answer.delivery_count = delivery_count_;
+    answer.link_credit = credit_;
+    session().write_link_flow(this, answer);
+}
+
+// ------------------------------------------------------------------------- messages in
+
+void IncomingLink::on_transfer(const Transfer& transfer, std::string_view payload) {
+    if (!arriving_ && !begin_message(transfer)) return;
+    if (transfer.delivery_id && *transfer.delivery_id != arriving_->delivery_id) {
+        return fail({condition::invalid_field,
+                     "delivery-id " + std::to_string(*transfer.delivery_id) +
+                         " does not go on with " + std::to_string(arriving_->delivery_id),
+                     {}});
+    }
+    if (transfer.aborted) {
+        arriving_.reset();
+        return;
+    }
+    const std::uint64_t size = arriving_->bytes.size() + payload.size();
+    const std::uint64_t size_max = connection().settings().max_message_size;
+    if (size > size_max) {
+        return session().fail({condition::message_size_exceeded,
+                               "message size (" + std::to_string(size) +
+                                   " bytes) > maximum message size (" + std::to_string(size_max) +
+                                   " bytes)",
+                               {}});
+    }
+    if (transfer.more) {
+        arriving_->bytes.append(payload);
+        return;
+    }
+    credit_ -= 1;
+    delivery_count_ += 1;
+    if (arriving_->bytes.empty()) {
+        publish(payload);
+    } else {
+        arriving_->bytes.append(payload);
+        publish(std::exchange(arriving_->bytes, {}));
+    }
+    arriving_.reset();
+    if (is_open()) grant_credit();
+}
+
+// 5.12
+bool IncomingLink::begin_message(const Transfer& transfer) {
+    if (credit_ == 0) {
+        fail({condition::transfer_limit_exceeded, "insufficient link credit", {}});
+        return false;
+    }
+    if (!transfer.delivery_id) {
+        fail({condition::invalid_field, "delivery-id is missing in the first transfer", {}});
+        return false;
+    }
+    const bool settled = transfer.settled.value_or(false);
+    const bool allowed = wish().snd_settle_mode == settle_mode_mixed ||
+                         settled == (wish().snd_settle_mode == settle_mode_settled);
+    if (!allowed) {
+        fail({condition::invalid_field,
+              std::string("sender settle mode is '") + (settled ? "unsettled" : "settled") +
+                  "' but transfer settled flag is interpreted as being '" +
+                  (settled ? "true" : "false") + "'",
+              {}});
+        return false;
+    }
+    arriving_ = Arriving{*transfer.delivery_id, settled, {}};
+    return true;
+}
+
+Result<IncomingLink::Destination, Fault> IncomingLink::destination_of(
+    const Published& published) const {
+    if (!published.to) {
+        return Unexpected{Fault{condition::precondition_failed,
+                                "anonymous terminus requires 'to' address to be set",
+                                {}}};
+    }
+    auto address = parse_address(*published.to);
+    if (!address) {
+        return Unexpected{Fault{condition::precondition_failed,
+                                "bad 'to' address string: " + address.error(),
+                                {}}};
+    }
+    if (address->kind == Address::Kind::queue) return Destination{"", std::move(address->name)};
+    return Destination{std::move(address->name), std::move(address->routing_key)};
+}
+
+void IncomingLink::publish(std::string_view bytes) {
+    const auto published = read_published(bytes);
+    if (!published) {
+        Fault fault{published.error().condition, published.error().text, {}};
+        if (fault.condition == condition::invalid_field) return refuse_message(std::move(fault));
+        return fail(std::move(fault));
+    }
+    if (published->user_id) {
+        if (const auto refusal = rights_.user_id_refusal(*published->user_id)) {
+            return fail({condition::unauthorized_access, refusal->text, {}});
+        }
+    }
+    if (!is_anonymous()) return publish_to(*destination_, *published);
+    const auto destination = destination_of(*published);
+    if (!destination) return refuse_message(destination.error());
+    publish_to(*destination, *published);
+}
+
+void IncomingLink::publish_to(const Destination& destination, const Published& published) {
+    if (const auto refusal = rights_.write_refusal(destination.exchange)) {
+        return session().fail(fault_of(*refusal));
+    }
+    engine::Publish command;
+    command.channel = channel();
+    command.refusal_if_topic = rights_.topic_write_refusal(
+        destination.exchange, destination.routing_key, published.head.extra_keys);
+    command.message = make_message(destination.exchange, destination.routing_key,
+                                   published.properties, published.body, published.head);
+    command.tell_refusal = true;
+    if (!arriving_->settled) {
+        command.mandatory = true;
+        command.confirm_sequence = next_sequence_++;
+        pending_.push_back({.delivery_id = arriving_->delivery_id});
+    }
+    connection().port().publish(std::move(command));
+}
+
+// 5.15, 5.16
+void IncomingLink::refuse_message(Fault fault) {
+    if (!is_anonymous() || arriving_->settled) return fail(std::move(fault));
+    session().reject_published(arriving_->delivery_id, fault);
+}
+
+// ------------------------------------------------------------------------- outcomes
+
+IncomingLink::Pending* IncomingLink::pending(std::uint64_t sequence) {
+    const std::uint64_t first = next_sequence_ - pending_.size();
+    if (sequence < first || sequence >= next_sequence_) return nullptr;
+    return &pending_[sequence - first];
+}
+
+void IncomingLink::drop_answered() {
+    while (!pending_.empty() && pending_.front().answered) pending_.pop_front();
+}
+
+// 5.14
+void IncomingLink::confirm(const engine::Confirm& effect) {
+    Pending* const found = is_open() ? pending(effect.sequence) : nullptr;
+    if (found == nullptr || found->answered) return;
+    found->answered = true;
+    if (!effect.accepted) {
+        session().reject_published(found->delivery_id, full_queue_fault(found->full_queue));
+    } else {
+        session().settle_published(found->delivery_id, found->unroutable
+                                                           ? PublishOutcome::released
+                                                           : PublishOutcome::accepted);
+    }
+    drop_answered();
+    grant_credit();
+}
+
+void IncomingLink::on_effect(engine::Effect&& effect) {
+    if (auto* refused = std::get_if<engine::PublishRefused>(&effect)) {
+        on_publish_refused(std::move(*refused));
+    } else if (const auto* unroutable = std::get_if<engine::ReturnUnroutable>(&effect)) {
+        on_unroutable(*unroutable);
+    }
+}
+
+void IncomingLink::on_unroutable(const engine::ReturnUnroutable& effect) {
+    if (Pending* const found = pending(effect.sequence)) found->unroutable = true;
+}
+
+void IncomingLink::on_publish_refused(engine::PublishRefused&& effect) {
+    Pending* const found = pending(effect.sequence);
+    if (!effect.full_queue.empty()) {
+        if (found != nullptr) found->full_queue = std::move(effect.full_queue);
+        return;  // the confirm tells
+    }
+    Fault fault = fault_of(effect.refusal);
+    if (effect.refusal.kind == engine::RefusalKind::access_refused) {
+        return session().fail(std::move(fault));
+    }
+    if (found == nullptr) return fail(std::move(fault));
+    found->answered = true;
+    if (is_anonymous()) {
+        session().reject_published(found->delivery_id, fault);
+        return drop_answered();
+    }
+    session().settle_published(found->delivery_id, PublishOutcome::released);
+    fail(std::move(fault));
+}
+
+}  // namespace revenant::amqp10

@@ -1,0 +1,77 @@
+// IncomingLink: the client sends to an exchange or a queue, or, message by message, to where each
+// says. Transfers become publishes; confirms become outcomes.
+#pragma once
+
+#include "amqp10/address.h"
+#include "amqp10/link.h"
+#include "protocol/rights.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace revenant::amqp10 {
+
+struct Published;
+
+class IncomingLink final : public Link {
+  public:
+    IncomingLink(Session& session, const Attach& attach);
+
+    void start() override;
+    void on_flow(const Flow& flow) override;
+    void on_transfer(const Transfer& transfer, std::string_view payload) override;
+    void confirm(const engine::Confirm& effect) override;
+
+  private:
+    // A message under way from the client.
+    struct Arriving {
+        std::uint32_t delivery_id = 0;
+        bool settled = false;
+        std::string bytes;  // of all transfers but the last
+    };
+    // A publish whose outcome the client waits for.
+    struct Pending {
+        std::uint32_t delivery_id = 0;
+        bool answered = false;
+        bool unroutable = false;
+        std::string full_queue;
+    };
+    // Where a message goes.
+    struct Destination {
+        std::string exchange;
+        std::string routing_key;
+    };
+
+    std::optional<Fault> choose_target();
+    bool is_anonymous() const { return !destination_; }
+    void on_done(engine::Done&& done) override;
+    void on_effect(engine::Effect&& effect) override;
+    void before_close() override;
+    void attach();
+    std::string target_of_reply() const;
+    bool begin_message(const Transfer& transfer);
+    void publish(std::string_view bytes);
+    void publish_to(const Destination& destination, const Published& published);
+    Result<Destination, Fault> destination_of(const Published& published) const;
+    // The message cannot be published; the link goes on if it can.
+    void refuse_message(Fault fault);
+    void on_publish_refused(engine::PublishRefused&& effect);
+    void on_unroutable(const engine::ReturnUnroutable& effect);
+    Pending* pending(std::uint64_t sequence);
+    void drop_answered();
+    void grant_credit();
+
+    protocol::Rights rights_;
+    std::optional<Destination> destination_;
+    bool temporary_ = false;  // the queue was made for the link and goes with it
+    std::uint32_t delivery_count_ = 0;
+    std::uint32_t credit_ = 0;
+    std::optional<Arriving> arriving_;
+    std::deque<Pending> pending_;
+    std::uint64_t next_sequence_ = 1;  // behind the last of pending_
+};
+
+}  // namespace revenant::amqp10

@@ -1,0 +1,149 @@
+#include "amqp10/link.h"
+
+#include "amqp10/connection.h"
+#include "amqp10/map_walk.h"
+#include "amqp10/session.h"
+
+#include <utility>
+
+namespace revenant::amqp10 {
+
+AttachWish::AttachWish(const Attach& attach)
+    : name(attach.name),
+      handle(attach.handle),
+      client_receives(attach.role),
+      snd_settle_mode(attach.snd_settle_mode),
+      rcv_settle_mode(attach.rcv_settle_mode),
+      source(attach.source),
+      target(attach.target),
+      initial_delivery_count(attach.initial_delivery_count.value_or(0)),
+      max_message_size(attach.max_message_size),
+      properties(attach.properties),
+      recovers(attach.incomplete_unsettled || MapWalk::of_value(attach.unsettled).next()) {}
+
+Link::Link(Session& session, const Attach& attach)
+    : connection_(session.connection()),
+      session_(&session),
+      wish_(attach),
+      channel_(connection_.host().register_channel(*this)) {}
+
+Link::~Link() { connection_.host().release_channel(channel_); }
+
+void Link::open_channel() {
+    channel_open_ = true;
+    send(engine::OpenChannel{connection_.id(), channel_});
+}
+
+void Link::send(engine::Command&& command) {
+    if (connection_.is_attached()) connection_.port().send(std::move(command));
+}
+
+void Link::close(bool detached) {
+    before_close();
+    session_ = nullptr;
+    closing_ = true;
+    if (channel_open_ && connection_.is_attached()) {
+        send(engine::CloseChannel{channel_, detached});
+    } else {
+        connection_.link_closed(*this);
+    }
+}
+
+void Link::orphaned() {
+    session_ = nullptr;
+    closing_ = true;
+}
+
+// ------------------------------------------------------------------------- effects
+
+bool Link::deliver(engine::Deliver&&) { return true; }
+void Link::confirm(const engine::Confirm&) {}
+void Link::on_effect(engine::Effect&&) {}
+
+void Link::on_transfer(const Transfer&, std::string_view) {
+    session().fail({condition::not_allowed, "a transfer on a link that the client receives from", {}});
+}
+
+void Link::request(engine::Effect&& effect) {
+    // Whatever becomes of the link, its connection must ask for more deliveries some day.
+    if (std::holds_alternative<engine::DeliveriesPaused>(effect)) {
+        return connection_.deliveries_paused();
+    }
+    const auto* const refuse = std::get_if<engine::Refuse>(&effect);
+    if (refuse != nullptr) {
+        // What was asked meanwhile is not answered any more; a close is.
+        refused_ = true;
+        expected_ = 0;
+        if (is_open()) on_refused(*refuse);
+        return;
+    }
+    auto* const done = std::get_if<engine::Done>(&effect);
+    if (done == nullptr) {
+        if (is_open()) on_effect(std::move(effect));
+        return;
+    }
+    if (expected_ > 0) {
+        expected_ -= 1;
+        if (is_open()) on_done(std::move(*done));
+    } else if (closing_) {
+        connection_.link_closed(*this);
+    }
+}
+
+void Link::on_refused(const engine::Refuse& refuse) {
+    fail(fault_of(refuse.refusal));
+}
+
+// ------------------------------------------------------------------------- attach and detach
+
+std::optional<Fault> Link::unsupported() const {
+    if (wish_.recovers) return Fault{condition::not_implemented, "Link recovery not supported", {}};
+    if (wish_.rcv_settle_mode != 0 && wish_.snd_settle_mode != settle_mode_settled) {
+        return Fault{condition::not_implemented, "rcv-settle-mode second not supported", {}};
+    }
+    return std::nullopt;
+}
+
+std::string Link::declare_temporary_queue() {
+    engine::DeclareQueue command;
+    command.channel = channel_;
+    command.name = connection_.host().random_name("amq.gen-");
+    command.server_named = true;
+    command.exclusive = true;
+    command.auto_delete = true;
+    std::string name = command.name;
+    ask(std::move(command));
+    return name;
+}
+
+void Link::write_attach(const Reply& reply) {
+    attached_ = true;
+    Attach attach;
+    attach.name = wish_.name;
+    attach.handle = wish_.handle;
+    attach.role = !wish_.client_receives;
+    attach.snd_settle_mode = reply.snd_settle_mode;
+    attach.rcv_settle_mode = wish_.rcv_settle_mode;
+    attach.source = reply.source;
+    attach.target = reply.target;
+    attach.initial_delivery_count = reply.initial_delivery_count;
+    attach.max_message_size = reply.max_message_size;
+    connection_.write(session_->channel(), attach);
+}
+
+void Link::fail(Fault fault) {
+    if (!attached_) {
+        Reply refusal;
+        if (wish_.client_receives) {
+            refusal.target = wish_.target;
+            refusal.initial_delivery_count = 0;
+        } else {
+            refusal.source = wish_.source;
+        }
+        refusal.snd_settle_mode = wish_.snd_settle_mode;
+        write_attach(refusal);
+    }
+    session_->detach(*this, std::move(fault));
+}
+
+}  // namespace revenant::amqp10

@@ -1,0 +1,183 @@
+#include "amqp10/management_request.h"
+
+#include "amqp10/address.h"
+#include "amqp10/descriptors.h"
+#include "amqp10/performatives.gen.h"
+#include "amqp10/raw_fields.h"
+#include "amqp10/sections.h"
+#include "amqp10/type_writer.h"
+#include "amqp10/value_conversion.h"
+
+#include <algorithm>
+
+namespace revenant::amqp10 {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t at = text.find(separator);
+        parts.push_back(text.substr(0, at));
+        if (at == std::string_view::npos) return parts;
+        text.remove_prefix(at + 1);
+    }
+}
+
+Result<void, std::string> read_parameters(std::string_view text, char separator,
+                                          ManagementRequest& request) {
+    for (const std::string_view part : split(text, separator)) {
+        const std::size_t equals = part.find('=');
+        if (equals == std::string_view::npos) return Unexpected{"bad URI: " + std::string(text)};
+        REVENANT_TRY(std::string value, percent_decode(part.substr(equals + 1)));
+        request.query.emplace_back(std::string(part.substr(0, equals)), std::move(value));
+    }
+    return {};
+}
+
+Result<void, std::string> read_path(std::string_view to, ManagementRequest& request) {
+    const std::size_t question = to.find('?');
+    const std::string_view path = to.substr(0, question);
+    if (!path.starts_with('/')) return Unexpected{"bad URI: " + std::string(to)};
+    for (const std::string_view segment : split(path.substr(1), '/')) {
+        // The location of a binding is one segment of several values.
+        if (request.segments.size() == 1 && request.segments[0] == "bindings") {
+            request.segments.emplace_back("location");
+            if (auto read = read_parameters(segment, ';', request); !read) return read;
+            continue;
+        }
+        REVENANT_TRY(std::string decoded, percent_decode(segment));
+        request.segments.push_back(std::move(decoded));
+    }
+    if (question == std::string_view::npos) return {};
+    return read_parameters(to.substr(question + 1), '&', request);
+}
+
+}  // namespace
+
+ManagementAnswer refusal_answer(int status, std::string_view text) {
+    return {status, Datum::string(text)};
+}
+
+const std::string* ManagementRequest::parameter(std::string_view key) const {
+    for (const auto& [name, value] : query) {
+        if (name == key) return &value;
+    }
+    return nullptr;
+}
+
+Result<void, std::string> read_request(std::string_view message, ManagementRequest& request) {
+    const auto sections = split_message(message);
+    if (!sections) return Unexpected{"cannot read the request: " + sections.error()};
+    const auto properties = composite_in<Properties>(sections->properties);
+    if (!properties) return Unexpected{std::string("the request has no properties")};
+    request.message_id = std::string(properties->message_id);
+    request.verb = std::string(properties->subject.value_or(std::string_view{}));
+    if (sections->body_kind != descriptor::value || sections->body_sections != 1) {
+        return Unexpected{std::string("the body of a request must be an amqp-value")};
+    }
+    TypeReader body(content_of(sections->body));
+    request.body = body.datum();
+    if (body.failed()) return Unexpected{std::string("cannot read the body of the request")};
+    if (!properties->to) return Unexpected{std::string("the request has no 'to'")};
+    return read_path(*properties->to, request);
+}
+
+std::string encode_answer(const ManagementRequest& request, const ManagementAnswer& answer) {
+    std::string bytes;
+    TypeWriter out(bytes);
+    const std::string status = std::to_string(answer.status);
+    Properties properties;
+    properties.subject = status;
+    properties.correlation_id = request.message_id;
+    properties.encode(out);
+    out.descriptor(descriptor::application_properties);
+    out.datum(Datum::map({{Datum::string("http:response"), Datum::string("1.1")}}));
+    out.descriptor(descriptor::value);
+    out.datum(answer.body);
+    return bytes;
+}
+
+bool WishedFields::flag(std::string_view name, bool otherwise) const {
+    for (const auto& [key, value] : flags) {
+        if (key == name) return value;
+    }
+    return otherwise;
+}
+
+const std::string* WishedFields::text(std::string_view name) const {
+    for (const auto& [key, value] : texts) {
+        if (key == name) return &value;
+    }
+    return nullptr;
+}
+
+namespace {
+
+bool is_among(const std::vector<std::string_view>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Result<Table, std::string> arguments_of(const Datum& map) {
+    Table table;
+    for (const MapEntry& entry : *map.as_map()) {
+        const std::string* const key = entry.key.as_string();
+        auto value = to_value(entry.value);
+        if (key == nullptr || key->size() > short_string_bytes_max || !value) {
+            return Unexpected{std::string("bad argument")};
+        }
+        table.push_back({*key, std::move(*value)});
+    }
+    return table;
+}
+
+}  // namespace
+
+Result<WishedFields, std::string> read_fields(const Datum& body,
+                                              const std::vector<std::string_view>& flags,
+                                              const std::vector<std::string_view>& texts,
+                                              std::string_view complaint) {
+    WishedFields fields;
+    if (body.is_null()) return fields;
+    if (body.as_map() == nullptr) return Unexpected{std::string("the body is no map")};
+    for (const MapEntry& entry : *body.as_map()) {
+        const std::string* const key = entry.key.as_string();
+        const auto bad = [&] {
+            return Unexpected{std::string(complaint) + " '" + (key == nullptr ? "" : *key) + "'"};
+        };
+        if (key == nullptr) return bad();
+        if (*key == "arguments" && entry.value.as_map() != nullptr) {
+            REVENANT_TRY(fields.arguments, arguments_of(entry.value));
+            fields.has_arguments = true;
+        } else if (is_among(flags, *key) && entry.value.as_boolean() != nullptr) {
+            fields.flags.emplace_back(*key, *entry.value.as_boolean());
+        } else if (is_among(texts, *key) && entry.value.as_string() != nullptr) {
+            fields.texts.emplace_back(*key, *entry.value.as_string());
+        } else {
+            return bad();
+        }
+    }
+    return fields;
+}
+
+std::string arguments_mark(const Table& arguments) {
+    if (arguments.empty()) return {};
+    Table sorted = arguments;
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Field& a, const Field& b) { return a.name < b.name; });
+    std::string bytes;
+    TypeWriter out(bytes);
+    for (const Field& field : sorted) {
+        out.string(field.name);
+        out.datum(to_datum(field.value).value_or(Datum::null()));
+    }
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    for (const char c : bytes) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string mark;
+    for (int shift = 60; shift >= 0; shift -= 4) mark += digits[hash >> shift & 0xf];
+    return mark;
+}
+
+}  // namespace revenant::amqp10

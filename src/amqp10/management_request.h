@@ -1,0 +1,60 @@
+// ManagementRequest: what a client asks of the node /management, and the answer it gets (7.3).
+#pragma once
+
+#include "amqp10/datum.h"
+#include "base/result.h"
+#include "engine/command.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace revenant::amqp10 {
+
+struct ManagementAnswer {
+    int status = 200;
+    Datum body;
+};
+ManagementAnswer refusal_answer(int status, std::string_view text);
+
+struct ManagementRequest {
+    std::string message_id;             // encoded
+    std::string verb;                   // PUT
+    std::vector<std::string> segments;  // of the path, decoded
+    // ?key=value&… behind the path, or ;key=value… in its last segment; decoded.
+    std::vector<std::pair<std::string, std::string>> query;
+    Datum body;
+
+    bool is(std::string_view wanted_verb, std::string_view first, std::size_t segment_count) const {
+        return verb == wanted_verb && segments.size() == segment_count && segments[0] == first;
+    }
+    // The value under that key; nullptr if there is none.
+    const std::string* parameter(std::string_view key) const;
+};
+
+// The error is what is wrong, for the answer 400. Whatever can be told of the request is filled in.
+Result<void, std::string> read_request(std::string_view message, ManagementRequest& request);
+// The message that answers it.
+std::string encode_answer(const ManagementRequest& request, const ManagementAnswer& answer);
+
+// The map of a body: names of flags and texts, and a table of arguments.
+struct WishedFields {
+    std::vector<std::pair<std::string, bool>> flags;
+    std::vector<std::pair<std::string, std::string>> texts;
+    Table arguments;
+    bool has_arguments = false;
+
+    bool flag(std::string_view name, bool otherwise) const;
+    const std::string* text(std::string_view name) const;
+};
+// Only fields of these names are taken; the error begins with `complaint`.
+Result<WishedFields, std::string> read_fields(const Datum& body,
+                                              const std::vector<std::string_view>& flags,
+                                              const std::vector<std::string_view>& texts,
+                                              std::string_view complaint);
+
+// Tells tables of arguments apart, in the path of a binding; empty for an empty table (7.10).
+std::string arguments_mark(const Table& arguments);
+
+}  // namespace revenant::amqp10

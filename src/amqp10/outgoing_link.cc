@@ -1,0 +1,273 @@
+#include "amqp10/outgoing_link.h"
+
+#include "amqp10/address.h"
+#include "amqp10/connection.h"
+#include "amqp10/delivery.h"
+#include "amqp10/descriptors.h"
+#include "amqp10/raw_fields.h"
+#include "amqp10/session.h"
+#include "protocol/rights.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace revenant::amqp10 {
+namespace {
+
+constexpr std::uint32_t consumer = 1;  // the only one of its channel
+constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
+
+bool has_capability(const Source& source, std::string_view wanted) {
+    const auto all = symbols_in(source.capabilities);
+    return std::find(all.begin(), all.end(), wanted) != all.end();
+}
+
+const std::vector<std::string>& outcomes() {
+    static const std::vector<std::string> all{"amqp:accepted:list", "amqp:rejected:list",
+                                              "amqp:released:list", "amqp:modified:list"};
+    return all;
+}
+
+// Ours, as far as the client asked for them.
+std::string outcomes_of_reply(const Source& asked) {
+    const auto wanted = symbols_in(asked.outcomes);
+    std::vector<std::string> given;
+    for (const std::string& outcome : outcomes()) {
+        if (wanted.empty() || std::find(wanted.begin(), wanted.end(), outcome) != wanted.end()) {
+            given.push_back(outcome);
+        }
+    }
+    std::string encoded;
+    TypeWriter(encoded).symbols(given);
+    return encoded;
+}
+
+std::string dynamic_node_properties() {
+    std::string encoded;
+    TypeWriter(encoded).datum(Datum::map(
+        {{Datum::symbol("lifetime-policy"),
+          {Type::described, Data{Datum::ulong(descriptor::delete_on_close), Datum::list({})}}},
+         {Datum::symbol("supported-dist-modes"), Datum::array({Datum::symbol("move")})}}));
+    return encoded;
+}
+
+std::string tag_of(std::uint64_t delivery) {
+    std::string tag(4, '\0');
+    for (int i = 0; i < 4; ++i) {
+        tag[static_cast<std::size_t>(i)] = static_cast<char>(delivery >> (24 - 8 * i));
+    }
+    return tag;
+}
+
+}  // namespace
+
+void OutgoingLink::start() {
+    presettled_ = wish().snd_settle_mode == settle_mode_settled;
+    if (auto fault = unsupported()) return fail(std::move(*fault));
+    if (auto fault = choose_origin()) return fail(std::move(*fault));
+    if (origin_ == Origin::queue) {
+        const protocol::Rights rights(connection().host(), connection().user(),
+                                      connection().vhost());
+        if (const auto refusal = rights.refusal(Permission::read, "queue", queue_)) {
+            return session().fail(fault_of(*refusal));
+        }
+    }
+    open_channel();
+    if (origin_ == Origin::temporary_queue) queue_ = declare_temporary_queue();
+    if (origin_ != Origin::temporary_queue) consume();
+}
+
+std::optional<Fault> OutgoingLink::choose_origin() {
+    const auto source = composite_in<Source>(wish().source);
+    if (!source) return Fault{condition::invalid_field, "Attach refused: source_required", {}};
+    if (source->dynamic) return choose_dynamic_origin();
+    const auto text = string_of(source->address);
+    if (!text) {
+        return Fault{condition::invalid_field, "Attach refused: source address is no string", {}};
+    }
+    auto address = parse_address(*text);
+    if (!address) return Fault{condition::invalid_field, "Attach refused: " + address.error(), {}};
+    if (address->kind != Address::Kind::queue) {
+        return Fault{condition::invalid_field,
+                     "Attach refused: source address must name a queue: " + *text,
+                     {}};
+    }
+    queue_ = std::move(address->name);
+    return std::nullopt;
+}
+
+// 4.6
+std::optional<Fault> OutgoingLink::choose_dynamic_origin() {
+    const auto source = composite_in<Source>(wish().source);
+    if (!is_absent(source->address)) {
+        return Fault{condition::invalid_field,
+                     "Attach refused: a dynamic source must not have an address",
+                     {}};
+    }
+    if (has_capability(*source, "temporary-queue")) {
+        origin_ = Origin::temporary_queue;
+        return std::nullopt;
+    }
+    if (has_capability(*source, "rabbitmq:volatile-queue") && presettled_ &&
+        source->expiry_policy == "link-detach") {
+        origin_ = Origin::replies;
+        queue_ = connection().host().random_name(std::string(reply_queue) + ".");
+        return std::nullopt;
+    }
+    return Fault{condition::not_implemented, "Dynamic sources not supported", {}};
+}
+
+void OutgoingLink::consume() {
+    consuming_ = true;
+    engine::Consume command;
+    command.channel = channel();
+    command.consumer = consumer;
+    command.tag = name();
+    command.no_ack = presettled_;
+    command.credited = true;
+    if (origin_ == Origin::replies) {
+        command.queue = std::string(reply_queue);
+        command.reply_name = queue_;
+    } else {
+        command.queue = queue_;
+    }
+    if (const auto priority = entry_in(wish().properties, "rabbitmq:priority")) {
+        if (const std::int64_t* const number = priority->as_signed()) {
+            command.arguments.push_back({"x-priority", Value::int64(*number)});
+        }
+    }
+    ask(std::move(command));
+}
+
+void OutgoingLink::on_done(engine::Done&&) {
+    if (!consuming_) return consume();
+    write_attach({.source = source_of_reply(),
+                  .target = wish().target,
+                  .snd_settle_mode = presettled_ ? settle_mode_settled : settle_mode_unsettled,
+                  .initial_delivery_count = 0,
+                  .max_message_size = wish().max_message_size});
+}
+
+std::string OutgoingLink::address() const {
+    std::string encoded;
+    TypeWriter(encoded).string(queue_address(queue_));
+    return encoded;
+}
+
+// 5.3
+std::string OutgoingLink::source_of_reply() const {
+    Source source = *composite_in<Source>(wish().source);
+    const std::string made_address = address();
+    const std::string node_properties = dynamic_node_properties();
+    if (source.dynamic) {
+        source.address = made_address;
+        source.expiry_policy = "link-detach";
+        source.dynamic_node_properties = node_properties;
+    }
+    source.distribution_mode = "move";
+    source.filter = {};
+    static constexpr std::string_view released{"\x00\x53\x26\x45", 4};
+    source.default_outcome = released;
+    const std::string given = outcomes_of_reply(source);
+    source.outcomes = given;
+    std::string encoded;
+    TypeWriter out(encoded);
+    source.encode(out);
+    return encoded;
+}
+
+void OutgoingLink::before_close() {
+    if (origin_ == Origin::temporary_queue && consuming_) {
+        ask(engine::DeleteQueue{channel(), queue_, false, false});
+    }
+}
+
+// ------------------------------------------------------------------------- credit
+
+void OutgoingLink::on_flow(const Flow& flow) {
+    if (!flow.link_credit) {
+        if (flow.echo) send(engine::SetCredit{channel(), consumer, 0, false, true});
+        return;
+    }
+    // The client counts up to 32 bits and may not have seen all we sent (1.4).
+    const auto behind = static_cast<std::int32_t>(static_cast<std::uint32_t>(delivery_count_) -
+                                                  flow.delivery_count.value_or(0));
+    const std::int64_t seen = static_cast<std::int64_t>(delivery_count_) - behind;
+    const std::int64_t until = std::max<std::int64_t>(seen + *flow.link_credit, 0);
+    if (origin_ == Origin::replies) {
+        reply_credit_until_ = static_cast<std::uint64_t>(until);
+        return;
+    }
+    const std::int64_t deliveries = std::max<std::int64_t>(until - static_cast<std::int64_t>(drained_), 0);
+    send(engine::SetCredit{channel(), consumer, static_cast<std::uint64_t>(deliveries), flow.drain,
+                           flow.echo});
+}
+
+// 5.23
+void OutgoingLink::on_credit_state(const engine::CreditState& state) {
+    const std::uint64_t left = state.until > state.delivered ? state.until - state.delivered : 0;
+    if (state.drained) {
+        drained_ += left;
+        delivery_count_ += left;
+    }
+    Flow flow;
+    flow.delivery_count = static_cast<std::uint32_t>(delivery_count_);
+    flow.link_credit = state.drained ? 0 : static_cast<std::uint32_t>(left);
+    flow.available = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(state.available, std::numeric_limits<std::uint32_t>::max()));
+    flow.drain = state.drained;
+    session().write_link_flow(this, flow);
+}
+
+void OutgoingLink::on_effect(engine::Effect&& effect) {
+    if (const auto* state = std::get_if<engine::CreditState>(&effect)) {
+        on_credit_state(*state);
+    } else if (std::holds_alternative<engine::CancelConsumer>(effect)) {
+        fail({condition::resource_deleted,
+              "queue '" + queue_ + "' in vhost '" + connection().vhost() + "' was deleted",
+              {}});
+    }
+}
+
+// ------------------------------------------------------------------------- deliveries
+
+bool OutgoingLink::deliver(engine::Deliver&& effect) {
+    if (!is_open()) return true;
+    // Nobody keeps a reply for somebody who has no credit for it.
+    if (origin_ == Origin::replies && delivery_count_ >= reply_credit_until_) return true;
+    Parcel& parcel = session().fresh_parcel();
+    parcel.link = this;
+    parcel.handle = handle();
+    parcel.delivery = effect.delivery.value;
+    parcel.settled = presettled_;
+    parcel.tag = tag_of(effect.delivery.value);
+    const std::string_view body = render_delivery(
+        *effect.message, effect.envelope.get(),
+        {effect.redelivered, effect.failed_deliveries, effect.counts}, parcel.head,
+        parcel.converted);
+    parcel.message_body = parcel.converted.empty() ? body : std::string_view{};
+    parcel.message = std::move(effect.message);
+    delivery_count_ += 1;
+    const std::uint64_t size_max = wish().max_message_size.value_or(0);
+    if (size_max != 0 && parcel.size() > size_max) {
+        session().fail({condition::message_size_exceeded,
+                        "message size (" + std::to_string(parcel.size()) +
+                            " bytes) > maximum message size (" + std::to_string(size_max) +
+                            " bytes)",
+                        {}});
+        return true;
+    }
+    return session().send_fresh();
+}
+
+void OutgoingLink::settle(std::uint64_t delivery, const ClientOutcome& outcome) {
+    if (!connection().is_attached()) return;
+    engine::Settle command;
+    command.channel = channel();
+    command.delivery = DeliveryId{delivery};
+    command.outcome = outcome.outcome;
+    command.details = outcome.details;
+    connection().port().settle(command);
+}
+
+}  // namespace revenant::amqp10

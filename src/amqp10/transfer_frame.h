@@ -1,0 +1,38 @@
+// Transfer frames: a message on its way to a client, in as many frames as the client's limit asks.
+#pragma once
+
+#include "message/message.h"
+#include "protocol/output.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace revenant::amqp10 {
+
+class OutgoingLink;
+
+// A message with the link it leaves on. What precedes its body has been rendered.
+struct Parcel {
+    OutgoingLink* link = nullptr;  // nullptr: settled, and nobody asks for it later
+    std::uint32_t handle = 0;
+    std::uint64_t delivery = 0;  // the engine's number of it
+    bool settled = false;
+    bool started = false;
+    std::uint32_t delivery_id = 0;
+    std::string tag;
+    std::string head;
+    MessageRef message;
+    std::string_view message_body;  // a part of the message; empty if the body is converted
+    std::string converted;
+    std::size_t sent = 0;  // of head and body together
+
+    std::string_view body() const { return converted.empty() ? message_body : converted; }
+    std::size_t size() const { return head.size() + body().size(); }
+};
+
+// Writes the next frame of the parcel; true if it was the last.
+bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parcel& parcel,
+                           std::uint32_t frame_max);
+
+}  // namespace revenant::amqp10
