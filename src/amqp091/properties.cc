@@ -13,7 +13,6 @@ namespace revenant::amqp091 {
 namespace {
 
 constexpr std::string_view direct_reply_to = "amq.rabbitmq.reply-to";
-constexpr std::uint8_t message_format_number = 1;
 constexpr std::size_t short_string_bytes_max = 255;
 constexpr std::int64_t ttl_ms_max = 315'360'000'000;  // ten years (DL-124)
 
