@@ -1,5 +1,6 @@
 #include "amqp091/channel.h"
 
+#include "amqp091/foreign_content.h"
 #include "amqp091/properties.h"
 #include "amqp091/table.h"
 #include "base/check.h"
@@ -887,6 +888,8 @@ bool Channel::deliver(engine::Deliver&& effect) {
     if (found == tags_.end()) return true;
     const Message& message = *effect.message;
     const std::string_view tag = found->second.tag;
+    if (is_foreign(message)) [[unlikely]]
+        return deliver_foreign(effect, tag);
     const std::string_view exchange =
         effect.envelope ? std::string_view(effect.envelope->exchange) : message.exchange();
     const std::string_view key = effect.envelope
@@ -938,6 +941,19 @@ bool Channel::deliver(engine::Deliver&& effect) {
     return connection_.note_delivery();
 }
 
+bool Channel::deliver_foreign(const engine::Deliver& effect, std::string_view tag) {
+    BasicDeliver deliver;
+    deliver.consumer_tag = tag;
+    deliver.delivery_tag = effect.delivery.value;
+    deliver.redelivered = effect.redelivered;
+    deliver.exchange =
+        effect.envelope ? std::string_view(effect.envelope->exchange) : effect.message->exchange();
+    deliver.routing_key = effect.envelope ? std::string_view(effect.envelope->routing_keys.front())
+                                          : effect.message->routing_key();
+    write_content(frame_of(number_, deliver), effect.message, effect.envelope, effect.counts);
+    return connection_.note_delivery();
+}
+
 void Channel::write_body(const MessageRef& message) {
     const std::string_view body = message->body();
     Output& output = connection_.output();
@@ -960,6 +976,12 @@ void Channel::write_content(std::string_view method_frame, const MessageRef& mes
                             const EnvelopeRef& envelope, engine::ShownCounts counts) {
     std::string& out = connection_.output().buffer();
     out.append(method_frame);
+    if (is_foreign(*message)) {
+        const ForeignContent content = render_foreign(*message, envelope, counts);
+        append_content_header(out, number_, content.body.size(), content.properties);
+        append_body_frames(out, number_, content.body, connection_.frame_max());
+        return connection_.host().wants_flush();
+    }
     if (envelope || counts.any()) {
         append_content_header(out, number_, message->body_size(),
                               render_properties(*message, envelope, counts));

@@ -154,6 +154,7 @@ class Channel final : public engine::EffectSink {
     // The named queue or, for an empty name, the one declared last; fails the channel without one.
     std::optional<std::string> queue_name(std::string_view name);
 
+    bool deliver_foreign(const engine::Deliver& effect, std::string_view tag);
     void write_content(std::string_view method_frame, const MessageRef& message,
                        const EnvelopeRef& envelope, engine::ShownCounts counts);
     void write_body(const MessageRef& message);

@@ -15,7 +15,7 @@ namespace revenant::amqp091 {
 PortableMessage portable_message(const Message& message);
 
 inline bool is_foreign(const Message& message) {
-    return message.format().number != message_format().number;
+    return message.format().number != message_format_number;
 }
 
 struct ForeignContent {

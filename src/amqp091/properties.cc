@@ -13,8 +13,9 @@ namespace revenant::amqp091 {
 namespace {
 
 constexpr std::string_view direct_reply_to = "amq.rabbitmq.reply-to";
-constexpr std::uint8_t message_format_number = 1;
 constexpr std::size_t short_string_bytes_max = 255;
+// Of CC and BCC together: a message is stored with 16 bits for their size.
+constexpr std::size_t extra_keys_bytes_max = 60'000;
 constexpr std::int64_t ttl_ms_max = 315'360'000'000;  // ten years (DL-124)
 
 Unexpected<PropertiesError> malformed(std::string text) {
@@ -93,6 +94,13 @@ Result<void, PropertiesError> read_keys(std::string_view name, char letter, std:
     return {};
 }
 
+std::size_t size_of(const ExtraKeys& keys) {
+    std::size_t size = 0;
+    for (const std::string& key : keys.cc) size += key.size() + 1;
+    for (const std::string& key : keys.bcc) size += key.size() + 1;
+    return size;
+}
+
 // What has no simple form is not shown (DL-100).
 void write_annotations(const std::vector<Annotation>& annotations, Table& headers) {
     if (annotations.empty()) return;
@@ -163,6 +171,9 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
             }
         }
         if (walk.error()) return malformed(describe(*walk.error()));
+        if (size_of(published.head.extra_keys) > extra_keys_bytes_max) {
+            return refused("invalid message: more than 60000 bytes of keys in CC and BCC");
+        }
         if (rewrite) {
             Table table = decode_table(properties.headers).value();
             std::erase_if(table, [](const Field& field) { return field.name == "BCC"; });

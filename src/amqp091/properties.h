@@ -16,6 +16,7 @@ namespace revenant::amqp091 {
 
 // How the engine asks about 0-9-1 properties.
 const MessageFormat& message_format();
+constexpr std::uint8_t message_format_number = 1;
 
 // What a publish's properties say, and the bytes to keep (without BCC, with reply-to rewritten).
 struct PublishedProperties {

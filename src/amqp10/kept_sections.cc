@@ -28,10 +28,10 @@ Properties properties_in(std::string_view section) {
     return Properties::decode(*items).value_or(Properties{});
 }
 
-std::string id_text(Raw id) {
+std::optional<std::string> id_text(Raw id) {
     TypeReader in(id);
     const Datum datum = in.datum();
-    if (id.empty() || in.failed()) return {};
+    if (id.empty() || in.failed()) return std::nullopt;
     switch (datum.type) {
         case Type::ulong:
             return std::to_string(*datum.as_unsigned());
@@ -41,7 +41,7 @@ std::string id_text(Raw id) {
         case Type::string:
             return std::get<std::string>(datum.content);
         default:
-            return {};
+            return std::nullopt;
     }
 }
 

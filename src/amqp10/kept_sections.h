@@ -5,6 +5,7 @@
 #include "amqp10/performatives.gen.h"
 #include "message/message.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,8 +22,9 @@ KeptSections kept_sections(const Message& message);
 // All of it absent if the section is.
 Properties properties_in(std::string_view section);
 
-// A message-id or correlation-id as text (6.5); that of a binary one is its bytes.
-std::string id_text(Raw id);
+// A message-id or correlation-id as text (6.5), a binary one as its bytes. Nothing for any other
+// type.
+std::optional<std::string> id_text(Raw id);
 
 // Calls visit(key, datum) for the entries of a section that is a map, until one is wrong or there
 // are more values than a reader makes.

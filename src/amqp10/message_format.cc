@@ -36,8 +36,8 @@ Table headers_of(const Message& message) {
 
 std::string property_of(const Message& message, std::string_view name) {
     const Properties properties = properties_in(kept_sections(message).properties);
-    if (name == "correlation_id") return id_text(properties.correlation_id);
-    if (name == "message_id") return id_text(properties.message_id);
+    if (name == "correlation_id") return id_text(properties.correlation_id).value_or("");
+    if (name == "message_id") return id_text(properties.message_id).value_or("");
     if (name == "timestamp" && properties.creation_time) {
         return std::to_string(*properties.creation_time / 1000);
     }

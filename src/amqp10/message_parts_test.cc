@@ -3,6 +3,7 @@
 #include "amqp10/frame.h"
 #include "amqp10/performatives.gen.h"
 #include "amqp10/sections.h"
+#include "tests/support/amqp10_message.h"
 #include "tests/support/hex.h"
 
 #include <gmock/gmock.h>
@@ -15,14 +16,6 @@ namespace {
 
 using namespace std::string_literals;
 using ::testing::HasSubstr;
-
-template <typename Composite>
-std::string encoded(const Composite& composite) {
-    std::string bytes;
-    TypeWriter out(bytes);
-    composite.encode(out);
-    return bytes;
-}
 
 template <typename Composite>
 std::optional<Composite> decoded(std::string_view bytes) {
@@ -122,45 +115,37 @@ TEST(Frames, ThatAreWrongAreNamed) {  // 2.11
               "unexpected frame type 1 in amqp mode (expected 0)");
 }
 
-std::string section(std::uint64_t code, const Datum& content) {
-    std::string bytes;
-    TypeWriter out(bytes);
-    out.descriptor(code);
-    out.datum(content);
-    return bytes;
-}
-
 TEST(Sections, AreFoundAsTheyStand) {
     const std::string header = encoded(Header{.durable = true, .priority = 3});
-    const std::string annotations = section(descriptor::message_annotations,
-                                            Datum::map({{Datum::symbol("x-a"), Datum::uint(1)}}));
+    const std::string message_annotations = section(
+        descriptor::message_annotations, Datum::map({{Datum::symbol("x-a"), Datum::uint(1)}}));
     const std::string properties = encoded(Properties{.to = "/queues/q"});
-    const std::string data = section(descriptor::data, Datum::binary("one")) +
-                             section(descriptor::data, Datum::binary("two"));
+    const std::string bodies = section(descriptor::data, Datum::binary("one")) +
+                               section(descriptor::data, Datum::binary("two"));
     const std::string footer = section(descriptor::footer, Datum::map({}));
-    const std::string message = header + annotations + properties + data + footer;
+    const std::string message = header + message_annotations + properties + bodies + footer;
     const auto sections = split_message(message);
     ASSERT_TRUE(sections) << sections.error();
     EXPECT_EQ(sections->header, header);
-    EXPECT_EQ(sections->message_annotations, annotations);
+    EXPECT_EQ(sections->message_annotations, message_annotations);
     EXPECT_EQ(sections->properties, properties);
     EXPECT_EQ(sections->application_properties, "");
-    EXPECT_EQ(sections->body, data);
+    EXPECT_EQ(sections->body, bodies);
     EXPECT_EQ(sections->footer, footer);
     EXPECT_EQ(sections->body_sections, 2U);
     EXPECT_EQ(joined_data(sections->body), "onetwo");
-    for (std::size_t size = 0; size < header.size() + annotations.size(); ++size) {
+    for (std::size_t size = 0; size < header.size() + message_annotations.size(); ++size) {
         EXPECT_FALSE(split_message(message.substr(0, size))) << size;
     }
 }
 
 TEST(Sections, InAnotherOrderOrMixedAreRefused) {
-    const std::string data = section(descriptor::data, Datum::binary("x"));
+    const std::string bodies = section(descriptor::data, Datum::binary("x"));
     const std::string value = section(descriptor::value, Datum::string("x"));
     const std::string header = encoded(Header{});
     for (const std::string& wrong :
-         {data + header, header + header + data, data + value, value + value, header,
-          section(0x99, Datum::null()) + data, ""s, "nonsense"s}) {
+         {bodies + header, header + header + bodies, bodies + value, value + value, header,
+          section(0x99, Datum::null()) + bodies, ""s, "nonsense"s}) {
         EXPECT_FALSE(split_message(wrong)) << to_hex(wrong);
     }
     EXPECT_EQ(split_message(header).error(), "missing_amqp_message_body");

@@ -19,12 +19,12 @@ std::optional<std::string> short_text(std::optional<std::string_view> text) {
 
 // A text that 0-9-1 has no room for, and binary, go into a header (6.5).
 std::optional<std::string> read_id(Raw id, std::string_view header, Table& headers) {
-    if (id.empty()) return std::nullopt;
+    auto text = id_text(id);
+    if (!text) return std::nullopt;
     const bool binary = id.front() == '\xa0' || id.front() == '\xb0';
-    std::string text = id_text(id);
-    if (!binary && text.size() <= short_string_bytes_max) return text;
+    if (!binary && text->size() <= short_string_bytes_max) return text;
     headers.push_back({std::string(header),
-                       {binary ? ValueType::binary : ValueType::long_string, std::move(text)}});
+                       {binary ? ValueType::binary : ValueType::long_string, std::move(*text)}});
     return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 #include "http/message_json.h"
 
 #include "amqp091/content.h"
+#include "amqp091/foreign_content.h"
 #include "amqp091/properties.h"
 #include "amqp091/table.h"
 #include "base/base64.h"
@@ -90,13 +91,16 @@ Result<std::string, PropertyFault> read_headers(const json::object& from, BasicP
     return encoded;
 }
 
-json::object view_properties(const engine::GetAnswer& got) {
-    const std::string rendered =
-        got.envelope || got.counts.any()
-            ? amqp091::render_properties(*got.message, got.envelope, got.counts)
-            : std::string(got.message->properties());
+// The property bytes of a message of 0-9-1 as its consumer would get them.
+std::string own_properties(const engine::GetAnswer& got) {
+    return got.envelope || got.counts.any()
+               ? amqp091::render_properties(*got.message, got.envelope, got.counts)
+               : std::string(got.message->properties());
+}
+
+json::object view_properties(std::string_view bytes) {
     json::object view;
-    const auto properties = amqp091::decode_properties(rendered);
+    const auto properties = amqp091::decode_properties(bytes);
     if (!properties) return view;  // never: they were read when the message came in
     for (const auto& [name, flag, field] : text_properties) {
         if (properties->has(flag)) view[name] = to_json_string((*properties).*field);
@@ -148,15 +152,22 @@ json::object message_to_json(const engine::GetAnswer& got, const PayloadForm& fo
         got.envelope ? std::string_view(got.envelope->exchange) : message.exchange();
     const std::string_view routing_key =
         got.envelope ? std::string_view(got.envelope->routing_keys.front()) : message.routing_key();
-    const std::string_view body =
-        message.body().substr(0, form.truncate.value_or(message.body().size()));
+    amqp091::ForeignContent content;
+    const bool foreign = amqp091::is_foreign(message);
+    if (foreign) {
+        content = amqp091::render_foreign(message, got.envelope, got.counts);
+    } else {
+        content.properties = own_properties(got);
+    }
+    const std::string_view whole = foreign ? std::string_view(content.body) : message.body();
+    const std::string_view body = whole.substr(0, form.truncate.value_or(whole.size()));
     const bool as_text = form.encoding == PayloadEncoding::automatic && is_utf8(body);
-    return {{"payload_bytes", message.body().size()},
+    return {{"payload_bytes", whole.size()},
             {"redelivered", got.redelivered},
             {"exchange", to_json_string(exchange)},
             {"routing_key", to_json_string(routing_key)},
             {"message_count", got.messages_left},
-            {"properties", view_properties(got)},
+            {"properties", view_properties(content.properties)},
             {"payload", as_text ? json::string(body) : json::string(base64_encode(body))},
             {"payload_encoding", as_text ? "string" : "base64"}};
 }

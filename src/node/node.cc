@@ -1,6 +1,7 @@
 #include "node/node.h"
 
 #include "amqp091/properties.h"
+#include "amqp10/message_format.h"
 #include "base/check.h"
 #include "http/definitions.h"
 #include "node/addresses.h"
@@ -130,7 +131,7 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.disk = &disk_;
     settings.data_dir = config_.data_dir;
     settings.adopt_vhosts = config_.adopt_vhosts;
-    settings.formats = {&amqp091::message_format()};
+    settings.formats = {&amqp091::message_format(), &amqp10::message_format()};
     settings.disk_full = [this](bool full) {
         full_disks_.fetch_add(full ? 1 : -1);
         if (full) {

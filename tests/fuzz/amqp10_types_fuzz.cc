@@ -1,0 +1,52 @@
+// Values of AMQP 1.0: reading never takes more than the bytes allow, a value that was read is
+// written and read again as the same, and what is left unread is as long as what was read.
+#include "amqp10/type_reader.h"
+#include "amqp10/type_writer.h"
+#include "base/check.h"
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+using namespace revenant::amqp10;
+
+namespace {
+
+// A NaN is never equal to itself.
+bool has_nan(const Datum& datum) {
+    if (const double* number = std::get_if<double>(&datum.content)) return *number != *number;
+    if (const Data* elements = datum.as_elements()) {
+        for (const Datum& element : *elements) {
+            if (has_nan(element)) return true;
+        }
+    }
+    if (const DataMap* map = datum.as_map()) {
+        for (const MapEntry& entry : *map) {
+            if (has_nan(entry.key) || has_nan(entry.value)) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+    TypeReader in(bytes);
+    const Datum datum = in.datum();
+    CHECK(in.values_left() <= values_max);
+    if (in.failed()) return 0;
+    TypeReader unread(bytes);
+    const Raw raw = unread.raw();
+    CHECK(!unread.failed());
+    CHECK(raw.size() == bytes.size() - in.rest().size());
+
+    std::string written;
+    TypeWriter(written).datum(datum);
+    TypeReader again(written);
+    const Datum same = again.datum();
+    CHECK(!again.failed() && again.at_end());
+    if (!has_nan(datum)) CHECK(same == datum);
+    return 0;
+}
