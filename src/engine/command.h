@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/ids.h"
+#include "base/ref.h"
 #include "engine/policy.h"
 #include "engine/refusal.h"
-#include "base/ref.h"
 #include "message/death.h"
 #include "message/message.h"
 #include "message/value.h"
@@ -127,12 +127,12 @@ struct Publish {
     ChannelId channel;
     MessageRef message;
     bool mandatory = false;
-    // What is wrong is told by a PublishRefused, with its reasons, and the channel lives on.
-    bool tell_refusal = false;
     std::uint64_t confirm_sequence = 0;  // 0: the publisher wants no confirm
     std::optional<Refusal> refusal_if_topic;
     // What else is wrong with the message, told if its exchange would have taken it.
     std::optional<Refusal> refusal;
+    // What is wrong is told by a PublishRefused, with its reasons, and the channel lives on.
+    bool tell_refusal = false;
 };
 
 struct SetQos {
@@ -147,10 +147,10 @@ struct Consume {
     std::string tag;  // for listings only
     bool no_ack = false;
     bool exclusive = false;
-    bool credited = false;  // takes nothing but what SetCredit allows
     Table arguments;
     // Set for the pseudo-queue amq.rabbitmq.reply-to: the name replies are sent to.
     std::string reply_name;
+    bool credited = false;  // takes nothing but what SetCredit allows
 };
 // A consumer may be given messages until it had so many in all. Answered by a CreditState if it is
 // asked for: at once, or, to drain, when the queue has nothing more for it; what credit is left

@@ -8,6 +8,10 @@
 
 namespace revenant::amqp091 {
 
+using protocol::VhostElsewhere;
+using protocol::VhostOpened;
+using protocol::VhostRefused;
+
 // ------------------------------------------------------------------------------------- wires
 
 class Wire::NearPort final : public Port {
