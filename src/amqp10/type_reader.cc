@@ -263,9 +263,8 @@ Datum TypeReader::value_of(std::uint8_t constructor, Room& room) {
         case 0x40:
             return Datum::null();
         case 0x41:
-            return Datum::boolean(true);
         case 0x42:
-            return Datum::boolean(false);
+            return Datum::boolean(constructor == 0x41);
         case 0x56: {
             const std::uint8_t octet = in_.u8();
             if (octet > 1) in_.fail();
