@@ -4,13 +4,22 @@
 
 namespace revenant::amqp10 {
 
-MapWalk::MapWalk(std::string_view section) : in_(std::string_view{}) {
-    if (section.empty()) return;
-    TypeReader content(content_of(section));
-    const auto items = content.map();
+MapWalk::MapWalk(std::string_view section) : MapWalk() {
+    if (!section.empty()) enter(content_of(section));
+}
+
+MapWalk MapWalk::of_value(Raw map) {
+    MapWalk walk;
+    if (!map.empty()) walk.enter(map);
+    return walk;
+}
+
+void MapWalk::enter(Raw map) {
+    TypeReader outer(map);
+    const auto items = outer.map();
     in_ = TypeReader(items ? items->bytes : std::string_view{});
     left_ = items ? items->count : 0;
-    if (content.failed() || !content.at_end() || left_ % 2 != 0) in_.fail();
+    if (outer.failed() || !outer.at_end() || left_ % 2 != 0) in_.fail();
 }
 
 std::optional<MapWalk::Entry> MapWalk::next() {

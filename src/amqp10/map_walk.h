@@ -13,6 +13,8 @@ class MapWalk {
   public:
     // A section with its descriptor; an empty one has no entries. Null counts as an empty map.
     explicit MapWalk(std::string_view section);
+    // A map that stands alone.
+    static MapWalk of_value(Raw map);
 
     struct Entry {
         Raw key;
@@ -23,6 +25,9 @@ class MapWalk {
     bool failed() const { return in_.failed(); }
 
   private:
+    MapWalk() : in_(std::string_view{}) {}
+    void enter(Raw map);
+
     TypeReader in_;
     std::uint32_t left_ = 0;
 };
