@@ -4,22 +4,22 @@
 
 namespace revenant::amqp10 {
 
-MapWalk::MapWalk(std::string_view section) : in_(std::string_view{}) {
-    if (!section.empty()) begin(content_of(section));
+MapWalk::MapWalk(std::string_view section) : MapWalk() {
+    if (!section.empty()) enter(content_of(section));
 }
 
 MapWalk MapWalk::of_value(Raw map) {
     MapWalk walk;
-    walk.begin(map);
+    if (!map.empty()) walk.enter(map);
     return walk;
 }
 
-void MapWalk::begin(std::string_view content) {
-    TypeReader in(content);
-    const auto items = in.map();
+void MapWalk::enter(Raw map) {
+    TypeReader outer(map);
+    const auto items = outer.map();
     in_ = TypeReader(items ? items->bytes : std::string_view{});
     left_ = items ? items->count : 0;
-    if (in.failed() || !in.at_end() || left_ % 2 != 0) in_.fail();
+    if (outer.failed() || !outer.at_end() || left_ % 2 != 0) in_.fail();
 }
 
 std::optional<MapWalk::Entry> MapWalk::next() {

@@ -13,7 +13,7 @@ class MapWalk {
   public:
     // A section with its descriptor; an empty one has no entries. Null counts as an empty map.
     explicit MapWalk(std::string_view section);
-    // A map that stands for itself.
+    // A map that stands alone.
     static MapWalk of_value(Raw map);
 
     struct Entry {
@@ -26,7 +26,7 @@ class MapWalk {
 
   private:
     MapWalk() : in_(std::string_view{}) {}
-    void begin(std::string_view content);
+    void enter(Raw map);
 
     TypeReader in_;
     std::uint32_t left_ = 0;

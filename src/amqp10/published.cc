@@ -77,6 +77,7 @@ Result<void, PublishError> check_annotations(std::string_view section,
         if (!key || !key->starts_with("x-")) {
             return unreadable("{reserved_annotation_key," + shown_key(entry->key) + "}");
         }
+        if (!is_well_formed(entry->value)) return unreadable("malformed_annotations");
         if (keys != nullptr && *key == "x-cc") {
             keys->clear();
             REVENANT_TRY_VOID(read_keys(entry->value, *keys));
@@ -89,7 +90,7 @@ Result<void, PublishError> check_annotations(std::string_view section,
 bool are_application_properties(std::string_view section) {
     MapWalk walk(section);
     while (const auto entry = walk.next()) {
-        if (!string_in(entry->key)) return false;
+        if (!string_in(entry->key) || !is_well_formed(entry->value)) return false;
     }
     return !walk.failed();
 }
@@ -114,6 +115,9 @@ bool read_properties(std::string_view section, Published& published) {
     if (!items || in.failed()) return false;
     const auto properties = Properties::decode(*items);
     if (!properties) return false;
+    for (const Raw id : {properties->message_id, properties->correlation_id}) {
+        if (!id.empty() && !is_well_formed(id)) return false;
+    }
     published.to = properties->to;
     published.user_id = properties->user_id;
     return true;

@@ -2,6 +2,7 @@
 
 #include "amqp10/descriptors.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -235,6 +236,74 @@ void TypeReader::skip(std::uint8_t constructor) {
     in_.fail();
 }
 
+void TypeReader::check() { check_within(depth_max); }
+
+void TypeReader::check_within(int depth_left) {
+    if (depth_left == 0) in_.fail();
+    const std::uint8_t constructor = in_.u8();
+    if (in_.failed()) return;
+    if (constructor != 0) return check_content(constructor, depth_left - 1);
+    check_within(depth_left - 1);
+    if (!in_.failed()) check_within(depth_left - 1);
+}
+
+void TypeReader::check_content(std::uint8_t constructor, int depth_left) {
+    static constexpr std::string_view scalars =
+        "\x40\x41\x42\x43\x44\x45\x50\x51\x52\x53\x54\x55\x60\x61\x70\x71\x72\x73\x74\x80\x81\x82"
+        "\x83\x84\x94\x98\xa0\xa1\xa3\xb0\xb1\xb3";
+    switch (constructor) {
+        case 0x56:
+            if (in_.u8() > 1) in_.fail();
+            return;
+        case 0xc0:
+        case 0xc1:
+        case 0xd0:
+        case 0xd1:
+            return check_compound(constructor, depth_left);
+        case 0xe0:
+        case 0xf0:
+            return check_array(constructor, depth_left);
+        default:
+            if (scalars.find(static_cast<char>(constructor)) == std::string_view::npos) in_.fail();
+            return skip(constructor);
+    }
+}
+
+void TypeReader::check_compound(std::uint8_t constructor, int depth_left) {
+    const Items found = items(layout_of(constructor) == Layout::compound_one);
+    TypeReader inside(found.bytes);
+    if ((constructor & 0x0f) == 1 && found.count % 2 != 0) inside.fail();
+    for (std::uint32_t i = 0; i < found.count && !inside.failed(); ++i) {
+        inside.check_within(depth_left);
+    }
+    if (inside.failed() || !inside.at_end()) in_.fail();
+}
+
+void TypeReader::check_array(std::uint8_t constructor, int depth_left) {
+    const Items found = items(layout_of(constructor) == Layout::array_one);
+    TypeReader inside(found.bytes);
+    std::uint8_t of_elements = inside.in_.u8();
+    if (of_elements == 0) {
+        inside.check_within(depth_left);
+        of_elements = inside.in_.u8();
+    }
+    if (depth_left == 0 && found.count > 0) inside.fail();
+    // Elements without bytes are all alike.
+    const bool bodiless = layout_of(of_elements) == Layout::empty;
+    if (bodiless && found.count >= values_max) inside.fail();
+    const std::uint32_t count = bodiless ? std::min(found.count, 1U) : found.count;
+    for (std::uint32_t i = 0; i < count && !inside.failed(); ++i) {
+        inside.check_content(of_elements, depth_left - 1);
+    }
+    if (inside.failed() || !inside.at_end()) in_.fail();
+}
+
+bool is_well_formed(Raw value) {
+    TypeReader in(value);
+    in.check();
+    return !in.failed() && in.at_end();
+}
+
 Datum TypeReader::datum() { return datum_within(room_); }
 
 // A failed reader reads zeros, which would be described values without end.
@@ -263,9 +332,8 @@ Datum TypeReader::value_of(std::uint8_t constructor, Room& room) {
         case 0x40:
             return Datum::null();
         case 0x41:
-            return Datum::boolean(true);
         case 0x42:
-            return Datum::boolean(false);
+            return Datum::boolean(constructor == 0x41);
         case 0x56: {
             const std::uint8_t octet = in_.u8();
             if (octet > 1) in_.fail();

@@ -35,6 +35,8 @@ class TypeReader {
     std::uint32_t values_left() const { return room_.values; }
     // One value, unread.
     Raw raw();
+    // One value, unread but found to be right down to its last one.
+    void check();
 
     // One value of that type, or null: nothing. Another type fails.
     std::optional<bool> boolean();
@@ -72,9 +74,16 @@ class TypeReader {
     Datum compound(std::uint8_t constructor, Room& room);
     Datum array(std::uint8_t constructor, Room& room);
     void skip(std::uint8_t constructor);
+    void check_within(int depth_left);
+    void check_content(std::uint8_t constructor, int depth_left);
+    void check_compound(std::uint8_t constructor, int depth_left);
+    void check_array(std::uint8_t constructor, int depth_left);
 
     ByteReader in_;
     Room room_;
 };
+
+// One value and nothing else.
+bool is_well_formed(Raw value);
 
 }  // namespace revenant::amqp10

@@ -147,6 +147,22 @@ TEST(Types, TheNumberOfValuesIsBounded) {
     EXPECT_TRUE(in.failed()) << "also one after the other";
 }
 
+TEST(Types, WhatIsUnreadCanBeChecked) {
+    for (const Datum& datum : one_of_each()) EXPECT_TRUE(is_well_formed(written(datum)));
+    const std::string all = written(Datum::list(one_of_each()));
+    EXPECT_TRUE(is_well_formed(all));
+    for (std::size_t size = 0; size < all.size(); ++size) {
+        EXPECT_FALSE(is_well_formed(std::string_view(all).substr(0, size)));
+    }
+    for (const std::string& bytes :
+         {""s, "\x40\x40"s, "\x46"s, "\x57\x01"s, "\xa2\x01x"s, "\x56\x02"s, "\xc0\x02\x01\x46"s,
+          "\xc1\x02\x01\x43"s, "\xe0\x03\x01\x40\x40"s, "\xe0\x02\x01\x46"s,
+          "\xf0\x00\x00\x00\x05\xff\xff\xff\xff\x40"s, "\xe0\x03\x01\x56\x02"s,
+          std::string(100'000, '\0')}) {
+        EXPECT_FALSE(is_well_formed(bytes)) << to_hex(bytes.substr(0, 20));
+    }
+}
+
 TEST(Types, AValueCanBeLeftUnread) {
     for (const Datum& datum : one_of_each()) {
         const std::string bytes = written(datum);

@@ -1,5 +1,5 @@
-// Values of AMQP 1.0: reading never takes more than the bytes allow, a value that was read is
-// written and read again as the same, and what is left unread is as long as what was read.
+// Values of AMQP 1.0: a value that was read is well-formed, is written and read again as the same,
+// and is as long when it is left unread.
 #include "amqp10/type_reader.h"
 #include "amqp10/type_writer.h"
 #include "base/check.h"
@@ -36,7 +36,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     TypeReader in(bytes);
     const Datum datum = in.datum();
     CHECK(in.values_left() <= values_max);
-    if (in.failed()) return 0;
+    TypeReader checked(bytes);
+    checked.check();
+    // What can be read is well-formed; the rest is not, or has too many values.
+    if (in.failed()) {
+        CHECK(checked.failed() || size > 16);
+        return 0;
+    }
+    CHECK(!checked.failed() && checked.rest() == in.rest());
     TypeReader unread(bytes);
     const Raw raw = unread.raw();
     CHECK(!unread.failed());
