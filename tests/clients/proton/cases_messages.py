@@ -3,7 +3,7 @@
 import uuid
 
 import pika
-from proton import (Array, Data, Delivery, Link, Message, byte, decimal64, float32, int32, symbol,
+from proton import (UNDESCRIBED, Array, Data, Delivery, Link, Message, byte, decimal64, float32, int32, symbol,
                     timestamp, ubyte, uint, ulong, ushort, short, char)
 
 from peer import (MESSAGE_BYTES_MAX, MIXED, SETTLED, UNSETTLED, Inbox, address_of, attach_sender,
@@ -126,7 +126,7 @@ def body_kinds(proton, channel):
     queue = declare_queue(channel)
     bodies = [b"", b"bytes", "", "text", True, -5, 2 ** 40, 0.5, ulong(7), symbol("s"),
               uuid.UUID(int=5), timestamp(1700000000000), ["a", 1, None, [b"b"]],
-              {"key": {"inner": 1}, "list": [1, 2]}, Array(None, Data.INT, 1, 2, 3)]
+              {"key": {"inner": 1}, "list": [1, 2]}, Array(UNDESCRIBED, Data.INT, 1, 2, 3)]
     for body in bodies:
         publish(proton, address_of(queue), Message(body=body))
         received = next_message(proton, queue).body
