@@ -5,8 +5,7 @@ import urllib.parse
 
 import pika
 import proton as amqp
-from proton import Condition, Data, Delivery, Endpoint, Link, Message, Terminus, symbol, ulong
-from proton.reactor import Container
+from proton import Delivery, Endpoint, Handler, Link, Message, Terminus, symbol, ulong
 from proton.utils import ConnectionClosed
 
 from peer import (HOST, PATIENCE_SECONDS, PORT, SETTLED, UNSETTLED, Change, Inbox, add_user,
@@ -255,6 +254,93 @@ def all_handles_of_a_session(proton, channel):
     links[255].send(Message(body="through the last one")).settle()
     flush(proton)
     wait_for_ready(channel, queue, 1)
+
+
+class Reader(Handler):
+    """Takes the bytes of a message as they come, and so opens the session's window again."""
+
+    def __init__(self):
+        super().__init__()
+        self.bytes, self.parts, self.complete = b"", 0, False
+
+    def on_delivery(self, event):
+        delivery = event.delivery
+        while delivery.pending:
+            self.bytes += event.link.recv(delivery.pending)
+            self.parts += 1
+        self.complete = not delivery.partial
+
+
+@case_per_type
+def window_of_a_session_is_kept(_, channel, kind):
+    queue = declare_queue(channel, kind=kind)
+    body = bytes(range(256)) * 2000
+    narrow = connect(max_frame_size=1024)
+    publish(narrow, address_of(queue), Message(body=body))
+    session = narrow.conn.session()
+    session.incoming_capacity = 8 * 1024
+    session.open()
+    reader = Reader()
+    receiver = attach_receiver(narrow, session, queue, reader)
+    receiver.link.flow(1)
+    narrow.wait(lambda: reader.complete, msg="the whole message arrives")
+    message = Message()
+    message.decode(reader.bytes)
+    assert message.body == body
+    assert reader.parts >= len(body) / (8 * 1024), "it came in more than one window"
+
+
+@case
+def messages_wait_for_the_window_of_a_session(_, channel):
+    queue = declare_queue(channel)
+    narrow = connect(max_frame_size=1024)
+    publish(narrow, address_of(queue), *[bytes(10_000)] * 20)
+    session = narrow.conn.session()
+    session.incoming_capacity = 4 * 1024
+    session.open()
+    inboxes = []
+    for _ in range(20):
+        reader = Reader()
+        receiver = attach_receiver(narrow, session, queue, reader)
+        receiver.link.flow(1)
+        inboxes.append((reader, receiver))
+    narrow.wait(lambda: all(reader.complete for reader, _ in inboxes), msg="all messages arrive")
+    for reader, _ in inboxes:
+        message = Message()
+        message.decode(reader.bytes)
+        assert message.body == bytes(10_000)
+
+
+@case
+def too_large_for_the_receiver_ends_session(proton, channel):
+    queue = declare_queue(channel)
+    publish(proton, address_of(queue), bytes(2000))
+    session = new_session(proton)
+    limit = Change(lambda link: setattr(link, "max_message_size", 1000))
+    link = proton.container.create_receiver(session, address_of(queue), name=new_name(),
+                                            options=limit)
+    link.flow(1)
+    proton.wait(lambda: session.state & Endpoint.REMOTE_CLOSED, msg="the session ends")
+    condition = session.remote_condition
+    assert condition.name == "amqp:link:message-size-exceeded", condition
+    assert condition.description.endswith(" bytes) > maximum message size (1000 bytes)"), condition
+    assert bodies_in(connect(), queue) == [bytes(2000)]
+
+
+@case
+def aborted_messages_vanish(proton, channel):
+    queue = declare_queue(channel)
+    sender = sender_to(proton, address_of(queue))
+    proton.wait(lambda: sender.link.credit == 170, msg="credit")
+    for number in range(200):  # more than all credit
+        proton.wait(lambda: sender.link.credit > 0, msg="credit")
+        delivery = sender.link.delivery(f"aborted-{number}")
+        sender.link.stream(bytes(200_000) if number % 50 == 0 else b"part of it")
+        flush(proton)
+        delivery.abort()
+        flush(proton)
+    assert send(sender, Message(body="whole")) == (Delivery.ACCEPTED, None)
+    assert bodies_in(proton, queue) == ["whole"]
 
 
 @case
