@@ -67,7 +67,7 @@ const expectRefusal = (promise, condition, description) => assert.rejects(promis
 
 async function connect(options = {}) {
     const connection = rhea.create_container().create_connection({ host, port, username: 'guest',
-        password: 'guest', reconnect: false, ...options });
+        password: 'guest', reconnect: false, tcp_no_delay: true, ...options });
     const opened = new Promise((resolve, reject) => {
         connection.on('connection_open', () => process.nextTick(resolve));
         connection.on('connection_error', ({ error }) => reject(new Refusal(error ?? connection.error)));
