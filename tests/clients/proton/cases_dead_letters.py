@@ -7,9 +7,9 @@ import pika
 from proton import (UNDESCRIBED, Array, Condition, Data, Delivery, Message, symbol, timestamp, uint,
                     ulong)
 
-from peer import (address_of, bodies_in, case, case_per_type, connect, dead_letter_to,
-                  declare_exchange, declare_queue, next_by_pika, next_message, publish, receive,
-                  receiver_of, settle, wait_for_ready)
+from peer import (address_of, bodies_in, case, case_per_type, dead_letter_to, declare_exchange,
+                  declare_queue, next_by_pika, next_message, publish, receive, receiver_of, settle,
+                  wait_for_ready)
 
 AGE_SECONDS_MAX = 60
 
@@ -27,8 +27,8 @@ def check_deaths(message, *expected, first=None):
         fields = ["queue", "reason", "count", "first-time", "last-time", "exchange", "routing-keys"]
         assert list(death) == (["ttl"] if ttl else []) + fields, death
         assert {type(key) for key in death} == {symbol}, death
-        assert [(type(death[key]), death[key]) for key in ["queue", "reason", "count", "exchange"]] \
-            == [(str, queue), (symbol, reason), (ulong, count), (str, exchange)], death
+        texts = [(type(death[key]), death[key]) for key in ["queue", "reason", "count", "exchange"]]
+        assert texts == [(str, queue), (symbol, reason), (ulong, count), (str, exchange)], death
         assert death["routing-keys"] == Array(UNDESCRIBED, Data.STRING, *keys), death
         assert not ttl or (type(death["ttl"]), death["ttl"]) == (uint, ttl[0]), death
         check_times(death, count)
@@ -138,7 +138,8 @@ def refused_publish_dead_letters(proton, channel):
 @case
 def delivery_limit_dead_letters(proton, channel):
     dead = declare_queue(channel, "dead", kind="quorum")
-    queue = declare_queue(channel, kind="quorum", arguments=dead_letter_to(dead, x_delivery_limit=2))
+    queue = declare_queue(channel, kind="quorum",
+                          arguments=dead_letter_to(dead, x_delivery_limit=2))
     publish(proton, address_of(queue), "poison")
     receiver = receiver_of(proton, queue)
     for count in range(3):
@@ -153,7 +154,8 @@ def delivery_limit_dead_letters(proton, channel):
 @case
 def released_does_not_reach_the_delivery_limit(proton, channel):
     dead = declare_queue(channel, "dead")
-    queue = declare_queue(channel, kind="quorum", arguments=dead_letter_to(dead, x_delivery_limit=1))
+    queue = declare_queue(channel, kind="quorum",
+                          arguments=dead_letter_to(dead, x_delivery_limit=1))
     publish(proton, address_of(queue), "patient")
     receiver = receiver_of(proton, queue)
     for acquired in range(5):
@@ -428,8 +430,8 @@ def pika_counts_become_delivery_counts(proton, channel):
         give_back(method.delivery_tag, requeue=True)
     message = next_message(proton, queue)
     assert (message.delivery_count, message.first_acquirer) == (1, False)
-    assert (message.annotations["x-acquired-count"], message.annotations["x-delivery-count"]) == (2, 1)
-    assert {type(message.annotations[key]) for key in ["x-acquired-count", "x-delivery-count"]} == {int}
+    counts = [message.annotations[key] for key in ["x-acquired-count", "x-delivery-count"]]
+    assert [(type(count), count) for count in counts] == [(int, 2), (int, 1)]  # AMQP's long
 
 
 @case

@@ -2,13 +2,12 @@
 
 import urllib.parse
 
-from proton import UNDESCRIBED, Array, Data, Delivery, Endpoint, Link, Message, symbol, uint, ulong
+from proton import UNDESCRIBED, Array, Data, Delivery, Link, Message, symbol, uint, ulong
 from proton.utils import BlockingReceiver, BlockingSender
 
-from peer import (Change, Inbox, add_user, address_of, bodies_in, case, check_usable,
-                  connect, created_exchanges, created_queues, declare_exchange, declare_queue,
-                  expect_detach, expect_end, name_of, new_session, publish, ready_count, receive,
-                  receiver_of)
+from peer import (Change, Inbox, add_user, address_of, bodies_in, case, check_usable, connect,
+                  created_exchanges, created_queues, declare_exchange, declare_queue, expect_detach,
+                  expect_end, name_of, new_session, publish, ready_count, receiver_of)
 
 QUOTE = {"safe": ""}
 
@@ -149,7 +148,8 @@ def inequivalent_queue_409(proton, _):
 @case
 def bad_queues_are_refused(proton, _):
     management, queue = Management(proton), owned_queue()
-    status, text = management.ask("PUT", queue_path(queue), {"arguments": {"x-message-ttl": "soon"}})
+    status, text = management.ask("PUT", queue_path(queue),
+                                  {"arguments": {"x-message-ttl": "soon"}})
     assert status == "409" and "invalid arg 'x-message-ttl'" in text, (status, text)
     status, text = management.ask("PUT", queue_path(queue), {"colour": "blue"})
     assert status == "400" and text.startswith("bad queue property"), (status, text)
@@ -204,7 +204,7 @@ def exchanges(proton, channel):
     assert status == "400", (status, text)
     status, text = management.ask("PUT", "/exchanges/amq.mine", {})
     assert (status, text) == (
-        "403", "exchange 'amq.mine' in vhost '/' starts with reserved prefix 'amq.'"), (status, text)
+        "403", "exchange 'amq.mine' in vhost '/' starts with reserved prefix 'amq.'"), text
     assert management.ask("PUT", "/exchanges/", {})[0] == "403"
     assert management.ask("PUT", path, {"colour": 1})[0] == "400"
     assert management.ask("DELETE", path) == ("204", None)

@@ -3,7 +3,7 @@
 from proton import UNDESCRIBED, Array, Condition, Data, Delivery, Endpoint, Message, symbol, ulong
 
 from peer import (address_of, bodies_in, case, case_per_type, connect, dead_letter_to,
-                  declare_queue, drain, expect_end, flush, new_session, next_by_pika, next_message, publish,
+                  declare_queue, drain, expect_end, flush, next_by_pika, next_message, publish,
                   receive, receiver_of, settle, wait_for_ready)
 
 
@@ -155,7 +155,8 @@ def modified_with_both_flags(proton, channel, kind):
 
 ADDED = {symbol("x-opt-text"): "why", symbol("x-opt-symbol"): symbol("s"),
          symbol("x-opt-count"): ulong(3), symbol("x-opt-list"): [1, "two"],
-         symbol("x-opt-map"): {"k": True}, symbol("x-opt-array"): Array(UNDESCRIBED, Data.STRING, "a", "b")}
+         symbol("x-opt-map"): {"k": True},
+         symbol("x-opt-array"): Array(UNDESCRIBED, Data.STRING, "a", "b")}
 
 
 @case

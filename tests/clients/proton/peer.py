@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import sys
 import time
 import traceback
@@ -55,6 +56,13 @@ def connect(user="guest", password="guest", **options):
                                     password=password, **options)
     open_connections.append(connection)
     return connection
+
+
+def drop(connection):
+    """Without close, end and detach, as Proton itself would never leave."""
+    open_connections.remove(connection)
+    with socket.socket(fileno=os.dup(connection.conn.transport._selectable.fileno())) as connected:
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 def connect_pika(**options):
@@ -307,13 +315,15 @@ def check_usable(connection, channel):
 
 # ---------------------------------------------------------------- the run
 
-def clean_up():
-    with pika.BlockingConnection(pika.ConnectionParameters(HOST, PORT)) as connection:
-        channel = connection.channel()
-        while created_queues:
-            channel.queue_delete(created_queues.pop())
-        while created_exchanges:
-            channel.exchange_delete(created_exchanges.pop())
+def clean_up(connection):
+    """By the case's own connection of 0-9-1, or by a new one if the case lost it."""
+    if not connection.is_open:
+        connection = connect_pika()
+    channel = connection.channel()
+    while created_queues:
+        channel.queue_delete(created_queues.pop())
+    while created_exchanges:
+        channel.exchange_delete(created_exchanges.pop())
     while created_paths:
         http("DELETE", created_paths.pop())
 
@@ -328,8 +338,9 @@ def close_quietly(connection):
 
 def run(name, function):
     signal.alarm(CASE_SECONDS_MAX)
+    pika_connection = connect_pika()
     try:
-        function(connect(), connect_pika().channel())
+        function(connect(), pika_connection.channel())
         print(f"ok {name}", flush=True)
         return True
     except Exception as error:
@@ -339,9 +350,11 @@ def run(name, function):
         print(f"not ok {name}: " + reason.replace("\n", " "), flush=True)
         return False
     finally:
+        for connection in open_connections[1:]:
+            close_quietly(connection)
+        clean_up(pika_connection)
         while open_connections:
             close_quietly(open_connections.pop())
-        clean_up()
 
 
 def run_all():

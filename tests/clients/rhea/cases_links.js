@@ -165,7 +165,8 @@ test('unroutable_is_released', async ({ connection }) => {
 });
 
 testPerType('full_queue_rejects', async ({ connection, channel, kind }) => {
-    const queue = await declareQueue(channel, 'queue', kind, { 'x-max-length': 1, 'x-overflow': 'reject-publish' });
+    const queue = await declareQueue(channel, 'queue', kind,
+        { 'x-max-length': 1, 'x-overflow': 'reject-publish' });
     const sender = await openSender(connection, addressOf(queue));
     // A quorum queue refuses only once it is over its limit.
     const fitting = kind === 'classic' ? [0] : [0, 1];
@@ -189,7 +190,8 @@ test('anonymous_sender', async ({ connection, channel }) => {
     for (const [wrong, condition, description] of [
         [{}, 'amqp:precondition-failed', "anonymous terminus requires 'to' address to be set"],
         [{ to: 'nonsense' }, 'amqp:precondition-failed', /^bad 'to' address string: /],
-        [{ to: '/exchanges/missing.exchange' }, 'amqp:not-found', "no exchange 'missing.exchange' in vhost '/'"]]) {
+        [{ to: '/exchanges/missing.exchange' }, 'amqp:not-found',
+            "no exchange 'missing.exchange' in vhost '/'"]]) {
         const { outcome, error } = await send(sender, { ...wrong, body: 'x' });
         assert.equal(outcome, 'rejected');
         checkError(error, condition, description);

@@ -4,9 +4,9 @@
 const assert = require('node:assert/strict');
 const { setImmediate } = require('node:timers/promises');
 const rhea = require('rhea');
-const { addUser, addressOf, arrivals, bodiesIn, checkError, checkUsable, closed, connect,
-    createdExchanges, createdQueues, declareExchange, declareQueue, eventOf, expectRefusal, nameOf,
-    newSession, openReceiver, openSender, publish, test } = require('./peer.js');
+const { addUser, addressOf, arrivals, checkError, checkUsable, connect, createdExchanges, createdQueues,
+    declareExchange, declareQueue, eventOf, expectRefusal, nameOf, newSession, openReceiver, openSender,
+    publish, test } = require('./peer.js');
 
 const { types } = rhea;
 const paired = { name: 'management-link-pair', snd_settle_mode: 1, properties: { paired: true } };
@@ -73,11 +73,13 @@ test('get_purge_and_delete_queue', async ({ connection, channel }) => {
     await publish(connection, addressOf(queue), '1', '2');
     const [status, body] = await management.ask('GET', addressOf(queue));
     assert.deepEqual([status, body.name, body.type, body.message_count], ['200', queue, 'classic', 2]);
-    assert.deepEqual(await management.ask('DELETE', `${addressOf(queue)}/messages`), ['200', { message_count: 2 }]);
+    assert.deepEqual(await management.ask('DELETE', `${addressOf(queue)}/messages`),
+        ['200', { message_count: 2 }]);
     await publish(connection, addressOf(queue), '3');
     assert.deepEqual(await management.ask('DELETE', addressOf(queue)), ['200', { message_count: 1 }]);
     assert.deepEqual(await management.ask('DELETE', addressOf(queue)), ['200', { message_count: 0 }]);
-    assert.deepEqual(await management.ask('GET', addressOf(queue)), ['404', `queue '${queue}' in vhost '/' not found`]);
+    assert.deepEqual(await management.ask('GET', addressOf(queue)),
+        ['404', `queue '${queue}' in vhost '/' not found`]);
     assert.equal((await management.ask('DELETE', `${addressOf(queue)}/messages`))[0], '404');
 });
 
@@ -88,7 +90,8 @@ test('bad_requests_are_refused', async ({ connection }) => {
         ['403', "queue 'amq.mine' in vhost '/' starts with reserved prefix 'amq.'"]);
     for (const [expected, verb, path, body, text] of [
         ['400', 'PUT', addressOf(queue), { colour: 'blue' }, /^bad queue property/],
-        ['409', 'PUT', addressOf(queue), { arguments: { 'x-message-ttl': 'soon' } }, /invalid arg 'x-message-ttl'/],
+        ['409', 'PUT', addressOf(queue), { arguments: { 'x-message-ttl': 'soon' } },
+            /invalid arg 'x-message-ttl'/],
         ['400', 'PUT', '/queues/', {}, /./], ['400', 'PUT', '/queues/%zz', {}, /./],
         ['400', 'PUT', `/exchanges/${queue}`, { type: 'odd' }, /unknown exchange type 'odd'/],
         ['403', 'PUT', '/exchanges/amq.mine', {}, /starts with reserved prefix 'amq\.'/],

@@ -321,7 +321,8 @@ testPerType('modified_with_both_flags_dies', async (peers) => {
 
 testPerType('annotations_of_modified', async ({ connection, channel, kind }) => {
     const queue = await declareQueue(channel, 'queue', kind);
-    await publish(connection, addressOf(queue), { body: 'x', message_annotations: { 'x-own': 'kept', 'x-opt-text': 'old' } });
+    await publish(connection, addressOf(queue), { body: 'x',
+        message_annotations: { 'x-own': 'kept', 'x-opt-text': 'old' } });
     const receiver = await openReceiver(connection, addressOf(queue));
     (await receive(receiver)).delivery.modified({ message_annotations: { 'x-opt-text': 'why',
         'x-opt-list': [types.wrap_int(1)], 'x-opt-count': types.wrap_ulong(3) } });
