@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t header_bytes = 8;
 constexpr std::string_view sasl_header{"AMQP\x03\x01\x00\x00", header_bytes};
 constexpr std::string_view amqp_header{"AMQP\x00\x01\x00\x00", header_bytes};
-constexpr std::uint16_t sessions_max = 64;
+constexpr std::uint32_t default_frame_max = 131072;
 constexpr Duration silence_before_drop = seconds(3);
 constexpr Duration close_timeout = seconds(10);
 constexpr std::uint32_t idle_ms_min = 1000;
@@ -33,6 +33,11 @@ std::vector<std::string> names_of(const std::vector<Mechanism>& mechanisms) {
     std::vector<std::string> names;
     for (const Mechanism mechanism : mechanisms) names.emplace_back(mechanism_name(mechanism));
     return names;
+}
+
+// What clients may send. Without a limit for 0-9-1 there still is one here.
+std::uint32_t own_frame_max(const protocol::ConnectionSettings& settings) {
+    return settings.frame_max == 0 ? default_frame_max : settings.frame_max;
 }
 
 // AMQPLAIN is a table of AMQP 0-9-1: no client sends one here.
@@ -107,7 +112,7 @@ void Connection::on_header(std::string_view header) {
 std::size_t Connection::receive_frame(std::string_view bytes) {
     const bool in_sasl = state_ == State::authenticating;
     const bool before_open = in_sasl || state_ == State::opening;
-    const std::uint32_t size_max = before_open ? settings_.initial_frame_max : settings_.frame_max;
+    const std::uint32_t size_max = before_open ? settings_.initial_frame_max : own_frame_max(settings_);
     const FrameOutcome outcome =
         read_frame(bytes, size_max, in_sasl ? FrameType::sasl : FrameType::amqp);
     if (std::holds_alternative<FrameIncomplete>(outcome)) return 0;
@@ -263,8 +268,8 @@ void Connection::on_open(const Open& open) {
     if (std::string text = refusal_of_open(open, why); !text.empty()) {
         return fail({why, std::move(text), {}});
     }
-    frame_max_ = std::min(open.max_frame_size, settings_.frame_max);
-    channel_max_ = std::min<std::uint16_t>(open.channel_max, sessions_max - 1);
+    frame_max_ = std::min(open.max_frame_size, own_frame_max(settings_));
+    channel_max_ = std::min<std::uint16_t>(open.channel_max, settings_.session_max - 1);
     client_idle_ms_ = open.idle_time_out.value_or(0);
     vhost_opened(host_.open_vhost(vhost_, user_));
 }
@@ -305,7 +310,7 @@ void Connection::send_open() {
                            entry("version", settings_.version)}));
     Open open;
     open.container_id = settings_.cluster_name;
-    open.max_frame_size = settings_.frame_max;
+    open.max_frame_size = own_frame_max(settings_);
     open.channel_max = channel_max_;
     if (settings_.heartbeat_seconds > 0) {
         open.idle_time_out = std::uint32_t{settings_.heartbeat_seconds} * 1000 / 2;
@@ -343,7 +348,7 @@ void Connection::fail(Fault fault) {
     host_.note("closing connection: " + std::string(fault.condition) + " " + fault.description);
     if (state_ == State::opening) {
         // The client is told in the only way there is: a connection that opens and closes.
-        channel_max_ = sessions_max - 1;
+        channel_max_ = settings_.session_max - 1;
         send_open();
         return send_close(&fault);
     }
@@ -525,6 +530,11 @@ protocol::ConnectionFacts Connection::facts() const {
     facts.channel_max = channel_max_;
     facts.heartbeat_seconds = static_cast<std::uint16_t>(client_idle_ms_ / 1000);
     facts.container_id = container_id_;
+    for (const auto& [channel, session] : sessions_) {
+        for (const ChannelId link : session->link_channels()) {
+            facts.channels.push_back({link, channel, false});
+        }
+    }
     return facts;
 }
 

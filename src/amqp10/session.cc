@@ -16,7 +16,6 @@ namespace revenant::amqp10 {
 namespace {
 
 constexpr std::uint32_t incoming_window_max = 400;
-constexpr std::uint32_t links_max = 256;
 constexpr std::uint32_t outgoing_window = std::numeric_limits<std::uint32_t>::max();
 // So much may wait for the client's window before its consumers pause.
 constexpr std::size_t parcel_bytes_max = 1024 * 1024;
@@ -41,7 +40,7 @@ Session::~Session() = default;
 void Session::begin(const Begin& begin) {
     next_incoming_id_ = begin.next_outgoing_id;
     remote_window_ = begin.incoming_window;
-    handle_max_ = std::min(begin.handle_max, links_max - 1);
+    handle_max_ = std::min(begin.handle_max, connection_.settings().link_max - 1);
     blocked_ = connection_.is_blocked();
     open_incoming_window();
     Begin answer;
@@ -145,6 +144,12 @@ Link* Session::link_named(std::string_view name, bool client_receives) {
         if (link->name() == name && link->client_receives() == client_receives) return link.get();
     }
     return nullptr;
+}
+
+std::vector<ChannelId> Session::link_channels() const {
+    std::vector<ChannelId> channels;
+    for (const auto& [handle, link] : links_) channels.push_back(link->channel());
+    return channels;
 }
 
 void Session::on_attach(const Attach& attach) {

@@ -33,9 +33,10 @@ Result<void, Refusal> check_target(Turn& turn, const CheckTarget& command) {
             Refusal{RefusalKind::access_refused,
                     "forbidden to publish to internal " + turn.exchange_phrase(command.exchange)}};
     }
-    if (!command.queue.empty() && turn.state().find_queue(command.queue) == nullptr) {
-        return not_found(turn.queue_phrase(command.queue));
-    }
+    const bool there = command.queue.empty() ||
+                       turn.state().find_queue(command.queue) != nullptr ||
+                       turn.attached().find_reply_channel(command.queue) != nullptr;
+    if (!there) return not_found(turn.queue_phrase(command.queue));
     return {};
 }
 

@@ -33,6 +33,8 @@ struct ConnectionSettings {
     std::uint32_t frame_max = 131072;
     std::uint32_t initial_frame_max = 8192;
     std::uint16_t heartbeat_seconds = 60;
+    std::uint16_t session_max = 64;  // of an AMQP 1.0 connection
+    std::uint32_t link_max = 256;    // of a session
     std::uint64_t max_message_size = 16777216;
     Duration handshake_timeout = seconds(10);
     std::string product = "Revenant";
