@@ -288,7 +288,7 @@ void Connection::vhost_opened(const protocol::VhostAnswer& answer) {
     id_ = opened.connection;
     state_ = State::running;
     state_deadline_ = never;
-    port_->send(engine::OpenConnection{id_, user_});
+    send(engine::OpenConnection{id_, user_});
     send_open();
 }
 
@@ -336,7 +336,7 @@ void Connection::on_close() {
 
 void Connection::detach() {
     CHECK(port_ != nullptr);
-    port_->send(engine::CloseConnection{id_});
+    send(engine::CloseConnection{id_});
 }
 
 void Connection::fail(Fault fault) {
@@ -352,7 +352,7 @@ void Connection::fail(Fault fault) {
         send_open();
         return send_close(&fault);
     }
-    before_flush();
+    flush_sessions();
     state_ = State::failing;
     failure_ = std::make_unique<Fault>(std::move(fault));
     detach();
@@ -372,6 +372,7 @@ void Connection::send_close(const Fault* fault) {
 
 void Connection::request(engine::Effect&& effect) {
     if (!std::holds_alternative<engine::ConnectionClosed>(effect)) return;
+    const Hearing hearing(*this);
     port_ = nullptr;
     // A session or link may be on the stack while its connection fails.
     for (auto& [channel, session] : sessions_) session->orphaned();
@@ -444,13 +445,44 @@ void Connection::wants_flush(Session& session) {
 }
 
 void Connection::before_flush() {
+    send_waiting();
+    flush_sessions();
+    forget_the_gone();
+    last_departure_ = now_;
+}
+
+void Connection::flush_sessions() {
     // Grows while it is walked: what a session says may make room for more.
     for (std::size_t i = 0; i < sessions_to_flush_.size(); ++i) {
         sessions_to_flush_[i]->before_flush();
     }
     sessions_to_flush_.clear();
-    forget_the_gone();
-    last_departure_ = now_;
+}
+
+void Connection::send(engine::Command&& command) {
+    if (port_ == nullptr) return;
+    waiting_commands_.push_back(std::move(command));
+    if (hearing_ > 0) return host_.wants_flush();
+    send_waiting();
+}
+
+void Connection::send_waiting() {
+    // Answers may bring further commands, which go to the end.
+    for (std::size_t i = 0; i < waiting_commands_.size() && port_ != nullptr; ++i) {
+        engine::Command command = std::move(waiting_commands_[i]);
+        port_->send(std::move(command));
+    }
+    waiting_commands_.clear();
+}
+
+void Connection::publish(engine::Publish&& command) {
+    if (!waiting_commands_.empty()) return send(std::move(command));
+    if (port_ != nullptr) port_->publish(std::move(command));
+}
+
+void Connection::settle(const engine::Settle& command) {
+    if (!waiting_commands_.empty()) return send(engine::Settle(command));
+    if (port_ != nullptr) port_->settle(command);
 }
 
 bool Connection::note_delivery() {
@@ -467,7 +499,7 @@ void Connection::output_drained() {
         if (session->is_clogged()) return;
     }
     deliveries_paused_ = false;
-    port_->send(engine::ResumeConnection{id_});
+    send(engine::ResumeConnection{id_});
 }
 
 void Connection::set_alarm(std::string_view reason) {

@@ -251,7 +251,7 @@ void IncomingLink::publish_to(const Destination& destination, const Published& p
         command.confirm_sequence = next_sequence_++;
         pending_.push_back({.delivery_id = arriving_->delivery_id});
     }
-    connection().port().publish(std::move(command));
+    connection().publish(std::move(command));
 }
 
 // 5.15, 5.16
@@ -274,6 +274,7 @@ void IncomingLink::drop_answered() {
 
 // 5.14
 void IncomingLink::confirm(const engine::Confirm& effect) {
+    const Connection::Hearing hearing(connection());
     Pending* const found = is_open() ? pending(effect.sequence) : nullptr;
     if (found == nullptr || found->answered) return;
     found->answered = true;

@@ -35,7 +35,7 @@ void Link::open_channel() {
 }
 
 void Link::send(engine::Command&& command) {
-    if (connection_.is_attached()) connection_.port().send(std::move(command));
+    if (connection_.is_attached()) connection_.send(std::move(command));
 }
 
 void Link::close(bool detached) {
@@ -65,6 +65,7 @@ void Link::on_transfer(const Transfer&, std::string_view) {
 }
 
 void Link::request(engine::Effect&& effect) {
+    const Connection::Hearing hearing(connection_);
     // Whatever becomes of the link, its connection must ask for more deliveries some day.
     if (std::holds_alternative<engine::DeliveriesPaused>(effect)) {
         return connection_.deliveries_paused();

@@ -233,6 +233,7 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
 
 bool OutgoingLink::deliver(engine::Deliver&& effect) {
     if (!is_open()) return true;
+    const Connection::Hearing hearing(connection());
     // Nobody keeps a reply for somebody who has no credit for it.
     if (origin_ == Origin::replies && delivery_count_ >= reply_credit_until_) return true;
     Parcel& parcel = session().fresh_parcel();
@@ -261,13 +262,12 @@ bool OutgoingLink::deliver(engine::Deliver&& effect) {
 }
 
 void OutgoingLink::settle(std::uint64_t delivery, const ClientOutcome& outcome) {
-    if (!connection().is_attached()) return;
     engine::Settle command;
     command.channel = channel();
     command.delivery = DeliveryId{delivery};
     command.outcome = outcome.outcome;
     command.details = outcome.details;
-    connection().port().settle(command);
+    connection().settle(command);
 }
 
 }  // namespace revenant::amqp10

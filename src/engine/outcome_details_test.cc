@@ -144,6 +144,58 @@ TEST(OutcomeDetails, TheLastErrorGivenStays) {
     EXPECT_EQ(c.get("q")->envelope->error, (DeathError{"app:worse", "2"}));
 }
 
+// DL-164
+struct ToldWhen {
+    Scenario s;
+    ScenarioChannel& c = s.open_channel();
+    OutcomeDetails at(Duration from_now) {
+        return annotated({{"x-opt-delivery-time", "", Value::int64((s.now() + from_now).whole_ms())}});
+    }
+    std::vector<std::string> seen() { return s.ready("q"); }
+};
+
+TEST(DeliveryTime, DelaysOneMessageWhateverTheQueueSays) {
+    ToldWhen t;
+    t.c.declare_queue("q", {{"x-queue-type", "quorum"}});
+    t.c.publish("q", "later");
+    t.c.publish("q", "now");
+    t.c.settle(t.c.get("q")->tag, released, t.at(seconds(10)));
+    EXPECT_EQ(t.seen(), std::vector<std::string>{"now"});
+    t.s.advance(seconds(9));
+    EXPECT_EQ(t.seen(), std::vector<std::string>{"now"});
+    t.s.advance(seconds(1));
+    EXPECT_EQ(t.seen(), (std::vector<std::string>{"later", "now"}));
+}
+
+TEST(DeliveryTime, InThePastMeansAtOnceEvenWhereTheQueueDelays) {
+    ToldWhen t;
+    t.c.declare_queue("q", {{"x-queue-type", "quorum"},
+                            {"x-delayed-retry-type", "all"},
+                            {"x-delayed-retry-min", 60'000}});
+    t.c.publish("q", "a");
+    t.c.settle(t.c.get("q")->tag, released, t.at(seconds(-1)));
+    EXPECT_EQ(t.seen(), std::vector<std::string>{"a"});
+}
+
+TEST(DeliveryTime, OverridesTheDelayOfTheQueue) {
+    ToldWhen t;
+    t.c.declare_queue("q", {{"x-queue-type", "quorum"},
+                            {"x-delayed-retry-type", "all"},
+                            {"x-delayed-retry-min", 60'000}});
+    t.c.publish("q", "a");
+    t.c.settle(t.c.get("q")->tag, released, t.at(seconds(5)));
+    t.s.advance(seconds(5));
+    EXPECT_EQ(t.seen(), std::vector<std::string>{"a"});
+}
+
+TEST(DeliveryTime, MeansNothingToAClassicQueue) {
+    ToldWhen t;
+    t.c.declare_queue("q");
+    t.c.publish("q", "a");
+    t.c.settle(t.c.get("q")->tag, released, t.at(seconds(5)));
+    EXPECT_EQ(t.seen(), std::vector<std::string>{"a"});
+}
+
 // DL-150
 TEST(DetachedLink, IsForgivenByQuorumQueuesOnly) {
     for (const bool quorum : {false, true}) {

@@ -81,6 +81,18 @@ bool counts_as_failure(const Outcome& outcome, const Queue& queue) {
     return outcome.delivery_failed && !(outcome.forgiven_by_quorum_queues && queue.is_quorum());
 }
 
+// DL-164
+std::optional<Timestamp> delivery_time_in(const OutcomeDetails* details) {
+    if (details == nullptr) return std::nullopt;
+    constexpr std::int64_t latest_ms = std::int64_t{1} << 43;  // in the year 2248
+    for (const Annotation& annotation : details->annotations) {
+        if (annotation.key != "x-opt-delivery-time") continue;
+        const std::int64_t* const ms = annotation.simple.as_integer();
+        if (ms != nullptr) return Timestamp{std::clamp<std::int64_t>(*ms, 0, latest_ms) * 1000};
+    }
+    return std::nullopt;
+}
+
 // Over those it has: a key is there once.
 void merge(std::vector<Annotation>& annotations, const std::vector<Annotation>& added) {
     for (const Annotation& one : added) {
@@ -143,8 +155,9 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
             break;
         }
         case OutcomeKind::released:
-            if (const auto reason =
-                    return_delivery(turn, queue, position, counts_as_failure(outcome, queue))) {
+            if (const auto reason = return_delivery(turn, queue, position,
+                                                    {counts_as_failure(outcome, queue),
+                                                     delivery_time_in(settlement.details)})) {
                 run.add(queue, position, *reason);
             }
             break;
