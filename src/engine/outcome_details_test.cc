@@ -59,6 +59,15 @@ TEST(OutcomeDetails, LaterAnnotationsTakeThePlaceOfEarlierOnes) {
               (std::vector{text("x-a", "1"), text("x-b", "2"), text("x-c", "2")}));
 }
 
+TEST(OutcomeDetails, AnnotationsDoNotGrowForEver) {
+    Kitchen k("quorum");
+    for (int i = 0; i < 8; ++i) {
+        const std::string key = "x-" + std::to_string(i);
+        k.c.settle(k.next().tag, released, annotated({text(key, std::string(10'000, 'a'))}));
+    }
+    EXPECT_EQ(k.next().envelope->annotations.size(), 6U);
+}
+
 TEST(OutcomeDetails, ClassicQueuesDiscardAnnotations) {
     Kitchen k("classic");
     k.c.settle(k.next().tag, released, annotated({text("x-a", "1")}));

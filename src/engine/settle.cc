@@ -1,6 +1,7 @@
 #include "engine/settle.h"
 
 #include "base/check.h"
+#include "base/probe.h"
 #include "engine/consumers.h"
 #include "engine/dead_letter.h"
 #include "engine/returning.h"
@@ -93,9 +94,24 @@ std::optional<Timestamp> delivery_time_in(const OutcomeDetails* details) {
     return std::nullopt;
 }
 
-// Over those it has: a key is there once.
+// Consumers may go on adding for ever, and what they add is kept.
+constexpr std::size_t annotations_bytes_max = 64 * 1024;
+
+std::size_t bytes_of(const std::vector<Annotation>& annotations) {
+    std::size_t bytes = 0;
+    for (const Annotation& one : annotations) bytes += one.key.size() + one.encoded.size();
+    return bytes;
+}
+
+// Over those it has: a key is there once. What would be too much is left out.
 void merge(std::vector<Annotation>& annotations, const std::vector<Annotation>& added) {
+    std::size_t bytes = bytes_of(annotations);
     for (const Annotation& one : added) {
+        bytes += one.key.size() + one.encoded.size();
+        if (bytes > annotations_bytes_max) {
+            PROBE("settle.too_many_annotations");
+            return;
+        }
         const auto known =
             std::find_if(annotations.begin(), annotations.end(),
                          [&](const Annotation& other) { return other.key == one.key; });
