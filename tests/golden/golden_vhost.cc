@@ -385,16 +385,18 @@ void GoldenVhost::publish_of_amqp10(std::string exchange, std::string key) {
     do_now(std::move(command));
 }
 
+// One is annotated and dies for a reason that was given, another one is annotated and stays.
 void GoldenVhost::settle_with_details() {
     auto* const annotated = new engine::OutcomeDetails;
     annotated->annotations = {{"x-opt-why", "\xa1\x05later", Value::string("later")},
-                              {"x-opt-list", std::string("\x45", 1), Value::nothing()}};
-    get_and_settle("quorum", {OutcomeKind::released, false},
-                   Ref<const engine::OutcomeDetails>::adopt(annotated));
+                              {"x-opt-list", "\x45", Value::nothing()}};
+    const auto annotations = Ref<const engine::OutcomeDetails>::adopt(annotated);
     auto* const explained = new engine::OutcomeDetails;
     explained->error = DeathError{"shop:closed", "the shop is closed"};
+    get_and_settle("quorum", {OutcomeKind::released, false}, annotations);
     get_and_settle("quorum", {OutcomeKind::rejected, true},
                    Ref<const engine::OutcomeDetails>::adopt(explained));
+    get_and_settle("quorum", {OutcomeKind::released, false}, annotations);
 }
 
 }  // namespace revenant::golden
