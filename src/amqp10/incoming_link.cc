@@ -45,8 +45,8 @@ void IncomingLink::start() {
     if (auto fault = choose_target()) return fail(std::move(*fault));
     open_channel();
     if (temporary_) {
-        destination_ = Destination{"", declare_temporary_queue()};
-        return;
+        destination_ = Destination{"", temporary_queue_name()};
+        return declare_temporary_queue(destination_->routing_key);
     }
     if (is_anonymous()) return attach();
     if (const auto refusal = rights_.write_refusal(destination_->exchange)) {
@@ -196,7 +196,8 @@ bool IncomingLink::begin_message(const Transfer& transfer) {
               {}});
         return false;
     }
-    arriving_ = Arriving{*transfer.delivery_id, settled, {}};
+    arriving_ = Arriving{*transfer.delivery_id, settled,
+                         std::string(transfer.delivery_tag.value_or(std::string_view{})), {}};
     return true;
 }
 
@@ -256,7 +257,13 @@ void IncomingLink::publish_to(const Destination& destination, const Published& p
 
 // 5.15, 5.16
 void IncomingLink::refuse_message(Fault fault) {
-    if (!is_anonymous() || arriving_->settled) return fail(std::move(fault));
+    if (!is_anonymous()) return fail(std::move(fault));
+    if (arriving_->settled) {
+        // Only so does the client learn which of its messages it was.
+        TypeWriter(fault.info).datum(Datum::map(
+            {{Datum::symbol("delivery-tag"), Datum::binary(arriving_->tag)}}));
+        return fail(std::move(fault));
+    }
     session().reject_published(arriving_->delivery_id, fault);
 }
 

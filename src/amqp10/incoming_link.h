@@ -30,6 +30,7 @@ class IncomingLink final : public Link {
     struct Arriving {
         std::uint32_t delivery_id = 0;
         bool settled = false;
+        std::string tag;
         std::string bytes;  // of all transfers but the last
     };
     // A publish whose outcome the client waits for.

@@ -105,16 +105,16 @@ std::optional<Fault> Link::unsupported() const {
     return std::nullopt;
 }
 
-std::string Link::declare_temporary_queue() {
+std::string Link::temporary_queue_name() { return connection_.host().random_name("amq.gen-"); }
+
+void Link::declare_temporary_queue(const std::string& name) {
     engine::DeclareQueue command;
     command.channel = channel_;
-    command.name = connection_.host().random_name("amq.gen-");
+    command.name = name;
     command.server_named = true;
     command.exclusive = true;
     command.auto_delete = true;
-    std::string name = command.name;
     ask(std::move(command));
-    return name;
 }
 
 void Link::write_attach(const Reply& reply) {

@@ -99,8 +99,10 @@ class Link : public engine::EffectSink {
     void write_attach(const Reply& reply);
     // What no link of ours can do (5.4).
     std::optional<Fault> unsupported() const;
-    // A queue of this connection alone, made for the link, under a name of our own (4.6).
-    std::string declare_temporary_queue();
+    std::string temporary_queue_name();
+    // A queue of this connection alone, made for the link, under a name of our own (4.6). The answer
+    // may come before this returns.
+    void declare_temporary_queue(const std::string& name);
     // Ends the link with an error; before it was attached, in the form of 5.1.
     void fail(Fault fault);
 

@@ -479,14 +479,20 @@ void ManagementRequests::on_refused(const engine::Refuse& refuse) {
     std::string text = refusal.text;
     switch (refusal.kind) {
         case engine::RefusalKind::precondition_failed:
-            status = declares ? 409 : 400;
+            // Of the two things that make a declaration fail so, this one is no matter of arguments.
+            status = declares && !text.starts_with("unknown exchange type") ? 409 : 400;
             break;
         case engine::RefusalKind::limit_reached:
             status = 403;
             break;
         case engine::RefusalKind::access_refused:
-            if (!declares) return session().fail(fault_of(refusal));
+            if (!declares || !current_.segments[1].starts_with("amq.")) {
+                return session().fail(fault_of(refusal));
+            }
             status = 403;
+            text = (step_ == Step::declare_queue ? "queue '" : "exchange '") +
+                   current_.segments[1] + "' in vhost '" + connection().vhost() +
+                   "' starts with reserved prefix 'amq.'";
             break;
         case engine::RefusalKind::not_found:
             if (step_ == Step::describe_queue || step_ == Step::purge_queue) {

@@ -73,8 +73,9 @@ void OutgoingLink::start() {
         }
     }
     open_channel();
-    if (origin_ == Origin::temporary_queue) queue_ = declare_temporary_queue();
-    if (origin_ != Origin::temporary_queue) consume();
+    if (origin_ != Origin::temporary_queue) return consume();
+    queue_ = temporary_queue_name();
+    declare_temporary_queue(queue_);
 }
 
 std::optional<Fault> OutgoingLink::choose_origin() {
