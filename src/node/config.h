@@ -93,6 +93,7 @@ struct Config {
     LoginLimits logins;
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
+    std::optional<std::uint64_t> channels_max;  // of all connections together
     std::string default_queue_type = "classic";
     bool quorum_relaxed_checks_on_redeclaration = false;
     DefaultContent first_content;  // of a node that starts for the first time

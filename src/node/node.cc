@@ -119,6 +119,8 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.placement = placement_named(config_.placement);
     settings.connections_max = config_.connections_max;
     settings.vhosts_max = config_.vhosts_max;
+    settings.channels_max = config_.channels_max;
+    settings.node_name = config_.node_name;
     settings.compatibility = *engine::parse_compatibility(config_.compat);
     settings.quorum_relaxed_checks_on_redeclaration =
         config_.quorum_relaxed_checks_on_redeclaration;
