@@ -165,6 +165,10 @@ void Connection::on_performative(std::uint16_t channel, std::uint64_t code,
 void Connection::on_begin(std::uint16_t channel, const TypeReader::Items& items) {
     const auto begin = Begin::decode(items);
     if (!begin) return fail({condition::decode_error, "cannot read begin", {}});
+    // A session counts as a channel does.
+    if (auto refusal = host_.admit_channel()) {
+        return fail({condition::resource_limit_exceeded, std::move(*refusal), {}});
+    }
     auto session = std::make_unique<Session>(*this, channel);
     Session& begun = *session;
     sessions_.emplace(channel, std::move(session));
@@ -519,6 +523,7 @@ void Connection::forget_the_gone() {
         if (found == sessions_.end() || !found->second->is_gone()) continue;
         std::erase(sessions_to_flush_, found->second.get());
         sessions_.erase(found);
+        host_.channel_left();
     }
     for (Link* const link : std::exchange(closed_links_, {})) {
         std::erase_if(closing_links_, [&](const auto& owned) { return owned.get() == link; });

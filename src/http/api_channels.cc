@@ -44,8 +44,7 @@ json::object view_channel(const ApiSettings& settings, const runtime::Connection
                       {"acks_uncommitted", channel.uncommitted_settlements},
                       {"pending_raft_commands", 0}};
     if (!wanted.stats()) return view;
-    add_message_stats(view, figures_of(channel.passage), trend, channel_message_figures(),
-                      wanted.ranges().message_rates);
+    add_message_stats(view, figures_of(channel.passage), trend, channel_message_figures(), wanted);
     return view;
 }
 
