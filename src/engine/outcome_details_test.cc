@@ -1,5 +1,6 @@
 // What few outcomes carry: annotations of `modified` (DL-203), the error of `rejected`; and what a
 // detached link counts for (DL-150).
+#include "base/probe.h"
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>
@@ -66,6 +67,7 @@ TEST(OutcomeDetails, AnnotationsDoNotGrowForEver) {
         k.c.settle(k.next().tag, released, annotated({text(key, std::string(10'000, 'a'))}));
     }
     EXPECT_EQ(k.next().envelope->annotations.size(), 6U);
+    EXPECT_GT(Probe::hits("settle.too_many_annotations"), 0U);
 }
 
 TEST(OutcomeDetails, ClassicQueuesDiscardAnnotations) {

@@ -602,7 +602,7 @@ TEST(Queues, AVhostMayLimitTheirNumber) {  // amqp091 8.19
     ch.declare_queue("a", {.queues_max = 1});
     ch.declare_queue("a", {.queues_max = 1});  // not a new one
     ch.declare_queue("b", {.queues_max = 1});
-    ch.expect_refused(precondition_failed,
+    ch.expect_refused(RefusalKind::limit_reached,
                       "cannot declare queue 'b': queue limit in vhost '/' (1) is reached");
     ch.declare_queue("b", {.queues_max = -1});
     EXPECT_TRUE(s.has_queue("b"));
