@@ -147,8 +147,11 @@ void IncomingLink::on_transfer(const Transfer& transfer, std::string_view payloa
                      {}});
     }
     if (transfer.aborted) {
+        // Its sender counts it as sent.
+        credit_ -= 1;
+        delivery_count_ += 1;
         arriving_.reset();
-        return;
+        return grant_credit();
     }
     const std::uint64_t size = arriving_->bytes.size() + payload.size();
     const std::uint64_t size_max = connection().settings().max_message_size;

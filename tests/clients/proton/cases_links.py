@@ -5,13 +5,12 @@ import urllib.parse
 
 import pika
 import proton as amqp
-from proton import Condition, Data, Delivery, Endpoint, Link, Message, Terminus, symbol, ulong
-from proton.reactor import Container
+from proton import Delivery, Endpoint, Handler, Link, Message, Terminus, symbol, ulong
 from proton.utils import ConnectionClosed
 
 from peer import (HOST, PATIENCE_SECONDS, PORT, SETTLED, UNSETTLED, Change, Inbox, add_user,
                   add_vhost, address_of, attach_receiver, attach_sender, bodies_in, case,
-                  case_per_type, check_condition, check_usable, connect, connect_pika,
+                  case_per_type, check_condition, check_usable, close_quietly, connect, connect_pika,
                   declare_exchange, declare_queue, drain, expect_detach, expect_end, flush, name_of,
                   new_name, new_session, next_by_pika, next_message, publish, receive, receiver_of,
                   send, sender_to, settle, wait_for_ready)
@@ -255,6 +254,184 @@ def all_handles_of_a_session(proton, channel):
     links[255].send(Message(body="through the last one")).settle()
     flush(proton)
     wait_for_ready(channel, queue, 1)
+
+
+class Reader(Handler):
+    """Takes the bytes of a message as they come, and so opens the session's window again."""
+
+    def __init__(self):
+        super().__init__()
+        self.bytes, self.parts, self.complete = b"", 0, False
+
+    def on_delivery(self, event):
+        delivery = event.delivery
+        while delivery.pending:
+            self.bytes += event.link.recv(delivery.pending)
+            self.parts += 1
+        self.complete = not delivery.partial
+
+
+@case_per_type
+def window_of_a_session_is_kept(_, channel, kind):
+    queue = declare_queue(channel, kind=kind)
+    body = bytes(range(256)) * 2000
+    narrow = connect(max_frame_size=1024)
+    publish(narrow, address_of(queue), Message(body=body))
+    session = narrow.conn.session()
+    session.incoming_capacity = 8 * 1024
+    session.open()
+    reader = Reader()
+    receiver = attach_receiver(narrow, session, queue, reader)
+    receiver.link.flow(1)
+    narrow.wait(lambda: reader.complete, msg="the whole message arrives")
+    message = Message()
+    message.decode(reader.bytes)
+    assert message.body == body
+    assert reader.parts >= len(body) / (8 * 1024), "it came in more than one window"
+
+
+@case
+def messages_wait_for_the_window_of_a_session(_, channel):
+    queue = declare_queue(channel)
+    narrow = connect(max_frame_size=1024)
+    publish(narrow, address_of(queue), *[bytes(10_000)] * 20)
+    session = narrow.conn.session()
+    session.incoming_capacity = 4 * 1024
+    session.open()
+    inboxes = []
+    for _ in range(20):
+        reader = Reader()
+        receiver = attach_receiver(narrow, session, queue, reader)
+        receiver.link.flow(1)
+        inboxes.append((reader, receiver))
+    narrow.wait(lambda: all(reader.complete for reader, _ in inboxes), msg="all messages arrive")
+    for reader, _ in inboxes:
+        message = Message()
+        message.decode(reader.bytes)
+        assert message.body == bytes(10_000)
+
+
+@case_per_type
+def receiver_closes_within_a_message(_, channel, kind):
+    queue = declare_queue(channel, kind=kind)
+    body = bytes(range(256)) * 4000
+    narrow = connect(max_frame_size=1024)
+    publish(narrow, address_of(queue), body, "next")
+    session = narrow.conn.session()
+    session.incoming_capacity = 8 * 1024
+    session.open()
+    inbox = Inbox()  # which reads nothing before all is there, so that the window stays closed
+    receiver = attach_receiver(narrow, session, queue, inbox)
+    receiver.link.flow(2)
+    narrow.wait(lambda: receiver.link.current is not None, msg="the message begins")
+    receiver.close()
+    sender = attach_sender(narrow, session, address_of(queue))
+    assert send(sender, Message(body="last")) == (Delivery.ACCEPTED, None)
+    assert bodies_in(connect(), queue) == [body, "next", "last"]
+
+
+@case
+def sender_closes_within_a_message(proton, channel):
+    queue = declare_queue(channel)
+    session = new_session(proton)
+    sender = attach_sender(proton, session, address_of(queue))
+    proton.wait(lambda: sender.link.credit > 0, msg="credit")
+    sender.link.delivery("half")
+    sender.link.stream(bytes(300_000))
+    flush(proton)
+    sender.close()
+    sender = attach_sender(proton, session, address_of(queue))
+    assert send(sender, Message(body="whole")) == (Delivery.ACCEPTED, None)
+    assert bodies_in(proton, queue) == ["whole"]
+
+
+@case
+def streams_of_two_links_interleave(proton, channel):
+    queues = [declare_queue(channel, suffix) for suffix in ["even", "odd"]]
+    session = new_session(proton)
+    senders = [attach_sender(proton, session, address_of(queue)) for queue in queues]
+    bodies = [bytes([number]) * 700_000 for number in [1, 2]]
+    encoded = [Message(body=body).encode() for body in bodies]
+    proton.wait(lambda: all(sender.link.credit > 0 for sender in senders), msg="credit")
+    deliveries = [sender.link.delivery("stream") for sender in senders]
+    for start in range(0, len(encoded[0]), 150_000):
+        for sender, whole in zip(senders, encoded):
+            sender.link.stream(whole[start:start + 150_000])
+            flush(proton)
+    for sender in senders:
+        sender.link.advance()
+    proton.wait(lambda: all(delivery.settled for delivery in deliveries), msg="both outcomes")
+    assert [delivery.remote_state for delivery in deliveries] == [Delivery.ACCEPTED] * 2
+    assert [bodies_in(proton, queue) for queue in queues] == [[body] for body in bodies]
+
+
+@case_per_type
+def dropped_connection_requeues(proton, channel, kind):
+    queue = declare_queue(channel, kind=kind)
+    publish(proton, address_of(queue), *range(20))
+    dropped = connect()
+    receiver = receiver_of(dropped, queue)
+    receiver.link.flow(10)
+    dropped.wait(lambda: receiver.fetcher.has_message == 10, msg="ten arrive")
+    dropped.conn.transport.close_tail()  # no close, no end, no detach
+    dropped.conn.transport.close_head()
+    close_quietly(dropped)
+    wait_for_ready(channel, queue, 20)
+    again = drain(proton, receiver_of(proton, queue), 100)
+    assert [message.body for message in again] == list(range(20))
+    assert [message.delivery_count for message in again] == [1] * 10 + [0] * 10
+
+
+class DetachableInbox(Inbox):
+    detached = False
+
+    def on_link_remote_detach(self, _):
+        self.detached = True
+
+
+@case
+def detached_but_not_closed_link_requeues(proton, channel):
+    queue = declare_queue(channel)
+    publish(proton, address_of(queue), "x")
+    inbox = DetachableInbox()
+    receiver = receiver_of(proton, queue, handler=inbox)
+    receiver.link.flow(1)
+    proton.wait(lambda: inbox.arrived, msg="the message arrives")
+    receiver.link.detach()
+    proton.wait(lambda: inbox.detached, msg="the broker detaches, too, and does not close")
+    assert bodies_in(proton, queue) == ["x"]
+
+
+@case
+def too_large_for_the_receiver_ends_session(proton, channel):
+    queue = declare_queue(channel)
+    publish(proton, address_of(queue), bytes(2000))
+    session = new_session(proton)
+    limit = Change(lambda link: setattr(link, "max_message_size", 1000))
+    link = proton.container.create_receiver(session, address_of(queue), name=new_name(),
+                                            options=limit)
+    link.flow(1)
+    proton.wait(lambda: session.state & Endpoint.REMOTE_CLOSED, msg="the session ends")
+    condition = session.remote_condition
+    assert condition.name == "amqp:link:message-size-exceeded", condition
+    assert condition.description.endswith(" bytes) > maximum message size (1000 bytes)"), condition
+    assert bodies_in(connect(), queue) == [bytes(2000)]
+
+
+@case
+def aborted_messages_vanish(proton, channel):
+    queue = declare_queue(channel)
+    sender = sender_to(proton, address_of(queue))
+    proton.wait(lambda: sender.link.credit == 170, msg="credit")
+    for number in range(200):  # more than all credit
+        proton.wait(lambda: sender.link.credit > 0, msg="credit")
+        delivery = sender.link.delivery(f"aborted-{number}")
+        sender.link.stream(bytes(200_000) if number % 50 == 0 else b"part of it")
+        flush(proton)
+        delivery.abort()
+        flush(proton)
+    assert send(sender, Message(body="whole")) == (Delivery.ACCEPTED, None)
+    assert bodies_in(proton, queue) == ["whole"]
 
 
 @case
