@@ -1,16 +1,12 @@
-"""The pages for Prometheus: read by Prometheus' own parsers where Debian has them, complete, and true."""
+"""The pages for Prometheus: read by Prometheus' own parsers, complete, and true."""
 import json
 import os
 import re
 
 import pika
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open_metrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
 from world import ROOT, SECONDS_MAX, Mismatch, case, contains, equal
-
-try:
-    from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open_metrics
-    from prometheus_client.parser import text_string_to_metric_families as parse_text
-except ImportError:
-    parse_text = parse_open_metrics = None
 
 # management 6.2 to 6.4, and what alert rules commonly use (6.3a)
 NAMES = """rabbitmq_identity_info rabbitmq_build_info rabbitmq_connections rabbitmq_channels rabbitmq_queues
@@ -110,8 +106,6 @@ def every_page_is_read_by_both_parsers(world):
                 equal(kind == "counter", name.endswith("_total"), name)
             answer = world.send("GET", page, user=None, port=world.prometheus_port, headers={"Accept": OPEN_METRICS})
             contains(answer.headers["content-type"], "application/openmetrics-text; version=1.0.0")
-            if parse_text is None:
-                continue
             parsed = {sample.name for family in parse_text(text) for sample in family.samples}
             equal(parsed, {name for name, _ in found}, page)
             parsed = {sample.name for family in parse_open_metrics(answer.body.decode()) for sample in family.samples}
