@@ -43,8 +43,7 @@ Result<Ref<const OutcomeDetails>, Fault> details_of(const Modified& modified) {
 // DL-202: undeliverable here means that it dies here.
 Result<ClientOutcome, Fault> outcome_of(const Modified& modified) {
     REVENANT_TRY(auto details, details_of(modified));
-    const auto kind =
-        modified.undeliverable_here ? OutcomeKind::rejected : OutcomeKind::released;
+    const auto kind = modified.undeliverable_here ? OutcomeKind::rejected : OutcomeKind::released;
     return ClientOutcome{{.kind = kind, .delivery_failed = modified.delivery_failed},
                          std::move(details)};
 }

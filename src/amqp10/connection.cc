@@ -1,8 +1,8 @@
 #include "amqp10/connection.h"
 
 #include "amqp10/link.h"
-#include "amqp10/session.h"
 #include "amqp10/raw_fields.h"
+#include "amqp10/session.h"
 #include "base/check.h"
 #include "protocol/login.h"
 
@@ -112,7 +112,8 @@ void Connection::on_header(std::string_view header) {
 std::size_t Connection::receive_frame(std::string_view bytes) {
     const bool in_sasl = state_ == State::authenticating;
     const bool before_open = in_sasl || state_ == State::opening;
-    const std::uint32_t size_max = before_open ? settings_.initial_frame_max : own_frame_max(settings_);
+    const std::uint32_t size_max =
+        before_open ? settings_.initial_frame_max : own_frame_max(settings_);
     const FrameOutcome outcome =
         read_frame(bytes, size_max, in_sasl ? FrameType::sasl : FrameType::amqp);
     if (std::holds_alternative<FrameIncomplete>(outcome)) return 0;
@@ -265,8 +266,8 @@ std::string Connection::refusal_of_open(const Open& open, std::string_view& why)
 void Connection::on_open(const Open& open) {
     container_id_ = std::string(open.container_id);
     const std::string_view hostname = open.hostname.value_or(std::string_view{});
-    vhost_ = hostname.starts_with(vhost_prefix) ? hostname.substr(vhost_prefix.size())
-                                                : default_vhost;
+    vhost_ =
+        hostname.starts_with(vhost_prefix) ? hostname.substr(vhost_prefix.size()) : default_vhost;
     client_properties_ = table_in(open.properties);
     std::string_view why;
     if (std::string text = refusal_of_open(open, why); !text.empty()) {
@@ -305,13 +306,12 @@ void Connection::send_open() {
     };
     std::string properties;
     TypeWriter(properties)
-        .datum(Datum::map({entry("node", settings_.cluster_name),
-                           entry("cluster_name", settings_.cluster_name),
-                           entry("copyright", "The Revenant authors"),
-                           entry("information", "Compatible with RabbitMQ " + settings_.version),
-                           entry("platform", settings_.platform),
-                           entry("product", settings_.product),
-                           entry("version", settings_.version)}));
+        .datum(Datum::map(
+            {entry("node", settings_.cluster_name), entry("cluster_name", settings_.cluster_name),
+             entry("copyright", "The Revenant authors"),
+             entry("information", "Compatible with RabbitMQ " + settings_.version),
+             entry("platform", settings_.platform), entry("product", settings_.product),
+             entry("version", settings_.version)}));
     Open open;
     open.container_id = settings_.cluster_name;
     open.max_frame_size = own_frame_max(settings_);
@@ -392,9 +392,8 @@ void Connection::request(engine::Effect&& effect) {
 void Connection::close_forced(std::string_view reason, Timestamp now) {
     now_ = now;
     if (state_ == State::running) {
-        return fail({condition::internal_error,
-                     "Connection forced: \"" + std::string(reason) + "\"",
-                     {}});
+        return fail(
+            {condition::internal_error, "Connection forced: \"" + std::string(reason) + "\"", {}});
     }
     if (state_ != State::leaving && state_ != State::failing) state_ = State::closed;
 }

@@ -62,7 +62,8 @@ void Link::confirm(const engine::Confirm&) {}
 void Link::on_effect(engine::Effect&&) {}
 
 void Link::on_transfer(const Transfer&, std::string_view) {
-    session().fail({condition::not_allowed, "a transfer on a link that the client receives from", {}});
+    session().fail(
+        {condition::not_allowed, "a transfer on a link that the client receives from", {}});
 }
 
 void Link::request(engine::Effect&& effect) {
@@ -92,9 +93,7 @@ void Link::request(engine::Effect&& effect) {
     }
 }
 
-void Link::on_refused(const engine::Refuse& refuse) {
-    fail(fault_of(refuse.refusal));
-}
+void Link::on_refused(const engine::Refuse& refuse) { fail(fault_of(refuse.refusal)); }
 
 // ------------------------------------------------------------------------- attach and detach
 

@@ -162,10 +162,10 @@ void Session::on_attach(const Attach& attach) {
     }
     std::erase(detached_handles_, attach.handle);
     if (find_link(attach.handle) != nullptr) {
-        return fail({condition::handle_in_use,
-                     "handle " + std::to_string(attach.handle) +
-                         " is already associated with a link",
-                     {}});
+        return fail(
+            {condition::handle_in_use,
+             "handle " + std::to_string(attach.handle) + " is already associated with a link",
+             {}});
     }
     std::unique_ptr<Link> link = make_link(attach);
     Link& made = *link;
@@ -279,8 +279,8 @@ void Session::on_flow(const Flow& flow) {
     // Serial arithmetic: what the client may still take, counted from what was sent (1.4).
     const std::uint32_t from = flow.next_incoming_id.value_or(0);
     const auto left = static_cast<std::int32_t>(from + flow.incoming_window - next_outgoing_id_);
-    const bool huge = flow.incoming_window > static_cast<std::uint32_t>(
-                                                 std::numeric_limits<std::int32_t>::max());
+    const bool huge =
+        flow.incoming_window > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
     remote_window_ = huge ? flow.incoming_window : static_cast<std::uint32_t>(std::max(left, 0));
     send_parcels();
     if (!flow.handle) {

@@ -82,11 +82,9 @@ TEST(Credit, EchoTellsHowItStands) {
     c.publish({"a", "b", "c"});
     c.link.set_credit(c.consumer, 2, {.echo = true});
     // The answer is of before the deliveries it brings about.
-    EXPECT_EQ(c.link.take_credit_states(),
-              Lines{"credit 1 delivered 0 until 2 available 3"});
+    EXPECT_EQ(c.link.take_credit_states(), Lines{"credit 1 delivered 0 until 2 available 3"});
     c.link.set_credit(c.consumer, 2, {.echo = true});
-    EXPECT_EQ(c.link.take_credit_states(),
-              Lines{"credit 1 delivered 2 until 2 available 1"});
+    EXPECT_EQ(c.link.take_credit_states(), Lines{"credit 1 delivered 2 until 2 available 1"});
 }
 
 TEST(Credit, DrainDeliversWhatIsThereAndTakesTheRestBack) {
@@ -94,9 +92,9 @@ TEST(Credit, DrainDeliversWhatIsThereAndTakesTheRestBack) {
     c.publish({"a", "b"});
     c.link.take_transcript();
     c.link.set_credit(c.consumer, 10, {.drain = true});
-    EXPECT_EQ(c.link.take_transcript(),
-              (Lines{"deliver 1 a", "deliver 1 b",
-                     "credit 1 delivered 2 until 10 available 0 drained"}));
+    EXPECT_EQ(
+        c.link.take_transcript(),
+        (Lines{"deliver 1 a", "deliver 1 b", "credit 1 delivered 2 until 10 available 0 drained"}));
     c.publish({"c"});
     EXPECT_EQ(c.link.take_bodies(), (Bodies{"a", "b"}));
 }

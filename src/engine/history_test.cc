@@ -314,7 +314,8 @@ class History {
             details.annotations.push_back({"x-opt-delivery-time", "", Value::int64(ms)});
         }
         while (one_in(2)) {
-            details.annotations.push_back({"x-" + std::to_string(below(4)), std::string(below(20), 'v'),
+            details.annotations.push_back({"x-" + std::to_string(below(4)),
+                                           std::string(below(20), 'v'),
                                            Value::string(std::to_string(below(3)))});
         }
         return details;
@@ -327,8 +328,7 @@ class History {
                              {.drain = one_in(3), .echo = one_in(4)});
     }
     void consume() {
-        ConsumeOptions options{
-            .no_ack = one_in(4), .exclusive = one_in(10), .credited = one_in(3)};
+        ConsumeOptions options{.no_ack = one_in(4), .exclusive = one_in(10), .credited = one_in(3)};
         if (one_in(3)) options.arguments = arguments({{"x-priority", int(below(4))}});
         clients_[current_].consumers.push_back(channel().consume(queue(), options));
     }

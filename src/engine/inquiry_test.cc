@@ -78,7 +78,8 @@ TEST(Inquiry, BindingsOfOneKeyAreListedWithTheirArguments) {
         EXPECT_EQ(binding.routing_key, "k");
         EXPECT_EQ(binding.arguments.size(), 1U);
     }
-    EXPECT_TRUE(c.list_bindings({.source = "none", .destination = "q", .routing_key = "k"}).empty());
+    EXPECT_TRUE(
+        c.list_bindings({.source = "none", .destination = "q", .routing_key = "k"}).empty());
     EXPECT_TRUE(c.list_bindings({.source = "x",
                                  .destination_kind = DestinationKind::exchange,
                                  .destination = "q",

@@ -92,7 +92,8 @@ TEST(OutcomeDetails, ADeadLetterCanBeRoutedByAnnotations) {
     c.declare_exchange("dlx", "headers");
     c.declare_queue("left");
     c.declare_queue("right");
-    c.bind("dlx", "left", "", {.arguments = arguments({{"x-match", "any-with-x"}, {"x-way", "l"}})});
+    c.bind("dlx", "left", "",
+           {.arguments = arguments({{"x-match", "any-with-x"}, {"x-way", "l"}})});
     c.bind("dlx", "right", "",
            {.arguments = arguments({{"x-match", "any-with-x"}, {"x-way", "r"}})});
     c.declare_queue("q", {{"x-queue-type", "quorum"}, {"x-dead-letter-exchange", "dlx"}});
@@ -160,7 +161,8 @@ struct ToldWhen {
     Scenario s;
     ScenarioChannel& c = s.open_channel();
     OutcomeDetails at(Duration from_now) {
-        return annotated({{"x-opt-delivery-time", "", Value::int64((s.now() + from_now).whole_ms())}});
+        return annotated(
+            {{"x-opt-delivery-time", "", Value::int64((s.now() + from_now).whole_ms())}});
     }
     std::vector<std::string> seen() { return s.ready("q"); }
 };
@@ -233,7 +235,8 @@ TEST(ToldRefusals, LeaveTheChannelOpen) {
     const auto told = c.take_publish_refusals();
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].sequence, 1U);
-    EXPECT_EQ(told[0].refusal, (Refusal{RefusalKind::not_found, "no exchange 'none' in vhost '/'"}));
+    EXPECT_EQ(told[0].refusal,
+              (Refusal{RefusalKind::not_found, "no exchange 'none' in vhost '/'"}));
     EXPECT_TRUE(c.take_confirms().empty());
 }
 

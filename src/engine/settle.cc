@@ -171,9 +171,9 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
             break;
         }
         case OutcomeKind::released:
-            if (const auto reason = return_delivery(turn, queue, position,
-                                                    {counts_as_failure(outcome, queue),
-                                                     delivery_time_in(settlement.details)})) {
+            if (const auto reason = return_delivery(
+                    turn, queue, position,
+                    {counts_as_failure(outcome, queue), delivery_time_in(settlement.details)})) {
                 run.add(queue, position, *reason);
             }
             break;

@@ -273,7 +273,8 @@ void Socket::close_forced(std::string_view reason) {
 protocol::VhostAnswer Socket::open_vhost(std::string_view vhost, std::string_view user) {
     vhost_ = network_.broker().find_vhost(vhost);
     if (!vhost_) return protocol::VhostRefused{"vhost " + std::string(vhost) + " not found"};
-    if (auto refusal = network_.broker().admit(vhost, user)) return protocol::VhostRefused{*refusal};
+    if (auto refusal = network_.broker().admit(vhost, user))
+        return protocol::VhostRefused{*refusal};
     admitted_ = true;
     admitted_vhost_ = std::string(vhost);
     admitted_user_ = std::string(user);

@@ -29,8 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path source = REVENANT_SOURCE_DIR;
-const engine::MessageFormats formats{&amqp091::message_format(),
-                                    &amqp10::message_format()};
+const engine::MessageFormats formats{&amqp091::message_format(), &amqp10::message_format()};
 using Seeds = std::map<std::string, std::string>;
 
 void write_seeds(const std::string& target, const Seeds& seeds) {

@@ -131,8 +131,7 @@ TEST(Golden, EveryKindOfFactStandsBehindTheSnapshot) {
     InlineWorker worker;
     auto journal = journal::Journal::open(copy.disk, worker, copy.vhost(), {}).value();
     EXPECT_FALSE(journal->snapshot().empty());
-    const engine::MessageFormats formats{&amqp091::message_format(),
-                                    &amqp10::message_format()};
+    const engine::MessageFormats formats{&amqp091::message_format(), &amqp10::message_format()};
     engine::EventReader reader(formats, [&](Lsn at) {
         std::string bytes(engine::stored_message_header_bytes, '\0');
         EXPECT_TRUE(journal->read(at, bytes).has_value());

@@ -52,8 +52,9 @@ std::optional<std::string> GoldenVhost::start() {
                                   store_settings(), [](const std::string&) { UNREACHABLE(); });
     if (!store) return store.error();
     store_ = store->get();
-    engine::EngineSettings settings{.formats = {&amqp091::message_format(), &amqp10::message_format()},
-                                    .memory_budget_bytes = 24'000};
+    engine::EngineSettings settings{
+        .formats = {&amqp091::message_format(), &amqp10::message_format()},
+        .memory_budget_bytes = 24'000};
     vhost_ = std::make_unique<runtime::Vhost>(std::move(settings), reactor_, nullptr,
                                               std::move(store).value());
     vhost_->engine().state().paging().worth_bytes = 1000;

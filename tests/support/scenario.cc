@@ -297,8 +297,8 @@ void ScenarioChannel::settle(std::uint64_t tag, Outcome outcome, bool multiple) 
 }
 
 void ScenarioChannel::settle(std::uint64_t tag, Outcome outcome, const OutcomeDetails& details) {
-    scenario_.handle(Settle{id_, {tag}, false, outcome,
-                            Ref<const OutcomeDetails>::adopt(new OutcomeDetails(details))});
+    scenario_.handle(Settle{
+        id_, {tag}, false, outcome, Ref<const OutcomeDetails>::adopt(new OutcomeDetails(details))});
 }
 
 void ScenarioChannel::set_policy(Policy policy, PolicyScope scope) {
@@ -517,8 +517,8 @@ void Scenario::on(Deliver&& effect) {
     to.transcript_.push_back(line(effect.redelivered ? "redeliver" : "deliver", effect.consumer) +
                              ' ' + std::string(effect.message->body()));
     to.deliveries_.push_back({effect.consumer, effect.delivery.value, effect.redelivered, 0,
-                              std::move(effect.message), std::move(effect.envelope),
-                              effect.counts, effect.failed_deliveries});
+                              std::move(effect.message), std::move(effect.envelope), effect.counts,
+                              effect.failed_deliveries});
 }
 
 void Scenario::on(Confirm&& effect) {
@@ -544,9 +544,9 @@ void Scenario::on(PublishRefused&& effect) {
 void Scenario::on(CreditState&& effect) {
     ScenarioChannel& to = channel(effect.channel);
     std::string told = line("credit", effect.consumer) + " delivered " +
-                       std::to_string(effect.delivered) + " until " +
-                       std::to_string(effect.until) + " available " +
-                       std::to_string(effect.available) + (effect.drained ? " drained" : "");
+                       std::to_string(effect.delivered) + " until " + std::to_string(effect.until) +
+                       " available " + std::to_string(effect.available) +
+                       (effect.drained ? " drained" : "");
     to.transcript_.push_back(told);
     to.credit_states_.push_back(std::move(told));
 }
