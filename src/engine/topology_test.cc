@@ -514,6 +514,21 @@ TEST(Queues, NoTypeAndClassicAreTheSame) {  // amqp091 8.9
     EXPECT_TRUE(ch.is_open());
 }
 
+TEST(Queues, ATypeThatDiffersIsToldAsItWasGiven) {
+    Scenario s;
+    auto& ch = s.open_channel();
+    ch.declare_queue("q", {{"x-queue-type", "quorum"}});
+    ch.declare_queue("q", {{"x-queue-type", "classic"}});
+    ch.expect_refused(precondition_failed,
+                      "inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received the "
+                      "value 'classic' of type 'longstr' but current is the value 'quorum' of type "
+                      "'longstr'");
+    ch.declare_queue("q");
+    ch.expect_refused(precondition_failed,
+                      "inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received none "
+                      "but current is the value 'quorum' of type 'longstr'");
+}
+
 TEST(Queues, APassiveDeclareAsksForExistenceOnly) {  // amqp091 8.10
     Scenario s;
     auto& ch = s.open_channel();
