@@ -52,7 +52,6 @@ BANS = (
     Ban(r"#include <iostream>|\bstd::(cout|cerr)\b", None, ("cli/",),
         "diagnostics go through the log, and iostream runs static constructors everywhere"),
     Ban(r"\bassert\s*\(|#include <cassert>", None, (), "the release has no assert; use CHECK"),
-    Ban(r"\bspdlog\b", PURE_ROOMS, (), "pure rooms do not log"),
     Ban(r"#include <(mutex|shared_mutex|thread|condition_variable|future|semaphore|latch|barrier)>",
         PURE_ROOMS, (), "pure rooms have one thread and no lock"),
     Ban(r"\bstd::atomic\b", ("pattern", "engine", "amqp091", "amqp10", "auth", "catalog"), (),

@@ -82,7 +82,9 @@ char* put_frame_header(char* at, FrameType type, std::uint16_t channel, std::siz
 }  // namespace
 
 Channel::Channel(Connection& connection, std::uint16_t number)
-    : connection_(connection), number_(number), id_(connection.host().register_channel(*this)),
+    : connection_(connection),
+      number_(number),
+      id_(connection.host().register_channel(*this)),
       rights_(connection.host(), connection.user(), connection.vhost()) {}
 
 void Channel::open() {

@@ -254,6 +254,10 @@ void Connection::on_channel_frame(const Frame& frame) {
                          std::to_string(channel_max_) + ")",
                      ChannelOpen::class_id, ChannelOpen::method_id});
     }
+    if (auto refusal = host_.admit_channel()) {
+        return fail({ReplyCode::not_allowed, std::move(*refusal), ChannelOpen::class_id,
+                     ChannelOpen::method_id});
+    }
     auto channel = std::make_unique<Channel>(*this, frame.channel);
     Channel& opened = *channel;
     channels_.emplace(frame.channel, std::move(channel));
@@ -689,6 +693,7 @@ void Connection::forget_channel(std::uint16_t number) {
     std::erase(confirming_channels_, found->second.get());
     if (last_channel_ == found->second.get()) last_channel_ = nullptr;
     channels_.erase(found);
+    host_.channel_left();
 }
 
 void Connection::forget_gone_channels() {

@@ -1,9 +1,8 @@
 #include "amqp10/client_outcome.h"
 
-#include "amqp10/map_walk.h"
+#include "amqp10/consumer_annotations.h"
 #include "amqp10/performatives.gen.h"
 #include "amqp10/raw_fields.h"
-#include "amqp10/value_conversion.h"
 
 #include <utility>
 
@@ -32,39 +31,19 @@ Ref<const OutcomeDetails> details_of(const Rejected& rejected) {
     return owned;
 }
 
-Result<Annotation, Fault> annotation_of(const MapWalk::Entry& entry) {
-    const auto key = symbol_in(entry.key);
-    if (!key || !key->starts_with("x-")) {
-        return Unexpected{Fault{condition::invalid_field,
-                                "message-annotations of modified must have symbols that begin with "
-                                "x- for keys",
-                                {}}};
-    }
-    Annotation annotation{std::string(*key), std::string(entry.value), Value::nothing()};
-    TypeReader in(entry.value);
-    auto value = to_value(in.datum());
-    if (!in.failed() && value && is_simple(*value)) annotation.simple = std::move(*value);
-    return annotation;
-}
-
 Result<Ref<const OutcomeDetails>, Fault> details_of(const Modified& modified) {
     if (is_absent(modified.message_annotations)) return Ref<const OutcomeDetails>{};
+    auto annotations = read_consumer_annotations(modified.message_annotations);
+    if (!annotations) return Unexpected{Fault{condition::invalid_field, annotations.error(), {}}};
     auto* const details = new OutcomeDetails;
-    auto owned = Ref<const OutcomeDetails>::adopt(details);
-    MapWalk walk = MapWalk::of_value(modified.message_annotations);
-    while (const auto entry = walk.next()) {
-        REVENANT_TRY(Annotation annotation, annotation_of(*entry));
-        details->annotations.push_back(std::move(annotation));
-    }
-    if (walk.failed()) return unrecognised("modified with bad message-annotations");
-    return owned;
+    details->annotations = std::move(annotations).value();
+    return Ref<const OutcomeDetails>::adopt(details);
 }
 
 // DL-202: undeliverable here means that it dies here.
 Result<ClientOutcome, Fault> outcome_of(const Modified& modified) {
     REVENANT_TRY(auto details, details_of(modified));
-    const auto kind =
-        modified.undeliverable_here ? OutcomeKind::rejected : OutcomeKind::released;
+    const auto kind = modified.undeliverable_here ? OutcomeKind::rejected : OutcomeKind::released;
     return ClientOutcome{{.kind = kind, .delivery_failed = modified.delivery_failed},
                          std::move(details)};
 }

@@ -1,8 +1,8 @@
 #include "amqp10/connection.h"
 
 #include "amqp10/link.h"
-#include "amqp10/session.h"
 #include "amqp10/raw_fields.h"
+#include "amqp10/session.h"
 #include "base/check.h"
 #include "protocol/login.h"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t header_bytes = 8;
 constexpr std::string_view sasl_header{"AMQP\x03\x01\x00\x00", header_bytes};
 constexpr std::string_view amqp_header{"AMQP\x00\x01\x00\x00", header_bytes};
-constexpr std::uint16_t sessions_max = 64;
+constexpr std::uint32_t default_frame_max = 131072;
 constexpr Duration silence_before_drop = seconds(3);
 constexpr Duration close_timeout = seconds(10);
 constexpr std::uint32_t idle_ms_min = 1000;
@@ -33,6 +33,11 @@ std::vector<std::string> names_of(const std::vector<Mechanism>& mechanisms) {
     std::vector<std::string> names;
     for (const Mechanism mechanism : mechanisms) names.emplace_back(mechanism_name(mechanism));
     return names;
+}
+
+// What clients may send. Without a limit for 0-9-1 there still is one here.
+std::uint32_t own_frame_max(const protocol::ConnectionSettings& settings) {
+    return settings.frame_max == 0 ? default_frame_max : settings.frame_max;
 }
 
 // AMQPLAIN is a table of AMQP 0-9-1: no client sends one here.
@@ -107,7 +112,8 @@ void Connection::on_header(std::string_view header) {
 std::size_t Connection::receive_frame(std::string_view bytes) {
     const bool in_sasl = state_ == State::authenticating;
     const bool before_open = in_sasl || state_ == State::opening;
-    const std::uint32_t size_max = before_open ? settings_.initial_frame_max : settings_.frame_max;
+    const std::uint32_t size_max =
+        before_open ? settings_.initial_frame_max : own_frame_max(settings_);
     const FrameOutcome outcome =
         read_frame(bytes, size_max, in_sasl ? FrameType::sasl : FrameType::amqp);
     if (std::holds_alternative<FrameIncomplete>(outcome)) return 0;
@@ -160,6 +166,10 @@ void Connection::on_performative(std::uint16_t channel, std::uint64_t code,
 void Connection::on_begin(std::uint16_t channel, const TypeReader::Items& items) {
     const auto begin = Begin::decode(items);
     if (!begin) return fail({condition::decode_error, "cannot read begin", {}});
+    // A session counts as a channel does.
+    if (auto refusal = host_.admit_channel()) {
+        return fail({condition::resource_limit_exceeded, std::move(*refusal), {}});
+    }
     auto session = std::make_unique<Session>(*this, channel);
     Session& begun = *session;
     sessions_.emplace(channel, std::move(session));
@@ -256,15 +266,15 @@ std::string Connection::refusal_of_open(const Open& open, std::string_view& why)
 void Connection::on_open(const Open& open) {
     container_id_ = std::string(open.container_id);
     const std::string_view hostname = open.hostname.value_or(std::string_view{});
-    vhost_ = hostname.starts_with(vhost_prefix) ? hostname.substr(vhost_prefix.size())
-                                                : default_vhost;
+    vhost_ =
+        hostname.starts_with(vhost_prefix) ? hostname.substr(vhost_prefix.size()) : default_vhost;
     client_properties_ = table_in(open.properties);
     std::string_view why;
     if (std::string text = refusal_of_open(open, why); !text.empty()) {
         return fail({why, std::move(text), {}});
     }
-    frame_max_ = std::min(open.max_frame_size, settings_.frame_max);
-    channel_max_ = std::min<std::uint16_t>(open.channel_max, sessions_max - 1);
+    frame_max_ = std::min(open.max_frame_size, own_frame_max(settings_));
+    channel_max_ = std::min<std::uint16_t>(open.channel_max, settings_.session_max - 1);
     client_idle_ms_ = open.idle_time_out.value_or(0);
     vhost_opened(host_.open_vhost(vhost_, user_));
 }
@@ -283,7 +293,7 @@ void Connection::vhost_opened(const protocol::VhostAnswer& answer) {
     id_ = opened.connection;
     state_ = State::running;
     state_deadline_ = never;
-    port_->send(engine::OpenConnection{id_, user_});
+    send(engine::OpenConnection{id_, user_});
     send_open();
 }
 
@@ -296,16 +306,15 @@ void Connection::send_open() {
     };
     std::string properties;
     TypeWriter(properties)
-        .datum(Datum::map({entry("node", settings_.cluster_name),
-                           entry("cluster_name", settings_.cluster_name),
-                           entry("copyright", "The Revenant authors"),
-                           entry("information", "Compatible with RabbitMQ " + settings_.version),
-                           entry("platform", settings_.platform),
-                           entry("product", settings_.product),
-                           entry("version", settings_.version)}));
+        .datum(Datum::map(
+            {entry("node", settings_.cluster_name), entry("cluster_name", settings_.cluster_name),
+             entry("copyright", "The Revenant authors"),
+             entry("information", "Compatible with RabbitMQ " + settings_.version),
+             entry("platform", settings_.platform), entry("product", settings_.product),
+             entry("version", settings_.version)}));
     Open open;
     open.container_id = settings_.cluster_name;
-    open.max_frame_size = settings_.frame_max;
+    open.max_frame_size = own_frame_max(settings_);
     open.channel_max = channel_max_;
     if (settings_.heartbeat_seconds > 0) {
         open.idle_time_out = std::uint32_t{settings_.heartbeat_seconds} * 1000 / 2;
@@ -331,7 +340,7 @@ void Connection::on_close() {
 
 void Connection::detach() {
     CHECK(port_ != nullptr);
-    port_->send(engine::CloseConnection{id_});
+    send(engine::CloseConnection{id_});
 }
 
 void Connection::fail(Fault fault) {
@@ -343,11 +352,11 @@ void Connection::fail(Fault fault) {
     host_.note("closing connection: " + std::string(fault.condition) + " " + fault.description);
     if (state_ == State::opening) {
         // The client is told in the only way there is: a connection that opens and closes.
-        channel_max_ = sessions_max - 1;
+        channel_max_ = settings_.session_max - 1;
         send_open();
         return send_close(&fault);
     }
-    before_flush();
+    flush_sessions();
     state_ = State::failing;
     failure_ = std::make_unique<Fault>(std::move(fault));
     detach();
@@ -367,6 +376,7 @@ void Connection::send_close(const Fault* fault) {
 
 void Connection::request(engine::Effect&& effect) {
     if (!std::holds_alternative<engine::ConnectionClosed>(effect)) return;
+    const Hearing hearing(*this);
     port_ = nullptr;
     // A session or link may be on the stack while its connection fails.
     for (auto& [channel, session] : sessions_) session->orphaned();
@@ -382,9 +392,8 @@ void Connection::request(engine::Effect&& effect) {
 void Connection::close_forced(std::string_view reason, Timestamp now) {
     now_ = now;
     if (state_ == State::running) {
-        return fail({condition::internal_error,
-                     "Connection forced: \"" + std::string(reason) + "\"",
-                     {}});
+        return fail(
+            {condition::internal_error, "Connection forced: \"" + std::string(reason) + "\"", {}});
     }
     if (state_ != State::leaving && state_ != State::failing) state_ = State::closed;
 }
@@ -439,13 +448,44 @@ void Connection::wants_flush(Session& session) {
 }
 
 void Connection::before_flush() {
+    send_waiting();
+    flush_sessions();
+    forget_the_gone();
+    last_departure_ = now_;
+}
+
+void Connection::flush_sessions() {
     // Grows while it is walked: what a session says may make room for more.
     for (std::size_t i = 0; i < sessions_to_flush_.size(); ++i) {
         sessions_to_flush_[i]->before_flush();
     }
     sessions_to_flush_.clear();
-    forget_the_gone();
-    last_departure_ = now_;
+}
+
+void Connection::send(engine::Command&& command) {
+    if (port_ == nullptr) return;
+    waiting_commands_.push_back(std::move(command));
+    if (hearing_ > 0) return host_.wants_flush();
+    send_waiting();
+}
+
+void Connection::send_waiting() {
+    // Answers may bring further commands, which go to the end.
+    for (std::size_t i = 0; i < waiting_commands_.size() && port_ != nullptr; ++i) {
+        engine::Command command = std::move(waiting_commands_[i]);
+        port_->send(std::move(command));
+    }
+    waiting_commands_.clear();
+}
+
+void Connection::publish(engine::Publish&& command) {
+    if (!waiting_commands_.empty()) return send(std::move(command));
+    if (port_ != nullptr) port_->publish(std::move(command));
+}
+
+void Connection::settle(const engine::Settle& command) {
+    if (!waiting_commands_.empty()) return send(engine::Settle(command));
+    if (port_ != nullptr) port_->settle(command);
 }
 
 bool Connection::note_delivery() {
@@ -462,7 +502,7 @@ void Connection::output_drained() {
         if (session->is_clogged()) return;
     }
     deliveries_paused_ = false;
-    port_->send(engine::ResumeConnection{id_});
+    send(engine::ResumeConnection{id_});
 }
 
 void Connection::set_alarm(std::string_view reason) {
@@ -482,6 +522,7 @@ void Connection::forget_the_gone() {
         if (found == sessions_.end() || !found->second->is_gone()) continue;
         std::erase(sessions_to_flush_, found->second.get());
         sessions_.erase(found);
+        host_.channel_left();
     }
     for (Link* const link : std::exchange(closed_links_, {})) {
         std::erase_if(closing_links_, [&](const auto& owned) { return owned.get() == link; });
@@ -525,6 +566,11 @@ protocol::ConnectionFacts Connection::facts() const {
     facts.channel_max = channel_max_;
     facts.heartbeat_seconds = static_cast<std::uint16_t>(client_idle_ms_ / 1000);
     facts.container_id = container_id_;
+    for (const auto& [channel, session] : sessions_) {
+        for (const ChannelId link : session->link_channels()) {
+            facts.channels.push_back({link, channel, false});
+        }
+    }
     return facts;
 }
 

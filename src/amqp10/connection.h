@@ -59,7 +59,24 @@ class Connection final : public protocol::Connection {
     // --- for its sessions and links ---
     const protocol::ConnectionSettings& settings() const { return settings_; }
     protocol::Host& host() { return host_; }
-    protocol::Port& port() { return *port_; }
+    // To the engine. While it is telling us something it must not be asked anything: what is sent
+    // then waits for the next flush, and whatever comes later waits behind it.
+    void send(engine::Command&& command);
+    void publish(engine::Publish&& command);
+    void settle(const engine::Settle& command);
+    // For as long as an effect is worked on.
+    class Hearing {
+      public:
+        explicit Hearing(Connection& connection) : connection_(connection) {
+            connection_.hearing_ += 1;
+        }
+        ~Hearing() { connection_.hearing_ -= 1; }
+        Hearing(const Hearing&) = delete;
+        Hearing& operator=(const Hearing&) = delete;
+
+      private:
+        Connection& connection_;
+    };
     // The engine still listens.
     bool is_attached() const { return port_ != nullptr && state_ == State::running; }
     ConnectionId id() const { return id_; }
@@ -133,6 +150,8 @@ class Connection final : public protocol::Connection {
     void send_close(const Fault* fault);
     void detach();
     void drop_later();
+    void send_waiting();
+    void flush_sessions();
     void forget_the_gone();
     std::string_view shown_state() const;
 
@@ -154,6 +173,8 @@ class Connection final : public protocol::Connection {
     std::uint16_t channel_max_ = 0;
     std::uint32_t client_idle_ms_ = 0;
     std::string alarm_;
+    int hearing_ = 0;
+    std::vector<engine::Command> waiting_commands_;
     bool deliveries_paused_ = false;
     bool stream_broken_ = false;
     std::unique_ptr<Fault> failure_;

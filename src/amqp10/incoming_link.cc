@@ -199,8 +199,10 @@ bool IncomingLink::begin_message(const Transfer& transfer) {
               {}});
         return false;
     }
-    arriving_ = Arriving{*transfer.delivery_id, settled,
-                         std::string(transfer.delivery_tag.value_or(std::string_view{})), {}};
+    arriving_ = Arriving{*transfer.delivery_id,
+                         settled,
+                         std::string(transfer.delivery_tag.value_or(std::string_view{})),
+                         {}};
     return true;
 }
 
@@ -213,9 +215,8 @@ Result<IncomingLink::Destination, Fault> IncomingLink::destination_of(
     }
     auto address = parse_address(*published.to);
     if (!address) {
-        return Unexpected{Fault{condition::precondition_failed,
-                                "bad 'to' address string: " + address.error(),
-                                {}}};
+        return Unexpected{Fault{
+            condition::precondition_failed, "bad 'to' address string: " + address.error(), {}}};
     }
     if (address->kind == Address::Kind::queue) return Destination{"", std::move(address->name)};
     return Destination{std::move(address->name), std::move(address->routing_key)};
@@ -255,7 +256,7 @@ void IncomingLink::publish_to(const Destination& destination, const Published& p
         command.confirm_sequence = next_sequence_++;
         pending_.push_back({.delivery_id = arriving_->delivery_id});
     }
-    connection().port().publish(std::move(command));
+    connection().publish(std::move(command));
 }
 
 // 5.15, 5.16
@@ -263,8 +264,8 @@ void IncomingLink::refuse_message(Fault fault) {
     if (!is_anonymous()) return fail(std::move(fault));
     if (arriving_->settled) {
         // Only so does the client learn which of its messages it was.
-        TypeWriter(fault.info).datum(Datum::map(
-            {{Datum::symbol("delivery-tag"), Datum::binary(arriving_->tag)}}));
+        TypeWriter(fault.info)
+            .datum(Datum::map({{Datum::symbol("delivery-tag"), Datum::binary(arriving_->tag)}}));
         return fail(std::move(fault));
     }
     session().reject_published(arriving_->delivery_id, fault);
@@ -284,6 +285,7 @@ void IncomingLink::drop_answered() {
 
 // 5.14
 void IncomingLink::confirm(const engine::Confirm& effect) {
+    const Connection::Hearing hearing(connection());
     Pending* const found = is_open() ? pending(effect.sequence) : nullptr;
     if (found == nullptr || found->answered) return;
     found->answered = true;

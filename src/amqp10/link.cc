@@ -35,7 +35,7 @@ void Link::open_channel() {
 }
 
 void Link::send(engine::Command&& command) {
-    if (connection_.is_attached()) connection_.port().send(std::move(command));
+    if (connection_.is_attached()) connection_.send(std::move(command));
 }
 
 void Link::close(bool detached) {
@@ -62,10 +62,12 @@ void Link::confirm(const engine::Confirm&) {}
 void Link::on_effect(engine::Effect&&) {}
 
 void Link::on_transfer(const Transfer&, std::string_view) {
-    session().fail({condition::not_allowed, "a transfer on a link that the client receives from", {}});
+    session().fail(
+        {condition::not_allowed, "a transfer on a link that the client receives from", {}});
 }
 
 void Link::request(engine::Effect&& effect) {
+    const Connection::Hearing hearing(connection_);
     // Whatever becomes of the link, its connection must ask for more deliveries some day.
     if (std::holds_alternative<engine::DeliveriesPaused>(effect)) {
         return connection_.deliveries_paused();
@@ -91,9 +93,7 @@ void Link::request(engine::Effect&& effect) {
     }
 }
 
-void Link::on_refused(const engine::Refuse& refuse) {
-    fail(fault_of(refuse.refusal));
-}
+void Link::on_refused(const engine::Refuse& refuse) { fail(fault_of(refuse.refusal)); }
 
 // ------------------------------------------------------------------------- attach and detach
 

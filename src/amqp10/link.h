@@ -100,8 +100,8 @@ class Link : public engine::EffectSink {
     // What no link of ours can do (5.4).
     std::optional<Fault> unsupported() const;
     std::string temporary_queue_name();
-    // A queue of this connection alone, made for the link, under a name of our own (4.6). The answer
-    // may come before this returns.
+    // A queue of this connection alone, made for the link, under a name of our own (4.6). The
+    // answer may come before this returns.
     void declare_temporary_queue(const std::string& name);
     // Ends the link with an error; before it was attached, in the form of 5.1.
     void fail(Fault fault);
@@ -114,8 +114,8 @@ class Link : public engine::EffectSink {
     bool channel_open_ = false;
     bool attached_ = false;
     bool closing_ = false;
-    bool refused_ = false;         // the engine has closed the channel by itself
-    std::uint32_t expected_ = 0;   // answers under way, without that to the close
+    bool refused_ = false;        // the engine has closed the channel by itself
+    std::uint32_t expected_ = 0;  // answers under way, without that to the close
 };
 
 }  // namespace revenant::amqp10

@@ -137,7 +137,8 @@ void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view 
         session().fail({why, std::move(text), {}});
     };
     if (transfer.more) {
-        return refuse(condition::not_implemented, "a management request must fit into one transfer");
+        return refuse(condition::not_implemented,
+                      "a management request must fit into one transfer");
     }
     if (!transfer.settled.value_or(false)) {
         return refuse(condition::not_implemented, "a management request must be settled");
@@ -243,9 +244,9 @@ void ManagementRequests::declare_queue() {
         return answer(refusal_answer(400, "declare queue with empty name not allowed"));
     }
     if (has_line_break(name)) {
-        return answer(
-            refusal_answer(400, "Bad name '" + name + "': line feed and carriage return characters "
-                                "not allowed"));
+        return answer(refusal_answer(400, "Bad name '" + name +
+                                              "': line feed and carriage return characters "
+                                              "not allowed"));
     }
     if (!require(Permission::configure, "queue", name)) return;
     engine::DeclareQueue command;
@@ -294,11 +295,12 @@ void ManagementRequests::declare_exchange() {
                               "bad exchange property");
     if (!fields) return answer(refusal_answer(400, fields.error()));
     if (has_line_break(name)) {
-        return answer(
-            refusal_answer(400, "Bad name '" + name + "': line feed and carriage return characters "
-                                "not allowed"));
+        return answer(refusal_answer(400, "Bad name '" + name +
+                                              "': line feed and carriage return characters "
+                                              "not allowed"));
     }
-    if (name.empty()) return answer(refusal_answer(403, "operation not permitted on the default exchange"));
+    if (name.empty())
+        return answer(refusal_answer(403, "operation not permitted on the default exchange"));
     if (!require(Permission::configure, "exchange", name)) return;
     const std::string* const type = fields->text("type");
     engine::DeclareExchange command;
@@ -316,7 +318,8 @@ void ManagementRequests::declare_exchange() {
 
 void ManagementRequests::delete_exchange() {
     const std::string& name = current_.segments[1];
-    if (name.empty()) return answer(refusal_answer(403, "operation not permitted on the default exchange"));
+    if (name.empty())
+        return answer(refusal_answer(403, "operation not permitted on the default exchange"));
     if (!require(Permission::configure, "exchange", name)) return;
     step_ = Step::without_content;
     ask(engine::DeleteExchange{channel(), name, false});
@@ -327,10 +330,10 @@ void ManagementRequests::delete_exchange() {
 bool ManagementRequests::read_binding_ends(bool from_body) {
     WishedFields fields;
     if (from_body) {
-        auto read = read_fields(
-            current_.body, {},
-            {"source", "binding_key", "destination_queue", "destination_exchange"},
-            "bad binding field");
+        auto read =
+            read_fields(current_.body, {},
+                        {"source", "binding_key", "destination_queue", "destination_exchange"},
+                        "bad binding field");
         if (!read) {
             answer(refusal_answer(400, read.error()));
             return false;
@@ -366,9 +369,9 @@ bool ManagementRequests::may_bind() {
 void ManagementRequests::bind() {
     if (!read_binding_ends(/*from_body=*/true) || !may_bind()) return;
     engine::Bind command{channel(), source_, destination_kind_, destination_, key_, {}, {}};
-    const auto fields = read_fields(
-        current_.body, {}, {"source", "binding_key", "destination_queue", "destination_exchange"},
-        "");
+    const auto fields =
+        read_fields(current_.body, {},
+                    {"source", "binding_key", "destination_queue", "destination_exchange"}, "");
     command.arguments = fields->arguments;
     command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
     step_ = Step::without_content;
@@ -392,8 +395,8 @@ void ManagementRequests::unbind_listed(const engine::BindingsAnswer& listed) {
     const std::string* const mark = current_.parameter("args");
     for (const engine::BindingDescription& binding : listed.bindings) {
         if (arguments_mark(binding.arguments) != (mark == nullptr ? "" : *mark)) continue;
-        engine::Unbind command{
-            channel(), source_, destination_kind_, destination_, key_, binding.arguments, {}};
+        engine::Unbind command{channel(),         source_, destination_kind_, destination_, key_,
+                               binding.arguments, {}};
         command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
         step_ = Step::without_content;
         return ask(std::move(command));
@@ -479,7 +482,8 @@ void ManagementRequests::on_refused(const engine::Refuse& refuse) {
     std::string text = refusal.text;
     switch (refusal.kind) {
         case engine::RefusalKind::precondition_failed:
-            // Of the two things that make a declaration fail so, this one is no matter of arguments.
+            // Of the two things that make a declaration fail so, this one is no matter of
+            // arguments.
             status = declares && !text.starts_with("unknown exchange type") ? 409 : 400;
             break;
         case engine::RefusalKind::limit_reached:

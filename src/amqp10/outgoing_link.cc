@@ -199,7 +199,8 @@ void OutgoingLink::on_flow(const Flow& flow) {
         reply_credit_until_ = static_cast<std::uint64_t>(until);
         return;
     }
-    const std::int64_t deliveries = std::max<std::int64_t>(until - static_cast<std::int64_t>(drained_), 0);
+    const std::int64_t deliveries =
+        std::max<std::int64_t>(until - static_cast<std::int64_t>(drained_), 0);
     send(engine::SetCredit{channel(), consumer, static_cast<std::uint64_t>(deliveries), flow.drain,
                            flow.echo});
 }
@@ -234,6 +235,7 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
 
 bool OutgoingLink::deliver(engine::Deliver&& effect) {
     if (!is_open()) return true;
+    const Connection::Hearing hearing(connection());
     // Nobody keeps a reply for somebody who has no credit for it.
     if (origin_ == Origin::replies && delivery_count_ >= reply_credit_until_) return true;
     Parcel& parcel = session().fresh_parcel();
@@ -242,10 +244,10 @@ bool OutgoingLink::deliver(engine::Deliver&& effect) {
     parcel.delivery = effect.delivery.value;
     parcel.settled = presettled_;
     parcel.tag = tag_of(effect.delivery.value);
-    const std::string_view body = render_delivery(
-        *effect.message, effect.envelope.get(),
-        {effect.redelivered, effect.failed_deliveries, effect.counts}, parcel.head,
-        parcel.converted);
+    const std::string_view body =
+        render_delivery(*effect.message, effect.envelope.get(),
+                        {effect.redelivered, effect.failed_deliveries, effect.counts}, parcel.head,
+                        parcel.converted);
     parcel.message_body = parcel.converted.empty() ? body : std::string_view{};
     parcel.message = std::move(effect.message);
     delivery_count_ += 1;
@@ -262,13 +264,12 @@ bool OutgoingLink::deliver(engine::Deliver&& effect) {
 }
 
 void OutgoingLink::settle(std::uint64_t delivery, const ClientOutcome& outcome) {
-    if (!connection().is_attached()) return;
     engine::Settle command;
     command.channel = channel();
     command.delivery = DeliveryId{delivery};
     command.outcome = outcome.outcome;
     command.details = outcome.details;
-    connection().port().settle(command);
+    connection().settle(command);
 }
 
 }  // namespace revenant::amqp10

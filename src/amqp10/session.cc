@@ -16,7 +16,6 @@ namespace revenant::amqp10 {
 namespace {
 
 constexpr std::uint32_t incoming_window_max = 400;
-constexpr std::uint32_t links_max = 256;
 constexpr std::uint32_t outgoing_window = std::numeric_limits<std::uint32_t>::max();
 // So much may wait for the client's window before its consumers pause.
 constexpr std::size_t parcel_bytes_max = 1024 * 1024;
@@ -41,7 +40,7 @@ Session::~Session() = default;
 void Session::begin(const Begin& begin) {
     next_incoming_id_ = begin.next_outgoing_id;
     remote_window_ = begin.incoming_window;
-    handle_max_ = std::min(begin.handle_max, links_max - 1);
+    handle_max_ = std::min(begin.handle_max, connection_.settings().link_max - 1);
     blocked_ = connection_.is_blocked();
     open_incoming_window();
     Begin answer;
@@ -147,6 +146,12 @@ Link* Session::link_named(std::string_view name, bool client_receives) {
     return nullptr;
 }
 
+std::vector<ChannelId> Session::link_channels() const {
+    std::vector<ChannelId> channels;
+    for (const auto& [handle, link] : links_) channels.push_back(link->channel());
+    return channels;
+}
+
 void Session::on_attach(const Attach& attach) {
     if (attach.handle > handle_max_) {
         return connection_.fail({condition::framing_error,
@@ -157,10 +162,10 @@ void Session::on_attach(const Attach& attach) {
     }
     std::erase(detached_handles_, attach.handle);
     if (find_link(attach.handle) != nullptr) {
-        return fail({condition::handle_in_use,
-                     "handle " + std::to_string(attach.handle) +
-                         " is already associated with a link",
-                     {}});
+        return fail(
+            {condition::handle_in_use,
+             "handle " + std::to_string(attach.handle) + " is already associated with a link",
+             {}});
     }
     std::unique_ptr<Link> link = make_link(attach);
     Link& made = *link;
@@ -274,8 +279,8 @@ void Session::on_flow(const Flow& flow) {
     // Serial arithmetic: what the client may still take, counted from what was sent (1.4).
     const std::uint32_t from = flow.next_incoming_id.value_or(0);
     const auto left = static_cast<std::int32_t>(from + flow.incoming_window - next_outgoing_id_);
-    const bool huge = flow.incoming_window > static_cast<std::uint32_t>(
-                                                 std::numeric_limits<std::int32_t>::max());
+    const bool huge =
+        flow.incoming_window > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
     remote_window_ = huge ? flow.incoming_window : static_cast<std::uint32_t>(std::max(left, 0));
     send_parcels();
     if (!flow.handle) {

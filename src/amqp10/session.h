@@ -44,6 +44,9 @@ class Session {
     // Deliveries wait here for the client to open its window.
     bool is_clogged() const;
 
+    // The engine's channels of its links.
+    std::vector<ChannelId> link_channels() const;
+
     Connection& connection() { return connection_; }
     std::uint16_t channel() const { return channel_; }
 

@@ -70,14 +70,16 @@ bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parc
         head_part = std::min(part, parcel.head.size() - parcel.sent);
     }
     const std::size_t body_part = part - head_part;
-    const bool shared =
-        body_part >= protocol::Output::shared_bytes_min && parcel.converted.empty();
+    const bool shared = body_part >= protocol::Output::shared_bytes_min && parcel.converted.empty();
     char* at = output.extend(size - (shared ? body_part : 0));
-    const std::array<char, frame_header_bytes> header{
-        static_cast<char>(size >> 24), static_cast<char>(size >> 16), static_cast<char>(size >> 8),
-        static_cast<char>(size),       2,
-        static_cast<char>(FrameType::amqp), static_cast<char>(channel >> 8),
-        static_cast<char>(channel)};
+    const std::array<char, frame_header_bytes> header{static_cast<char>(size >> 24),
+                                                      static_cast<char>(size >> 16),
+                                                      static_cast<char>(size >> 8),
+                                                      static_cast<char>(size),
+                                                      2,
+                                                      static_cast<char>(FrameType::amqp),
+                                                      static_cast<char>(channel >> 8),
+                                                      static_cast<char>(channel)};
     const auto append = [&at](std::string_view bytes) {
         std::memcpy(at, bytes.data(), bytes.size());
         at += bytes.size();

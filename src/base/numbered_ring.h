@@ -1,6 +1,6 @@
 // NumberedRing: things that get consecutive numbers and leave in about that order, so that finding
-// and removing one costs O(1). `Slot` is copyable, cheap, and says with is_free() that nothing is in
-// it, as one made by default does.
+// and removing one costs O(1). `Slot` is copyable, cheap, and says with is_free() that nothing is
+// in it, as one made by default does.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,8 @@ class NumberedRing {
         count_ -= 1;
         while (first_ < next_ && at(first_).is_free()) ++first_;
     }
-    // Every number that is taken up to and including `last`, in order. Nothing may change meanwhile.
+    // Every number that is taken up to and including `last`, in order. Nothing may change
+    // meanwhile.
     template <typename Visit>
     void for_each_up_to(std::uint64_t last, Visit visit) {
         for (auto& [number, slot] : stragglers_) {
@@ -84,8 +85,8 @@ class NumberedRing {
     }
 
     std::vector<Slot> slots_;
-    // Old ones that stay while thousands after them leave. In the ring they would stretch it without
-    // bound.
+    // Old ones that stay while thousands after them leave. In the ring they would stretch it
+    // without bound.
     std::map<std::uint64_t, Slot> stragglers_;
     std::uint64_t first_ = 1;  // nothing in the ring before it is taken
     std::uint64_t next_ = 1;

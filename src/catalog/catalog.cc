@@ -439,10 +439,11 @@ CatalogRecord facts_of(const AccessRules& rules) {
     return facts;
 }
 
-std::vector<CatalogCommand> default_content(const DefaultContent& content, Salt salt) {
+std::vector<CatalogCommand> default_content(const DefaultContent& content, Salt salt,
+                                            HashAlgorithm algorithm) {
     return {
         PutVhost{.name = content.vhost},
-        AddUser{content.user, make_hash(content.password, salt), content.tags, {}},
+        AddUser{content.user, make_hash(content.password, salt, algorithm), content.tags, {}},
         SetPermissions{content.user, content.vhost, content.permissions},
     };
 }

@@ -76,7 +76,8 @@ struct DefaultContent {
     std::vector<std::string> tags = {"administrator"};
     Permissions permissions = {".*", ".*", ".*"};
 };
-std::vector<CatalogCommand> default_content(const DefaultContent& content, Salt salt);
+std::vector<CatalogCommand> default_content(const DefaultContent& content, Salt salt,
+                                            HashAlgorithm algorithm = HashAlgorithm::sha256);
 
 // "management, custom" to its two tags; empty parts are dropped. management 4.9
 std::vector<std::string> split_tags(std::string_view comma_separated);

@@ -231,7 +231,7 @@ using Command =
     std::variant<OpenConnection, CloseConnection, ResumeConnection, OpenChannel, CloseChannel,
                  DeclareExchange, DeleteExchange, DeclareQueue, DeleteQueue, PurgeQueue, Bind,
                  Unbind, CheckTarget, DescribeQueue, ListBindings, Publish, SetQos, Consume,
-                 SetCredit, Cancel, Get, Settle, Recover, SetPolicy,
-                 ClearPolicy, SetCompatibility, SelectTransaction, Commit, Rollback, Tick>;
+                 SetCredit, Cancel, Get, Settle, Recover, SetPolicy, ClearPolicy, SetCompatibility,
+                 SelectTransaction, Commit, Rollback, Tick>;
 
 }  // namespace revenant::engine

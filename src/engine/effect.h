@@ -103,8 +103,8 @@ struct GetAnswer {
     ShownCounts counts;
     std::uint64_t messages_left = 0;
 };
-using AnyAnswer = std::variant<Answer, QueueAnswer, CountAnswer, GetAnswer, QueueDescription,
-                               BindingsAnswer>;
+using AnyAnswer =
+    std::variant<Answer, QueueAnswer, CountAnswer, GetAnswer, QueueDescription, BindingsAnswer>;
 struct Done {
     ChannelId channel;
     AnyAnswer answer;

@@ -137,7 +137,8 @@ struct CompatibilitySet {
     Compatibility compatibility = Compatibility::v4_3;
 };
 
-// A consumer gave a message back with something to remember: it stays where it is, in this envelope.
+// A consumer gave a message back with something to remember: it stays where it is, in this
+// envelope.
 struct Annotated {
     QueueId queue;
     Position position;

@@ -75,6 +75,7 @@ class History {
             {16, &History::settle},
             {6, &History::consume},
             {4, &History::cancel},
+            {6, &History::set_credit},
             {10, &History::pass_time},
             {3, &History::declare_queue},
             {2, &History::declare_exchange},
@@ -123,6 +124,8 @@ class History {
             client.channel->take_confirms();
             client.channel->take_returns();
             client.channel->take_cancelled();
+            client.channel->take_credit_states();
+            client.channel->take_publish_refusals();
             client.channel->take_refusal();
             if (client.channel->is_open()) continue;
             client.tags.clear();
@@ -269,6 +272,7 @@ class History {
         if (one_in(8)) options.bcc = {key()};
         options.mandatory = one_in(4);
         options.confirm = !channel().is_transactional() && one_in(2);
+        options.tell_refusal = !channel().is_transactional() && one_in(5);
         const std::string body = std::to_string(++published_) + std::string(below(6), '.');
         if (one_in(15)) {
             options.exchange = "";
@@ -295,12 +299,36 @@ class History {
         const std::uint64_t tag =
             one_in(20) ? any(tags)
                        : tags[tags.size() - 1 - below(std::min<std::size_t>(tags.size(), 3))];
-        channel().settle(tag, outcome, one_in(3));
+        if (one_in(6) && !channel().is_transactional()) {
+            channel().settle(tag, outcome, some_details());
+        } else {
+            channel().settle(tag, outcome, one_in(3));
+        }
         if (!one_in(10)) std::erase(clients_[current_].tags, tag);
     }
+    OutcomeDetails some_details() {
+        OutcomeDetails details;
+        if (one_in(2)) details.error = DeathError{"app:" + std::to_string(below(3)), "why"};
+        if (one_in(3)) {
+            const auto ms = scenario_.now().whole_ms() + static_cast<std::int64_t>(below(100)) - 20;
+            details.annotations.push_back({"x-opt-delivery-time", "", Value::int64(ms)});
+        }
+        while (one_in(2)) {
+            details.annotations.push_back({"x-" + std::to_string(below(4)),
+                                           std::string(below(20), 'v'),
+                                           Value::string(std::to_string(below(3)))});
+        }
+        return details;
+    }
     void recover() { channel().recover(); }
+    void set_credit() {
+        const auto& consumers = clients_[current_].consumers;
+        if (consumers.empty() || !channel().is_open()) return;
+        channel().set_credit(any(consumers), below(published_ + 3),
+                             {.drain = one_in(3), .echo = one_in(4)});
+    }
     void consume() {
-        ConsumeOptions options{.no_ack = one_in(4), .exclusive = one_in(10)};
+        ConsumeOptions options{.no_ack = one_in(4), .exclusive = one_in(10), .credited = one_in(3)};
         if (one_in(3)) options.arguments = arguments({{"x-priority", int(below(4))}});
         clients_[current_].consumers.push_back(channel().consume(queue(), options));
     }
@@ -324,7 +352,7 @@ class History {
     void rollback() {
         if (channel().is_transactional()) channel().rollback();
     }
-    void close_channel() { channel().close(); }
+    void close_channel() { one_in(2) ? channel().close() : channel().detach(); }
     void close_connection() {
         const ConnectionId leaving = channel().connection();
         if (connections_.size() < 2) return;
@@ -378,6 +406,7 @@ TEST(Probes, EveryRareBranchOfTheEngineIsReached) {
     ASSERT_TRUE(run_histories(20'001, 20'800, 200));
     const std::vector<std::string_view> rare{
         "consumers.auto_delete_queue",
+        "credit.drain_waits_for_socket",
         "dead_letter.cycle",
         "dead_letter.dlx_missing",
         "dead_letter.refused_again",

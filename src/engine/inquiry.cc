@@ -33,9 +33,9 @@ Result<void, Refusal> check_target(Turn& turn, const CheckTarget& command) {
             Refusal{RefusalKind::access_refused,
                     "forbidden to publish to internal " + turn.exchange_phrase(command.exchange)}};
     }
-    if (!command.queue.empty() && turn.state().find_queue(command.queue) == nullptr) {
-        return not_found(turn.queue_phrase(command.queue));
-    }
+    const bool there = command.queue.empty() || turn.state().find_queue(command.queue) != nullptr ||
+                       turn.attached().find_reply_channel(command.queue) != nullptr;
+    if (!there) return not_found(turn.queue_phrase(command.queue));
     return {};
 }
 
@@ -43,14 +43,11 @@ Result<QueueDescription, Refusal> describe_queue(Turn& turn, const DescribeQueue
     const Channel& channel = *turn.attached().find_channel(command.channel);
     REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.name));
     const QueueDeclaration& declared = queue->declaration;
-    return QueueDescription{declared.name,
-                            declared.kind == QueueKind::quorum ? "quorum" : "classic",
-                            declared.durable,
-                            declared.exclusive,
-                            declared.auto_delete,
-                            declared.arguments,
-                            queue->ready_count(),
-                            queue->consumers.all.size()};
+    return QueueDescription{
+        declared.name,        declared.kind == QueueKind::quorum ? "quorum" : "classic",
+        declared.durable,     declared.exclusive,
+        declared.auto_delete, declared.arguments,
+        queue->ready_count(), queue->consumers.all.size()};
 }
 
 Result<BindingsAnswer, Refusal> list_bindings(Turn& turn, const ListBindings& command) {

@@ -37,16 +37,27 @@ std::optional<Duration> retry_delay(const QueueSettings& settings, bool delivery
     return milliseconds(std::min(settings.retry_min_ms * attempts, settings.retry_max_ms));
 }
 
-void return_to_quorum_queue(Turn& turn, Queue& queue, Position position, bool delivery_failed,
+// When the message may be handed out again; nothing for at once.
+std::optional<Timestamp> waits_until(Turn& turn, const QueueSettings& settings,
+                                     const Return& returned, Counts counts) {
+    if (returned.delivery_time) {
+        if (*returned.delivery_time <= turn.now()) return std::nullopt;
+        return returned.delivery_time;
+    }
+    const auto delay = retry_delay(settings, returned.delivery_failed, counts.delivery);
+    if (!delay) return std::nullopt;
+    return turn.now() + *delay;
+}
+
+void return_to_quorum_queue(Turn& turn, Queue& queue, Position position, const Return& returned,
                             Counts counts) {
-    if (const auto delay = retry_delay(queue.settings, delivery_failed, counts.delivery)) {
+    if (const auto until = waits_until(turn, queue.settings, returned, counts)) {
         PROBE("returning.delayed");
-        turn.emit(Delayed{queue.id(), position, queue.next_in(delayed_level), turn.now() + *delay,
-                          counts});
+        turn.emit(Delayed{queue.id(), position, queue.next_in(delayed_level), *until, counts});
         return;
     }
     // Without a limit, what was merely not wanted goes to the back (DL-156).
-    const bool to_the_back = !queue.settings.delivery_limit && !delivery_failed;
+    const bool to_the_back = !queue.settings.delivery_limit && !returned.delivery_failed;
     const std::size_t level = to_the_back ? queue.level_for(std::nullopt) : returned_level;
     turn.return_to_queue(queue, position, queue.next_in(level), counts);
 }
@@ -54,9 +65,9 @@ void return_to_quorum_queue(Turn& turn, Queue& queue, Position position, bool de
 }  // namespace
 
 std::optional<DeathReason> return_delivery(Turn& turn, Queue& queue, Position position,
-                                           bool delivery_failed) {
+                                           const Return& returned) {
     Entry& entry = queue.at(position);
-    const Counts counts = counts_after_return(turn, queue, entry, delivery_failed);
+    const Counts counts = counts_after_return(turn, queue, entry, returned.delivery_failed);
     const auto condemn = [&](DeathReason reason) {
         entry.count(counts);
         return reason;
@@ -72,7 +83,7 @@ std::optional<DeathReason> return_delivery(Turn& turn, Queue& queue, Position po
         return condemn(DeathReason::expired);
     }
     if (queue.is_quorum()) {
-        return_to_quorum_queue(turn, queue, position, delivery_failed, counts);
+        return_to_quorum_queue(turn, queue, position, returned, counts);
     } else {
         turn.return_to_queue(queue, position, position, counts);
     }

@@ -9,8 +9,13 @@
 
 namespace revenant::engine {
 
+struct Return {
+    bool delivery_failed = false;
+    // When a quorum queue may hand it out again; its consumer said so (DL-164).
+    std::optional<Timestamp> delivery_time;
+};
 // Puts the message back, unless it must die instead: then it only counts the attempt and says why.
 std::optional<DeathReason> return_delivery(Turn& turn, Queue& queue, Position position,
-                                           bool delivery_failed);
+                                           const Return& returned);
 
 }  // namespace revenant::engine

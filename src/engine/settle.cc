@@ -1,6 +1,7 @@
 #include "engine/settle.h"
 
 #include "base/check.h"
+#include "base/probe.h"
 #include "engine/consumers.h"
 #include "engine/dead_letter.h"
 #include "engine/returning.h"
@@ -81,9 +82,36 @@ bool counts_as_failure(const Outcome& outcome, const Queue& queue) {
     return outcome.delivery_failed && !(outcome.forgiven_by_quorum_queues && queue.is_quorum());
 }
 
-// Over those it has: a key is there once.
+// DL-164
+std::optional<Timestamp> delivery_time_in(const OutcomeDetails* details) {
+    if (details == nullptr) return std::nullopt;
+    constexpr std::int64_t latest_ms = std::int64_t{1} << 43;  // in the year 2248
+    for (const Annotation& annotation : details->annotations) {
+        if (annotation.key != "x-opt-delivery-time") continue;
+        const std::int64_t* const ms = annotation.simple.as_integer();
+        if (ms != nullptr) return Timestamp{std::clamp<std::int64_t>(*ms, 0, latest_ms) * 1000};
+    }
+    return std::nullopt;
+}
+
+// Consumers may go on adding for ever, and what they add is kept.
+constexpr std::size_t annotations_bytes_max = 64 * 1024;
+
+std::size_t bytes_of(const std::vector<Annotation>& annotations) {
+    std::size_t bytes = 0;
+    for (const Annotation& one : annotations) bytes += one.key.size() + one.encoded.size();
+    return bytes;
+}
+
+// Over those it has: a key is there once. What would be too much is left out.
 void merge(std::vector<Annotation>& annotations, const std::vector<Annotation>& added) {
+    std::size_t bytes = bytes_of(annotations);
     for (const Annotation& one : added) {
+        bytes += one.key.size() + one.encoded.size();
+        if (bytes > annotations_bytes_max) {
+            PROBE("settle.too_many_annotations");
+            return;
+        }
         const auto known =
             std::find_if(annotations.begin(), annotations.end(),
                          [&](const Annotation& other) { return other.key == one.key; });
@@ -143,8 +171,9 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
             break;
         }
         case OutcomeKind::released:
-            if (const auto reason =
-                    return_delivery(turn, queue, position, counts_as_failure(outcome, queue))) {
+            if (const auto reason = return_delivery(
+                    turn, queue, position,
+                    {counts_as_failure(outcome, queue), delivery_time_in(settlement.details)})) {
                 run.add(queue, position, *reason);
             }
             break;

@@ -127,10 +127,11 @@ std::optional<Refusal> compare_queue(const std::string& owner, const QueueDeclar
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     for (const std::string& name : names) {
-        if (auto refusal =
-                compare_argument(name, owner, comparable_argument(received.arguments, name),
-                                 comparable_argument(current.arguments, name))) {
-            return refusal;
+        if (compare_argument(name, owner, comparable_argument(received.arguments, name),
+                             comparable_argument(current.arguments, name))) {
+            // Told as they were given.
+            return compare_argument(name, owner, find(received.arguments, name),
+                                    find(current.arguments, name));
         }
     }
     return std::nullopt;

@@ -514,6 +514,21 @@ TEST(Queues, NoTypeAndClassicAreTheSame) {  // amqp091 8.9
     EXPECT_TRUE(ch.is_open());
 }
 
+TEST(Queues, ATypeThatDiffersIsToldAsItWasGiven) {
+    Scenario s;
+    auto& ch = s.open_channel();
+    ch.declare_queue("q", {{"x-queue-type", "quorum"}});
+    ch.declare_queue("q", {{"x-queue-type", "classic"}});
+    ch.expect_refused(precondition_failed,
+                      "inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received the "
+                      "value 'classic' of type 'longstr' but current is the value 'quorum' of type "
+                      "'longstr'");
+    ch.declare_queue("q");
+    ch.expect_refused(precondition_failed,
+                      "inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received none "
+                      "but current is the value 'quorum' of type 'longstr'");
+}
+
 TEST(Queues, APassiveDeclareAsksForExistenceOnly) {  // amqp091 8.10
     Scenario s;
     auto& ch = s.open_channel();
@@ -602,7 +617,7 @@ TEST(Queues, AVhostMayLimitTheirNumber) {  // amqp091 8.19
     ch.declare_queue("a", {.queues_max = 1});
     ch.declare_queue("a", {.queues_max = 1});  // not a new one
     ch.declare_queue("b", {.queues_max = 1});
-    ch.expect_refused(precondition_failed,
+    ch.expect_refused(RefusalKind::limit_reached,
                       "cannot declare queue 'b': queue limit in vhost '/' (1) is reached");
     ch.declare_queue("b", {.queues_max = -1});
     EXPECT_TRUE(s.has_queue("b"));

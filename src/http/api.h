@@ -2,6 +2,7 @@
 // READING HERE.
 #pragma once
 
+#include "auth/password_rules.h"
 #include "base/time.h"
 #include "engine/query.h"
 #include "http/login.h"
@@ -43,10 +44,8 @@ struct ApiSettings {
     std::string data_dir;
     std::vector<std::string> loopback_users = {"guest"};
     std::shared_ptr<runtime::LoginGuard> login_guard;  // none: nobody has to wait
-    std::uint64_t memory_limit_bytes = 0;
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
-    std::uint64_t disk_free_limit_bytes = 0;
     std::uint64_t max_message_bytes = 16777216;
     std::string default_queue_type = "classic";  // in virtual hosts that name none
     Timestamp started_at;
@@ -54,6 +53,13 @@ struct ApiSettings {
     // Pages of these origins may ask; `*` means every one.
     std::vector<std::string> cors_allow_origins;
     std::int64_t cors_max_age_seconds = 1800;
+    PasswordRules passwords;
+    bool disable_stats = false;        // no rates, whatever is asked for
+    bool enable_queue_totals = false;  // but how deep queues are
+    std::string rates_mode = "basic";  // none: of messages there are no rates
+    bool operator_policies_are_fixed = false;
+    std::map<std::string, std::string, std::less<>> cluster_tags;
+    std::map<std::string, std::string, std::less<>> node_tags;
     Duration sample_interval;  // of the thread that samples; none: there is no such thread
     std::vector<std::string> config_files;
 
@@ -63,6 +69,9 @@ struct ApiSettings {
                        const std::string& reason)>
         close_connections_if;
     std::function<runtime::NetworkTraffic()> network_traffic;  // may be empty
+    // These two may change while the node runs.
+    std::function<std::uint64_t()> memory_limit_bytes = [] { return 0; };
+    std::function<std::uint64_t()> disk_free_limit_bytes = [] { return 0; };
     std::function<bool()> memory_alarm;
     std::function<bool()> disk_alarm;  // may be empty
     // The settings in force, by their names in a configuration file; may be empty.

@@ -62,8 +62,10 @@ void add_auth_routes(Router& router, Context& context) {
     router.add("GET", "/auth", Role::anybody, [](const Call&) {
         return ok(json::object{{"oauth_enabled", false}});
     });
-    router.add("GET", "/auth/hash_password/*", Role::management, [](const Call& call) {
-        return ok(json::object{{"ok", make_hash(call.parameter(0), random_salt()).base64}});
+    router.add("GET", "/auth/hash_password/*", Role::management, [&](const Call& call) {
+        return ok(json::object{{"ok", make_hash(call.parameter(0), random_salt(),
+                                                context.settings().passwords.algorithm)
+                                          .base64}});
     });
     router.add("GET", "/auth/attempts/*", Role::monitoring,
                [&](const Call& call) { return show_attempts(context, call); });

@@ -44,8 +44,7 @@ json::object view_channel(const ApiSettings& settings, const runtime::Connection
                       {"acks_uncommitted", channel.uncommitted_settlements},
                       {"pending_raft_commands", 0}};
     if (!wanted.stats()) return view;
-    add_message_stats(view, figures_of(channel.passage), trend, channel_message_figures(),
-                      wanted.ranges().message_rates);
+    add_message_stats(view, figures_of(channel.passage), trend, channel_message_figures(), wanted);
     return view;
 }
 
@@ -58,6 +57,8 @@ Response list_channels(Context& context, const Call& call, Chosen chosen) {
     std::map<std::string, Channels> by_vhost;
     const Peers peers(context);
     for (const runtime::ConnectionView& connection : peers.all()) {
+        // Links of AMQP 1.0 are channels of the engine, but none of their client's.
+        if (connection.protocol != "AMQP 0-9-1") continue;
         if (connection.channels.empty() || !chosen(connection)) continue;
         auto found = by_vhost.find(connection.vhost);
         if (found == by_vhost.end()) {

@@ -78,7 +78,8 @@ Response post_all(Context& context, const Call& call) {
                                                   call.user->name);
         return done ? imported(call) : bad_request(done.error());
     }
-    const auto done = import_definitions(context.broker(), *document, call.user->name);
+    const auto done = import_definitions(context.broker(), *document, call.user->name,
+                                         context.settings().passwords);
     return done ? imported(call) : bad_request(done.error());
 }
 

@@ -28,7 +28,7 @@ json::object view_exchange(std::string_view vhost, const engine::ExchangeView& e
     Figures now;
     now[Figure::publish_in] = exchange.published_in;
     now[Figure::publish_out] = exchange.published_out;
-    add_message_stats(view, now, trend, exchange_message_figures(), wanted.ranges().message_rates);
+    add_message_stats(view, now, trend, exchange_message_figures(), wanted);
     return view;
 }
 

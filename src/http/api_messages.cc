@@ -106,6 +106,10 @@ Response publish(Context& context, const Call& call) {
     const auto vhost = context.broker().find_vhost(call.parameter(0));
     if (!name) return bad_request("invalid exchange name");
     if (vhost == nullptr) return not_found();
+    const auto found = context.ask(call.parameter(0), [&](engine::Engine& engine) {
+        return engine::find_exchange(engine, *name).has_value();
+    });
+    if (!found.value_or(false)) return error_response(404, "not_found", "exchange_not_found");
     auto command = read_publish(context, call, *name);
     if (!command) return std::move(command).error();
     if (!Rights(call, call.parameter(0)).exchange(Permission::write, *name)) {
@@ -212,6 +216,10 @@ Response get_refused(const engine::Refusal& refusal) {
 Response get_messages(Context& context, const Call& call) {
     const auto vhost = context.broker().find_vhost(call.parameter(0));
     if (vhost == nullptr) return not_found();
+    const auto found = context.ask(call.parameter(0), [&](engine::Engine& engine) {
+        return engine::find_queue(engine, call.parameter(1)).has_value();
+    });
+    if (!found.value_or(false)) return error_response(404, "not_found", "queue_not_found");
     auto request = read_get(call);
     if (!request) return std::move(request).error();
     const std::string& queue = request->wish.queue;

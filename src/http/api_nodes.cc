@@ -37,11 +37,11 @@ json::object view_node(Context& context) {
         {"processors", process.processors},
         {"run_queue", 0},
         {"mem_used", process.resident_bytes},
-        {"mem_limit", settings.memory_limit_bytes},
+        {"mem_limit", settings.memory_limit_bytes()},
         {"mem_alarm", settings.memory_alarm()},
         {"mem_calculation_strategy", "rss"},
         {"disk_free", disk_free_bytes(settings.data_dir)},
-        {"disk_free_limit", settings.disk_free_limit_bytes},
+        {"disk_free_limit", settings.disk_free_limit_bytes()},
         {"disk_free_alarm", settings.disk_alarm && settings.disk_alarm()},
         {"fd_used", process.open_descriptors},
         {"fd_total", process.descriptors_max},
@@ -62,7 +62,7 @@ json::object view_node(Context& context) {
         {"log_files", json::array{"<stderr>"}},
         {"db_dir", settings.data_dir},
         {"net_ticktime", 0},
-        {"rates_mode", "basic"},
+        {"rates_mode", settings.rates_mode},
     };
 }
 

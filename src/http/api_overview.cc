@@ -46,10 +46,16 @@ void add_totals(const engine::Totals& totals, const Wanted& wanted, json::object
     }
     add_figures(lengths, now, trend, queue_length_figures(), ranges.lengths);
     overview["queue_totals"] = std::move(lengths);
-    add_message_stats(overview, now, trend, channel_message_figures(), ranges.message_rates);
+    add_message_stats(overview, now, trend, channel_message_figures(), wanted);
     json::object churn;
     add_figures(churn, now, trend, churn_figures(), ranges.message_rates);
     overview["churn_rates"] = std::move(churn);
+}
+
+json::object view_tags(const std::map<std::string, std::string, std::less<>>& tags) {
+    json::object view;
+    for (const auto& [name, value] : tags) view[to_json_string(name)] = to_json_string(value);
+    return view;
 }
 
 Response overview(Context& context, const Call& call) {
@@ -59,7 +65,7 @@ Response overview(Context& context, const Call& call) {
     const engine::Totals totals = context.totals();
     json::object body{
         {"management_version", settings.rabbitmq_version},
-        {"rates_mode", "basic"},
+        {"rates_mode", settings.rates_mode},
         {"sample_retention_policies",
          {{"global", json::array{600, 3600, 28800, 86400}},
           {"basic", json::array{600, 3600}},
@@ -69,14 +75,14 @@ Response overview(Context& context, const Call& call) {
         {"product_name", settings.product_name},
         {"rabbitmq_version", settings.rabbitmq_version},
         {"cluster_name", to_json_string(context.cluster_name())},
-        {"cluster_tags", json::object{}},
-        {"node_tags", json::object{}},
+        {"cluster_tags", view_tags(settings.cluster_tags)},
+        {"node_tags", view_tags(settings.node_tags)},
         {"erlang_version", ""},
         {"erlang_full_version", ""},
-        {"disable_stats", false},
+        {"disable_stats", settings.disable_stats},
         {"default_queue_type", settings.default_queue_type},
-        {"is_op_policy_updating_enabled", true},
-        {"enable_queue_totals", false},
+        {"is_op_policy_updating_enabled", !settings.operator_policies_are_fixed},
+        {"enable_queue_totals", settings.enable_queue_totals},
         {"message_stats", json::object{}},
         {"object_totals",
          {{"channels", totals.channels},

@@ -110,6 +110,14 @@ Response show_parameter(Context& context, const Call& call) {
     return found ? show(call, std::move(*found)) : not_found();
 }
 
+// Limits and operator policies bind policymakers; they cannot lift them. management 3.2
+bool may_write(const Call& call) {
+    const std::string& component = call.parameter(0);
+    const bool of_operators =
+        component == limits_component || component == operator_policy_component;
+    return !of_operators || is_administrator(*call.user);
+}
+
 Result<void, Response> put_limits(Context& context, const Call& call, const json::value& value) {
     if (call.parameter(2) != limits_name) {
         return Unexpected{validation_failed("unrecognised limits name " + call.parameter(2))};
@@ -128,9 +136,6 @@ Result<void, Response> put_limits(Context& context, const Call& call, const json
 
 Result<void, Response> put_operator_policy(Context& context, const Call& call,
                                            const json::value& value) {
-    if (!is_administrator(*call.user)) {
-        return Unexpected{not_authorised("Not administrator user")};
-    }
     const auto vhost = context.broker().find_vhost(call.parameter(1));
     if (vhost == nullptr) return Unexpected{not_found()};
     if (!value.is_object()) return Unexpected{validation_failed("value is not an object")};
@@ -145,6 +150,7 @@ Result<void, Response> put_operator_policy(Context& context, const Call& call,
 
 Response put_parameter(Context& context, const Call& call) {
     if (auto refused = check_vhost(call)) return std::move(*refused);
+    if (!may_write(call)) return not_authorised("Not administrator user");
     const auto body = read_body(call.request);
     if (!body) return body.error();
     if (auto missing = check_keys(*body, {"value"})) return std::move(*missing);
@@ -166,16 +172,15 @@ Response put_parameter(Context& context, const Call& call) {
 
 Response delete_parameter(Context& context, const Call& call) {
     if (auto refused = check_vhost(call)) return std::move(*refused);
+    if (!may_write(call)) return not_authorised("Not administrator user");
     if (!find_parameter(context, call)) return not_found();
     if (call.parameter(0) == limits_component) {
         const auto record = context.broker().change(ClearVhostLimits{call.parameter(1), {}});
         return record ? no_content() : not_found();
     }
-    const bool by_operators = call.parameter(0) == operator_policy_component;
-    if (by_operators && !is_administrator(*call.user)) {
-        return not_authorised("Not administrator user");
+    if (call.parameter(0) != operator_policy_component) {
+        return bad_request("policies may not be cleared using this method");
     }
-    if (!by_operators) return bad_request("policies may not be cleared using this method");
     const auto vhost = context.broker().find_vhost(call.parameter(1));
     if (vhost == nullptr) return not_found();
     engine::ClearPolicy command;

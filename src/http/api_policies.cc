@@ -77,14 +77,8 @@ Response delete_policy(Context& context, const Call& call, PolicyScope scope) {
     return done ? no_content() : not_found();
 }
 
-// Who may read one and who may change it, besides being allowed into the vhost.
-struct Roles {
-    Role read;
-    Role write;
-};
-
-void add_routes(Router& router, Context& context, std::string_view kind, PolicyScope scope,
-                Roles roles) {
+void add_read_routes(Router& router, Context& context, std::string_view kind, PolicyScope scope,
+                     Role role) {
     const std::string all = "/" + std::string(kind);
     const std::string one = all + "/*/*";
     router.add("GET", all, Role::management, [&context, scope](const Call& call) {
@@ -93,21 +87,28 @@ void add_routes(Router& router, Context& context, std::string_view kind, PolicyS
     router.add("GET", all + "/*", Role::vhost_visible, [&context, scope](const Call& call) {
         return list_policies(context, call, scope, {call.parameter(0)});
     });
-    router.add("GET", one, roles.read,
+    router.add("GET", one, role,
                [&context, scope](const Call& call) { return show_policy(context, call, scope); });
-    router.add("PUT", one, roles.write,
+}
+
+void add_write_routes(Router& router, Context& context, std::string_view kind, PolicyScope scope,
+                      Role role) {
+    const std::string one = "/" + std::string(kind) + "/*/*";
+    router.add("PUT", one, role,
                [&context, scope](const Call& call) { return put_policy(context, call, scope); });
-    router.add("DELETE", one, roles.write,
+    router.add("DELETE", one, role,
                [&context, scope](const Call& call) { return delete_policy(context, call, scope); });
 }
 
 }  // namespace
 
 void add_policy_routes(Router& router, Context& context) {
-    add_routes(router, context, "policies", PolicyScope::user,
-               {.read = Role::policymaker, .write = Role::policymaker});
-    add_routes(router, context, "operator-policies", PolicyScope::operator_only,
-               {.read = Role::vhost_visible, .write = Role::administrator});
+    add_read_routes(router, context, "policies", PolicyScope::user, Role::policymaker);
+    add_write_routes(router, context, "policies", PolicyScope::user, Role::policymaker);
+    constexpr auto of_operators = PolicyScope::operator_only;
+    add_read_routes(router, context, "operator-policies", of_operators, Role::vhost_visible);
+    if (context.settings().operator_policies_are_fixed) return;
+    add_write_routes(router, context, "operator-policies", of_operators, Role::administrator);
 }
 
 }  // namespace revenant::http

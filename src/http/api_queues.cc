@@ -48,7 +48,7 @@ void add_numbers(const engine::QueueView& queue, const Wanted& wanted, const Tre
     now[Figure::messages_ready] = queue.ready;
     now[Figure::messages_unacknowledged] = queue.unacked;
     add_figures(view, now, trend, queue_length_figures(), wanted.ranges().lengths);
-    add_message_stats(view, now, trend, queue_message_figures(), wanted.ranges().message_rates);
+    add_message_stats(view, now, trend, queue_message_figures(), wanted);
 }
 
 json::object view_queue(const ApiSettings& settings, std::string_view vhost,
@@ -141,7 +141,8 @@ Response list_of(Context& context, const Call& call, const std::vector<std::stri
         for (auto& queue : *in_vhost) queues.emplace_back(&vhost, std::move(queue));
     }
     Owners owners(context);
-    const bool totals_only = call.asked("enable_queue_totals") == "true";
+    const bool totals_only =
+        context.settings().enable_queue_totals || call.asked("enable_queue_totals") == "true";
     return list_one_by_one(call, queues.size(), [&](std::size_t index) {
         const auto& [vhost, queue] = queues[index];
         json::object view = view_queue(context.settings(), *vhost, queue);

@@ -34,7 +34,7 @@ Response show_user(const Call& call) {
 Response put_user(Context& context, const Call& call) {
     const auto body = read_body(call.request);
     if (!body) return body.error();
-    const auto command = user_from_json(call.parameter(0), *body);
+    const auto command = user_from_json(call.parameter(0), *body, context.settings().passwords);
     if (!command) return command.error();
     const bool existed = call.access->find_user(command->name) != nullptr;
     const auto record = context.broker().change(*command);

@@ -40,7 +40,7 @@ json::object view_vhost(Context& context, const Vhost& vhost, const Wanted& want
         return view;
     }
     add_figures(view, now, trend, queue_length_figures(), wanted.ranges().lengths);
-    add_message_stats(view, now, trend, channel_message_figures(), wanted.ranges().message_rates);
+    add_message_stats(view, now, trend, channel_message_figures(), wanted);
     return view;
 }
 

@@ -2,6 +2,7 @@
 // boot. management 4.26, 4.27
 #pragma once
 
+#include "auth/password_rules.h"
 #include "base/result.h"
 #include "http/json.h"
 #include "runtime/broker.h"
@@ -28,7 +29,8 @@ json::object export_definitions_of(runtime::Broker& broker, const std::string& v
 // queue or exchange that exists stays as it is. Never from a reactor. The error names the object
 // that is wrong; what stands before it in the order of importing has been done.
 Result<void, std::string> import_definitions(runtime::Broker& broker, std::string_view document,
-                                             const std::string& acting_user);
+                                             const std::string& acting_user,
+                                             const PasswordRules& rules);
 // The same for a document of one vhost, whose objects name none. The vhost must exist.
 Result<void, std::string> import_definitions_into(runtime::Broker& broker, const std::string& vhost,
                                                   std::string_view document,

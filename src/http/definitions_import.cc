@@ -31,10 +31,11 @@ Unexpected<std::string> wrong(const std::string& object, const std::string& reas
 class Import {
   public:
     Import(runtime::Broker& broker, const json::object& document, std::string user,
-           std::optional<std::string> only_vhost)
+           const PasswordRules& rules, std::optional<std::string> only_vhost)
         : broker_(broker),
           document_(document),
           user_(std::move(user)),
+          rules_(rules),
           only_vhost_(std::move(only_vhost)) {}
 
     // What others refer to comes first. management 4.27
@@ -132,7 +133,7 @@ class Import {
 
     Done put_user(const json::object& object) {
         REVENANT_TRY(const std::string name, text(object, "name", "user"));
-        const auto command = user_from_json(name, object);
+        const auto command = user_from_json(name, object, rules_);
         if (!command) return wrong("user '" + name + "'", reason_of(command.error()));
         return change(*command, "user '" + name + "'");
     }
@@ -312,30 +313,33 @@ class Import {
     runtime::Broker& broker_;
     const json::object& document_;
     std::string user_;
+    const PasswordRules& rules_;
     std::optional<std::string> only_vhost_;
     std::map<std::string, Known> known_;
     std::map<std::string, Gathered> gathered_;
 };
 
 Done import_document(runtime::Broker& broker, std::string_view document,
-                     const std::string& acting_user, std::optional<std::string> only_vhost) {
+                     const std::string& acting_user, const PasswordRules& rules,
+                     std::optional<std::string> only_vhost) {
     const auto parsed = parse_json(document);
     if (!parsed) return Unexpected{"not JSON: " + parsed.error()};
     if (!parsed->is_object()) return Unexpected{std::string("the document is not a JSON object")};
-    return Import(broker, parsed->get_object(), acting_user, std::move(only_vhost)).run();
+    return Import(broker, parsed->get_object(), acting_user, rules, std::move(only_vhost)).run();
 }
 
 }  // namespace
 
 Result<void, std::string> import_definitions(runtime::Broker& broker, std::string_view document,
-                                             const std::string& acting_user) {
-    return import_document(broker, document, acting_user, std::nullopt);
+                                             const std::string& acting_user,
+                                             const PasswordRules& rules) {
+    return import_document(broker, document, acting_user, rules, std::nullopt);
 }
 
 Result<void, std::string> import_definitions_into(runtime::Broker& broker, const std::string& vhost,
                                                   std::string_view document,
                                                   const std::string& acting_user) {
-    return import_document(broker, document, acting_user, vhost);
+    return import_document(broker, document, acting_user, {}, vhost);
 }
 
 }  // namespace revenant::http

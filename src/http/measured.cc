@@ -11,7 +11,9 @@ Result<Wanted, Response> Wanted::of(Context& context, const Call& call) {
     Wanted wanted;
     wanted.context_ = &context;
     REVENANT_TRY(wanted.ranges_, asked_ranges(call));
-    wanted.stats_ = call.asked("disable_stats") != "true";
+    const ApiSettings& settings = context.settings();
+    wanted.stats_ = !settings.disable_stats && call.asked("disable_stats") != "true";
+    wanted.message_rates_ = settings.rates_mode != "none";
     if (wanted.stats_) context.samples().note_interest(runtime::system_now());
     return wanted;
 }
@@ -33,12 +35,13 @@ void add_figures(json::object& view, const Figures& now, const Trend& trend,
 }
 
 void add_message_stats(json::object& view, const Figures& now, const Trend& trend,
-                       std::span<const Figure> which, const std::optional<Range>& range) {
+                       std::span<const Figure> which, const Wanted& wanted) {
+    if (!wanted.message_rates()) return;
     const bool any =
         std::any_of(which.begin(), which.end(), [&](Figure figure) { return now[figure] > 0; });
     if (!any) return;
     json::object stats;
-    add_figures(stats, now, trend, which, range);
+    add_figures(stats, now, trend, which, wanted.ranges().message_rates);
     view["message_stats"] = std::move(stats);
 }
 

@@ -20,6 +20,7 @@ class Wanted {
     static Result<Wanted, Response> of(Context& context, const Call& call);
 
     bool stats() const { return stats_; }
+    bool message_rates() const { return message_rates_; }
     const Ranges& ranges() const { return ranges_; }
     // With a history if a range was asked for.
     Trend trend_of_one(const std::string& key) const;
@@ -29,15 +30,16 @@ class Wanted {
   private:
     Context* context_ = nullptr;
     Ranges ranges_;
-    bool stats_ = true;  // false by disable_stats=true
+    bool stats_ = true;          // false by disable_stats=true, or by configuration
+    bool message_rates_ = true;  // false by configuration
 };
 
 // name and name_details for each.
 void add_figures(json::object& view, const Figures& now, const Trend& trend,
                  std::span<const Figure> which, const std::optional<Range>& range);
-// The field message_stats; absent while nothing has ever happened.
+// The field message_stats; absent while nothing has ever happened, and where nobody measures it.
 void add_message_stats(json::object& view, const Figures& now, const Trend& trend,
-                       std::span<const Figure> which, const std::optional<Range>& range);
+                       std::span<const Figure> which, const Wanted& wanted);
 
 std::span<const Figure> queue_length_figures();
 std::span<const Figure> queue_message_figures();

@@ -95,9 +95,9 @@ void write_node(PrometheusText& text, std::string_view prefix_text, Context& con
     if (!wants("node_metrics")) return;
     gauge("process_max_fds", "Open file descriptors limit", process.descriptors_max);
     gauge("resident_memory_limit_bytes", "Memory high watermark in bytes",
-          settings.memory_limit_bytes);
+          settings.memory_limit_bytes());
     gauge("disk_space_available_limit_bytes", "Free disk space low watermark in bytes",
-          settings.disk_free_limit_bytes);
+          settings.disk_free_limit_bytes());
     text.family(prefix + "erlang_uptime_seconds", Kind::gauge, "Node uptime");
     text.sample({}, static_cast<double>((runtime::system_now() - settings.started_at).us) / 1e6);
 }

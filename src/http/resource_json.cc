@@ -75,7 +75,8 @@ json::object view_policy(std::string_view vhost, const engine::Policy& policy) {
 
 namespace {
 
-Result<std::optional<PasswordHash>, Response> read_password(const json::object& body) {
+Result<std::optional<PasswordHash>, Response> read_password(const json::object& body,
+                                                            const PasswordRules& rules) {
     using Password = std::optional<PasswordHash>;
     if (body.contains("password") && body.contains("password_hash")) {
         return Unexpected{bad_request("both_password_and_password_hash_are_provided")};
@@ -88,8 +89,10 @@ Result<std::optional<PasswordHash>, Response> read_password(const json::object& 
     }
     if (body.contains("password")) {
         REVENANT_TRY(const std::string password, string_field(body, "password", ""));
+        if (const auto fault = rules.fault(password)) return Unexpected{bad_request(*fault)};
         // A blank password opens nothing, so there is nothing to hash.
-        return Password(password.empty() ? PasswordHash{} : make_hash(password, random_salt()));
+        return Password(password.empty() ? PasswordHash{}
+                                         : make_hash(password, random_salt(), rules.algorithm));
     }
     if (!body.contains("password_hash")) return Password{};
     PasswordHash hash;
@@ -140,13 +143,14 @@ Result<std::vector<PermissionsInVhost>, Response> read_permissions(const json::o
 
 }  // namespace
 
-Result<PutUser, Response> user_from_json(const std::string& name, const json::object& body) {
+Result<PutUser, Response> user_from_json(const std::string& name, const json::object& body,
+                                         const PasswordRules& rules) {
     PutUser command;
     command.name = name;
     REVENANT_TRY(auto tags, tags_field(body, "tags"));
     if (!tags) return Unexpected{bad_request("tags_not_present")};
     command.tags = std::move(*tags);
-    REVENANT_TRY(command.password, read_password(body));
+    REVENANT_TRY(command.password, read_password(body, rules));
     REVENANT_TRY(command.limits, read_limits(body));
     REVENANT_TRY(command.permissions, read_permissions(body));
     return command;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "auth/access.h"
+#include "auth/password_rules.h"
 #include "base/result.h"
 #include "catalog/catalog.h"
 #include "engine/query.h"
@@ -21,7 +22,8 @@ json::object view_limits(const VhostLimits& limits);
 json::object view_limits(const UserLimits& limits);
 json::object view_policy(std::string_view vhost, const engine::Policy& policy);
 
-Result<PutUser, Response> user_from_json(const std::string& name, const json::object& body);
+Result<PutUser, Response> user_from_json(const std::string& name, const json::object& body,
+                                         const PasswordRules& rules);
 Result<PutVhost, Response> vhost_from_json(const std::string& name, const json::object& body);
 Result<Permissions, Response> permissions_from_json(const json::object& body);
 Result<SetTopicPermissions, Response> topic_permissions_from_json(const std::string& user,

@@ -158,6 +158,9 @@ json::object view_connection(const ApiSettings& settings,
         {"user_who_performed_action", to_json_string(connection.user)},
         {"vhost", to_json_string(connection.vhost)},
     };
+    if (!connection.container_id.empty()) {
+        view["container_id"] = to_json_string(connection.container_id);
+    }
     if (connection.tls) {
         view["ssl_protocol"] = connection.tls->protocol;
         view["ssl_cipher"] = connection.tls->cipher;

@@ -1,8 +1,8 @@
 // Network: the listeners and all sockets of the node.
 #pragma once
 
-#include "protocol/host.h"
 #include "base/result.h"
+#include "protocol/host.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
 #include "runtime/login_guard.h"

@@ -251,6 +251,8 @@ void Socket::close() {
     network_.remove(*reactor_, *this);
     if (connection_sink_ != 0) reactor_->release_sink(connection_sink_);
     if (admitted_) network_.broker().leave(admitted_vhost_, admitted_user_);
+    // Those that are still open go with the connection.
+    network_.broker().leave_channels(admitted_user_, std::exchange(channels_admitted_, 0));
     if (!peer_gone_) stream_->farewell();
     ::close(std::exchange(descriptor_, -1));
     reactor_->dispose(std::unique_ptr<runtime::Source>(this));
@@ -271,7 +273,8 @@ void Socket::close_forced(std::string_view reason) {
 protocol::VhostAnswer Socket::open_vhost(std::string_view vhost, std::string_view user) {
     vhost_ = network_.broker().find_vhost(vhost);
     if (!vhost_) return protocol::VhostRefused{"vhost " + std::string(vhost) + " not found"};
-    if (auto refusal = network_.broker().admit(vhost, user)) return protocol::VhostRefused{*refusal};
+    if (auto refusal = network_.broker().admit(vhost, user))
+        return protocol::VhostRefused{*refusal};
     admitted_ = true;
     admitted_vhost_ = std::string(vhost);
     admitted_user_ = std::string(user);
@@ -303,6 +306,20 @@ void Socket::move_to(runtime::Reactor& reactor) {
         connection_->vhost_opened(enter_vhost());
         work_on_pending();
     });
+}
+
+std::optional<std::string> Socket::admit_channel() {
+    const User* const user = access()->find_user(admitted_user_);
+    auto refusal = network_.broker().admit_channel(
+        admitted_user_, user == nullptr ? Limit{} : user->limits.max_channels);
+    if (!refusal) channels_admitted_ += 1;
+    return refusal;
+}
+
+void Socket::channel_left() {
+    if (channels_admitted_ == 0) return;
+    channels_admitted_ -= 1;
+    network_.broker().leave_channels(admitted_user_, 1);
 }
 
 ChannelId Socket::register_channel(engine::EffectSink& sink) {

@@ -49,6 +49,8 @@ class Socket final : public runtime::Source,
         return stream_->certificate_user();
     }
     protocol::VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
+    std::optional<std::string> admit_channel() override;
+    void channel_left() override;
     ChannelId register_channel(engine::EffectSink& sink) override;
     void release_channel(ChannelId channel) override;
     std::string random_name(std::string_view prefix) override;
@@ -99,6 +101,7 @@ class Socket final : public runtime::Source,
     bool admitted_ = false;
     std::string admitted_vhost_;
     std::string admitted_user_;
+    std::uint64_t channels_admitted_ = 0;
     std::unique_ptr<protocol::Port> port_;
     std::uint64_t connection_sink_ = 0;
     std::string pending_;  // an incomplete frame

@@ -2,9 +2,10 @@
 // config_keys is the table of everything that can be said; configuration puts the sources together.
 #pragma once
 
-#include "protocol/host.h"
+#include "auth/password_rules.h"
 #include "catalog/catalog.h"
 #include "net/network.h"
+#include "protocol/host.h"
 #include "tls/peer.h"
 
 #include <cstdint>
@@ -91,8 +92,10 @@ struct Config {
     // By the name behind auth_mechanisms; none: those of the connection settings.
     std::map<std::string, Mechanism, std::less<>> mechanisms;
     LoginLimits logins;
+    PasswordRules passwords;
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
+    std::optional<std::uint64_t> channels_max;  // of all connections together
     std::string default_queue_type = "classic";
     bool quorum_relaxed_checks_on_redeclaration = false;
     DefaultContent first_content;  // of a node that starts for the first time
@@ -102,6 +105,12 @@ struct Config {
     std::map<std::string, std::string, std::less<>> cors_origins;  // by number
     std::int64_t cors_max_age_seconds = 1800;
     Duration sample_interval = seconds(5);
+    bool disable_stats = false;
+    bool enable_queue_totals = false;
+    std::string rates_mode = "basic";
+    bool operator_policies_are_fixed = false;
+    std::map<std::string, std::string, std::less<>> cluster_tags;
+    std::map<std::string, std::string, std::less<>> node_tags;
     std::string prometheus_path = "/metrics";
     bool prometheus_per_object = false;
     std::string definitions_path;  // imported at every start; empty: none

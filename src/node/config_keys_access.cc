@@ -2,6 +2,8 @@
 #include "node/config_keys.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace revenant::node {
 namespace {
@@ -56,6 +58,35 @@ Outcome backend(Assignment& to) {
     return {};
 }
 
+Outcome hashing(Assignment& to) {
+    std::string name;
+    REVENANT_TRY_VOID(
+        to.one_of(name, {"rabbit_password_hashing_sha256", "rabbit_password_hashing_sha512"}));
+    to.config.passwords.algorithm = *algorithm_named(name);
+    return {};
+}
+
+Outcome validator(Assignment& to) {
+    constexpr std::string_view length = "rabbit_credential_validator_min_password_length";
+    constexpr std::string_view regexp = "rabbit_credential_validator_password_regexp";
+    std::string name;
+    REVENANT_TRY_VOID(
+        to.one_of(name, {"rabbit_credential_validator_accept_everything", length, regexp}));
+    using Ask = PasswordRules::Ask;
+    to.config.passwords.ask = name == length   ? Ask::length
+                              : name == regexp ? Ask::pattern
+                                               : Ask::nothing;
+    return {};
+}
+
+Outcome password_pattern(Assignment& to) {
+    std::string source;
+    REVENANT_TRY_VOID(pattern(to, source));
+    to.config.passwords.pattern =
+        std::make_shared<const Pattern>(std::move(Pattern::compile(source)).value());
+    return {};
+}
+
 // Whoever names some offers these only, in the order of their names.
 Outcome mechanism(Assignment& to) {
     std::string name;
@@ -71,7 +102,6 @@ Outcome mechanism(Assignment& to) {
 
 std::vector<ConfigKey> access_keys() {
     constexpr auto works = Standing::works;
-    constexpr auto no_effect = Standing::no_effect_yet;
     constexpr auto plain = Trait::plain;
     return {
         {"default_vhost", "/", works, plain, "Made at the first start",
@@ -112,29 +142,16 @@ std::vector<ConfigKey> access_keys() {
         {"login_failures.wait_max", "8000", works, plain,
          "How long at most, in ms; the first wait is 500 and each doubles (Revenant's own)",
          [](Assignment& to) { return to.milliseconds(to.config.logins.wait_max); }},
-        {"password_hashing_module", "rabbit_password_hashing_sha256", no_effect, plain,
-         "How new passwords are kept",
-         [](Assignment& to) {
-             std::string ignored;
-             return to.one_of(ignored,
-                              {"rabbit_password_hashing_sha256", "rabbit_password_hashing_sha512"});
-         }},
+        {"password_hashing_module", "rabbit_password_hashing_sha256", works, plain,
+         "How new passwords are kept: this, or `rabbit_password_hashing_sha512`", hashing},
         {"credential_validator.validation_backend", "rabbit_credential_validator_accept_everything",
-         no_effect, plain, "What is asked of new passwords",
-         [](Assignment& to) {
-             std::string ignored;
-             return to.text(ignored);
-         }},
-        {"credential_validator.min_length", "", no_effect, plain, "Their least length",
-         [](Assignment& to) {
-             unsigned ignored = 0;
-             return to.number(ignored, 0, 10'000);
-         }},
-        {"credential_validator.regexp", "", no_effect, plain, "What they must match",
-         [](Assignment& to) {
-             std::string ignored;
-             return pattern(to, ignored);
-         }},
+         works, plain,
+         "What is asked of new passwords: nothing, or `rabbit_credential_validator_"
+         "min_password_length`, `rabbit_credential_validator_password_regexp`",
+         validator},
+        {"credential_validator.min_length", "8", works, plain, "Their least length",
+         [](Assignment& to) { return to.number(to.config.passwords.bytes_min, 0, 10'000); }},
+        {"credential_validator.regexp", "", works, plain, "What they must match", password_pattern},
     };
 }
 

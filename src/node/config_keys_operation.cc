@@ -71,8 +71,10 @@ std::vector<ConfigKey> node_keys() {
          [](Assignment& to) { return to.text(to.config.node_name); }},
         {"cluster_name", "revenant@localhost", works, plain, "What clients are told",
          [](Assignment& to) { return to.text(to.config.connection.cluster_name); }},
-        {"cluster_tags.$key", "", no_effect, plain, "Told in the API", any_text},
-        {"node_tags.$key", "", no_effect, plain, "Told in the API", any_text},
+        {"cluster_tags.$key", "", works, plain, "Told in the API",
+         [](Assignment& to) { return to.text(to.config.cluster_tags[std::string(to.variable)]); }},
+        {"node_tags.$key", "", works, plain, "Told in the API",
+         [](Assignment& to) { return to.text(to.config.node_tags[std::string(to.variable)]); }},
         {"load_definitions", "", works, plain, "A file, or a directory of them, read at the start",
          definitions},
         {"definitions.local.path", "", works, plain, "The same", definitions},
@@ -134,17 +136,20 @@ std::vector<ConfigKey> statistics_keys() {
         {"collect_statistics_interval", "5000", works, plain,
          "Milliseconds between the samples that rates are made of",
          [](Assignment& to) { return to.milliseconds(to.config.sample_interval); }},
-        {"management.disable_stats", "false", no_effect, plain, "The API tells no rates", any_flag},
-        {"management.enable_queue_totals", "false", no_effect, plain,
-         "It then still tells the depth of queues", any_flag},
-        {"management.rates_mode", "basic", no_effect, plain, "`basic`, `detailed` or `none`",
+        {"management.disable_stats", "false", works, plain, "The API tells no rates",
+         [](Assignment& to) { return to.flag(to.config.disable_stats); }},
+        {"management.enable_queue_totals", "false", works, plain,
+         "It then still tells the depth of queues, and of them nothing else",
+         [](Assignment& to) { return to.flag(to.config.enable_queue_totals); }},
+        {"management.rates_mode", "basic", works, plain,
+         "`none`: the API tells no rates of messages; `basic`, and `detailed` the same",
          [](Assignment& to) {
-             std::string ignored;
-             return to.one_of(ignored, {"basic", "detailed", "none"});
+             return to.one_of(to.config.rates_mode, {"basic", "detailed", "none"});
          }},
         {"management_agent.disable_metrics_collector", "false", no_effect, plain, "", any_flag},
-        {"management.restrictions.operator_policy_changes.disabled", "false", no_effect, plain,
-         "Nobody changes operator policies over HTTP", any_flag},
+        {"management.restrictions.operator_policy_changes.disabled", "false", works, plain,
+         "Nobody changes operator policies by /api/operator-policies",
+         [](Assignment& to) { return to.flag(to.config.operator_policies_are_fixed); }},
     };
 }
 

@@ -120,6 +120,8 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.placement = placement_named(config_.placement);
     settings.connections_max = config_.connections_max;
     settings.vhosts_max = config_.vhosts_max;
+    settings.channels_max = config_.channels_max;
+    settings.node_name = config_.node_name;
     settings.compatibility = *engine::parse_compatibility(config_.compat);
     settings.quorum_relaxed_checks_on_redeclaration =
         config_.quorum_relaxed_checks_on_redeclaration;
@@ -160,14 +162,15 @@ Result<void, std::string> Node::fill(bool known) {
         std::any_of(files.begin(), files.end(), [](const auto& file) { return file.has_vhosts; });
     if (!known && !(brings_users && brings_vhosts)) {
         for (const CatalogCommand& command :
-             default_content(config_.first_content, random_salt())) {
+             default_content(config_.first_content, random_salt(), config_.passwords.algorithm)) {
             const auto record = broker_->change(command);
             if (!record) return Unexpected{"the first content is refused: " + record.error().text};
         }
     }
     REVENANT_TRY_VOID(broker_->adopt_vhosts());
     for (const DefinitionsFile& file : files) {
-        const auto imported = http::import_definitions(*broker_, file.json, "rmq-internal");
+        const auto imported =
+            http::import_definitions(*broker_, file.json, "rmq-internal", config_.passwords);
         if (!imported) return Unexpected{file.path + ": " + imported.error()};
         log_.info("definitions imported", {{"file", file.path}});
     }
@@ -250,7 +253,14 @@ http::ApiSettings Node::api_settings() {
     api.data_dir = config_.data_dir;
     api.loopback_users = config_.connection.loopback_users;
     api.login_guard = login_guard_;
-    api.memory_limit_bytes = memory_limit_bytes_.load();
+    api.passwords = config_.passwords;
+    api.disable_stats = config_.disable_stats;
+    api.enable_queue_totals = config_.enable_queue_totals;
+    api.rates_mode = config_.rates_mode;
+    api.operator_policies_are_fixed = config_.operator_policies_are_fixed;
+    api.cluster_tags = config_.cluster_tags;
+    api.node_tags = config_.node_tags;
+    api.memory_limit_bytes = [this] { return memory_limit_bytes_.load(); };
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
     api.started_at = runtime::system_now();
@@ -261,7 +271,7 @@ http::ApiSettings Node::api_settings() {
     api.configuration = [this] { return config_.said; };
     api.max_message_bytes = config_.connection.max_message_size;
     api.default_queue_type = config_.default_queue_type;
-    api.disk_free_limit_bytes = disk_free_limit_bytes_.load();
+    api.disk_free_limit_bytes = [this] { return disk_free_limit_bytes_.load(); };
     api.disk_alarm = [this] { return disk_alarm_.load() || full_disks_.load() > 0; };
     api.listeners = listeners_;
     api.connections = [this] { return network_->connections(); };

@@ -33,6 +33,8 @@ struct ConnectionSettings {
     std::uint32_t frame_max = 131072;
     std::uint32_t initial_frame_max = 8192;
     std::uint16_t heartbeat_seconds = 60;
+    std::uint16_t session_max = 64;  // of an AMQP 1.0 connection
+    std::uint32_t link_max = 256;    // of a session
     std::uint64_t max_message_size = 16777216;
     Duration handshake_timeout = seconds(10);
     std::string product = "Revenant";
@@ -76,6 +78,9 @@ class Host {
     virtual std::optional<std::string> certificate_user() const { return std::nullopt; }
     // The vhost exists and the user may enter it.
     virtual VhostAnswer open_vhost(std::string_view vhost, std::string_view user) = 0;
+    // Counts a channel in, or says why there may be none; it is counted out when it is closed.
+    virtual std::optional<std::string> admit_channel() { return std::nullopt; }
+    virtual void channel_left() {}
     // Effects for the channel go to the sink until release_channel.
     virtual ChannelId register_channel(engine::EffectSink& sink) = 0;
     virtual void release_channel(ChannelId channel) = 0;

@@ -24,9 +24,9 @@ Result<std::string, LoginRefusal> log_in_with_password(
 // The client has named no password, so it is not at fault if ours is wrong.
 Result<std::string, LoginRefusal> log_in_anonymously(Host& host,
                                                      const ConnectionSettings& settings) {
-    REVENANT_TRY(const User* const user,
-                 log_in(*host.access(),
-                        {settings.anonymous_login_user, settings.anonymous_login_password}));
+    REVENANT_TRY(
+        const User* const user,
+        log_in(*host.access(), {settings.anonymous_login_user, settings.anonymous_login_password}));
     return user->name;
 }
 

@@ -105,8 +105,8 @@ void Rights::add_vhost_settings(engine::DeclareQueue& command,
     const Vhost* const vhost = access().find_vhost(vhost_);
     if (vhost == nullptr) return;
     command.queues_max = vhost->limits.max_queues;
-    const std::string& type = vhost->default_queue_type.empty() ? settings.default_queue_type
-                                                                : vhost->default_queue_type;
+    const std::string& type =
+        vhost->default_queue_type.empty() ? settings.default_queue_type : vhost->default_queue_type;
     const bool can_be_quorum = command.durable && !command.exclusive && !command.auto_delete;
     if (type == "quorum" && can_be_quorum && !command.server_named &&
         find(command.arguments, "x-queue-type") == nullptr) {

@@ -295,6 +295,37 @@ void Broker::leave(std::string_view vhost, std::string_view user) {
     decrease(connections_by_user_, user);
 }
 
+std::optional<std::string> Broker::admit_channel(std::string_view user, Limit user_limit) {
+    const std::lock_guard lock(channels_mutex_);
+    if (settings_.channels_max && channels_ >= *settings_.channels_max) {
+        return "number of channels opened on node '" + settings_.node_name +
+               "' has reached the maximum allowed limit of (" +
+               std::to_string(*settings_.channels_max) + ")";
+    }
+    const auto found = channels_by_user_.find(user);
+    if (limit_reached(user_limit, found == channels_by_user_.end() ? 0 : found->second)) {
+        return "number of channels opened for user '" + std::string(user) +
+               "' has reached the maximum allowed user limit of " + std::to_string(*user_limit);
+    }
+    channels_ += 1;
+    if (found == channels_by_user_.end()) {
+        channels_by_user_.emplace(user, 1);
+    } else {
+        found->second += 1;
+    }
+    return std::nullopt;
+}
+
+void Broker::leave_channels(std::string_view user, std::uint64_t count) {
+    if (count == 0) return;
+    const std::lock_guard lock(channels_mutex_);
+    const auto found = channels_by_user_.find(user);
+    CHECK(found != channels_by_user_.end() && found->second >= count && channels_ >= count);
+    channels_ -= count;
+    found->second -= count;
+    if (found->second == 0) channels_by_user_.erase(found);
+}
+
 std::size_t Broker::connection_count() {
     const std::lock_guard lock(mutex_);
     return connections_;

@@ -41,6 +41,8 @@ struct BrokerSettings {
     Placement placement = Placement::automatic;
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
+    std::optional<std::uint64_t> channels_max;  // of all connections
+    std::string node_name = "revenant@localhost";
     // Of virtual hosts that name none themselves.
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
     bool quorum_relaxed_checks_on_redeclaration = false;  // DL-46
@@ -90,6 +92,9 @@ class Broker {
     std::optional<std::string> admit(std::string_view vhost, std::string_view user);
     void leave(std::string_view vhost, std::string_view user);
     std::size_t connection_count();
+    // The same for a channel of a connection (amqp091 5.2).
+    std::optional<std::string> admit_channel(std::string_view user, Limit user_limit);
+    void leave_channels(std::string_view user, std::uint64_t count);
 
     // Runs work(engine) at the vhost's home and waits for what it returns. Never from a reactor.
     template <typename Work>
@@ -138,6 +143,9 @@ class Broker {
     std::vector<std::string> adopted_;  // virtual hosts that the catalog is to know again
     std::unique_ptr<Committer> committer_;
     std::vector<std::unique_ptr<Reactor>> reactors_;
+    std::mutex channels_mutex_;  // guards the two below; never held for long
+    std::map<std::string, std::uint64_t, std::less<>> channels_by_user_;
+    std::uint64_t channels_ = 0;
     std::mutex mutex_;  // guards everything below
     Catalog catalog_;
     std::map<std::string, std::shared_ptr<Vhost>, std::less<>> vhosts_;

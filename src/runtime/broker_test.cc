@@ -18,7 +18,8 @@ class Admission : public testing::Test {
 
 class AdmissionOfAFullNode : public Admission {
   protected:
-    AdmissionOfAFullNode() : Admission({.connections_max = 1}) {}
+    AdmissionOfAFullNode()
+        : Admission({.connections_max = 1, .channels_max = 1, .node_name = "full"}) {}
 };
 
 // amqp091 3.7
@@ -50,6 +51,29 @@ TEST_F(AdmissionOfAFullNode, ANodeHasALimit) {
 TEST_F(Admission, ANegativeLimitIsNone) {
     ASSERT_TRUE(broker_.change(SetVhostLimits{"/", {.max_connections = -1}}));
     EXPECT_EQ(broker_.admit("/", "guest"), std::nullopt);
+}
+
+// amqp091 5.2
+TEST_F(Admission, AUserHasALimitOfChannels) {
+    EXPECT_EQ(broker_.admit_channel("guest", 2), std::nullopt);
+    EXPECT_EQ(broker_.admit_channel("guest", 2), std::nullopt);
+    EXPECT_EQ(broker_.admit_channel("guest", 2),
+              "number of channels opened for user 'guest' has reached the maximum allowed user "
+              "limit of 2");
+    EXPECT_EQ(broker_.admit_channel("other", 2), std::nullopt);
+    EXPECT_EQ(broker_.admit_channel("guest", -1), std::nullopt);
+    broker_.leave_channels("guest", 2);
+    EXPECT_EQ(broker_.admit_channel("guest", 2), std::nullopt);
+    EXPECT_NE(broker_.admit_channel("guest", 2), std::nullopt);
+}
+
+TEST_F(AdmissionOfAFullNode, ANodeHasALimitOfChannels) {
+    EXPECT_EQ(broker_.admit_channel("guest", {}), std::nullopt);
+    EXPECT_EQ(broker_.admit_channel("other", {}),
+              "number of channels opened on node 'full' has reached the maximum allowed limit of "
+              "(1)");
+    broker_.leave_channels("guest", 1);
+    EXPECT_EQ(broker_.admit_channel("other", {}), std::nullopt);
 }
 
 class SettingsOfVhosts : public Admission {

@@ -3,6 +3,8 @@
 // purpose, so that a mistake there cannot hide behind the same mistake here.
 #pragma once
 
+#include "outcome.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -91,7 +93,6 @@ class Table {
 std::string method_frame(uint16_t channel, MethodId id, std::string_view arguments);
 
 // basic.ack or basic.nack (requeue = false) of a delivery tag, appended to output.
-enum class Outcome { accepted, rejected };
 enum class Reach { one, all_up_to };
 void append_settlement(std::string& output, uint64_t delivery_tag, Outcome outcome, Reach reach);
 

@@ -5,26 +5,33 @@
 #include "stage.h"
 
 #include <memory>
-#include <utility>
+#include <string>
 
 namespace bench {
 
 namespace {
 
 // The last settlements have been handled when the broker answers a question sent behind them.
-void settle_to_the_end(const Options& options, Loop& loop, Consumer& consumer,
-                       const std::string& queue) {
+void settle_to_the_end(const Options& options, Loop& loop, Consuming& consumer) {
+    Connection& connection = consumer.connection();
     consumer.settle_pending();
-    consumer.ask_depth(queue);
-    loop.run_until([&] { return consumer.has_depth(); }, options.endpoint.timeout,
+    connection.ask_depth(options.queue);
+    loop.run_until([&] { return connection.has_depth(); }, options.endpoint.timeout,
                    "the last settlement");
-    if (consumer.depth() != 0) throw Failure("the queue is not empty after all was consumed");
+    if (connection.depth() != 0) throw Failure("the queue is not empty after all was consumed");
 }
 
-void check_count(const Consumer& consumer, uint64_t expected) {
+void check_count(const Consuming& consumer, uint64_t expected) {
     if (consumer.delivered_count() == expected) return;
     throw Failure(std::to_string(consumer.delivered_count()) + " deliveries of " +
                   std::to_string(expected));
+}
+
+// Over AMQP 1.0 confirms are always awaited: it has outcomes in their place.
+std::unique_ptr<Publishing> make_publisher_of_through(const Options& options) {
+    if (options.confirms || options.protocol == Protocol::amqp10)
+        return make_confirmed_publisher(options, options.queue, options.messages);
+    return make_publisher(options, options.queue, options.messages, Confirms::off);
 }
 
 }  // namespace
@@ -34,44 +41,41 @@ void check_count(const Consumer& consumer, uint64_t expected) {
 void run_through(const Options& options, Report& report) {
     Stage stage(options);
     stage.add_queue(options.queue);
-    Session session(options.endpoint);
-    session.set_prefetch(static_cast<uint16_t>(options.prefetch));
-    session.consume(options.queue);
-    Consumer consumer(std::move(session), options.settle_every);
-    const auto publisher = make_publisher(options, options.queue, options.messages, Confirms::off);
+    const auto consumer = make_consumer(options, options.queue);
+    const auto publisher = make_publisher_of_through(options);
     publisher->allow(options.in_flight);
     Loop loop;
-    loop.add(consumer);
-    loop.add(*publisher);
-    loop.on_turn = [&] { publisher->allow(consumer.delivered_count() + options.in_flight); };
+    loop.add(consumer->connection());
+    loop.add(publisher->connection());
+    loop.on_turn = [&] { publisher->allow(consumer->delivered_count() + options.in_flight); };
     wait_until_idle(options.broker);
 
     const Meter meter(options.broker);
-    loop.run_until([&] { return consumer.delivered_count() >= options.messages; },
+    consumer->start();
+    loop.run_until([&] { return consumer->delivered_count() >= options.messages; },
                    options.endpoint.timeout, "deliveries");
-    settle_to_the_end(options, loop, consumer, options.queue);
+    settle_to_the_end(options, loop, *consumer);
     report.cost(meter.stop(), options.messages);
-    check_count(consumer, options.messages);
+    check_count(*consumer, options.messages);
+    if (publisher->refused_count() != 0) throw Failure("the broker refused messages");
 }
 
 void run_backlog(const Options& options, Report& report) {
     Stage stage(options);
     stage.add_queue(options.queue);
     fill_queue(options, options.queue, {.count = options.messages});
-    Session session(options.endpoint);
-    session.set_prefetch(static_cast<uint16_t>(options.prefetch));
+    const auto consumer = make_consumer(options, options.queue);
     wait_until_idle(options.broker);
 
     const Meter meter(options.broker);
-    session.consume(options.queue);
-    Consumer consumer(std::move(session), options.settle_every);
+    consumer->start();
     Loop loop;
-    loop.add(consumer);
-    loop.run_until([&] { return consumer.delivered_count() >= options.messages; },
+    loop.add(consumer->connection());
+    loop.run_until([&] { return consumer->delivered_count() >= options.messages; },
                    options.endpoint.timeout, "deliveries");
-    settle_to_the_end(options, loop, consumer, options.queue);
+    settle_to_the_end(options, loop, *consumer);
     report.cost(meter.stop(), options.messages);
-    check_count(consumer, options.messages);
+    check_count(*consumer, options.messages);
 }
 
 }  // namespace bench

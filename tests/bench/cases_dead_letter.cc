@@ -75,12 +75,11 @@ void run_reject(const Options& options, Report& report) {
     stage.add_dead_letter_queue(dead_letter_queue);
     stage.add_queue(options.queue, dead_letters_to(dead_letter_queue));
     fill_queue(options, options.queue, {.count = options.messages});
-    Session session(options.endpoint);
-    session.set_prefetch(static_cast<uint16_t>(options.prefetch));
+    const auto consumer = make_consumer(options, options.queue);
     wait_until_idle(options.broker);
 
     const Meter meter(options.broker);
-    reject_all(options, stage, std::move(session));
+    reject_all(options, stage, *consumer);
     report.cost(meter.stop(), options.messages);
 }
 

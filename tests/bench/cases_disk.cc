@@ -151,13 +151,12 @@ void run_disk_reject(const Options& options, Report& report) {
     stage.add_queue(options.queue, dead_letters_to(dead_letter_queue));
     fill_queue(options, options.queue, {.count = options.messages});
     check_is_on_disk(options, options.all_body_bytes());
-    Session session(options.endpoint);
-    session.set_prefetch(static_cast<uint16_t>(options.prefetch));
+    const auto consumer = make_consumer(options, options.queue);
     wait_until_idle(options.broker);
 
     const DiskMeter disk(options.data_dir, options.broker);
     const Meter meter(options.broker);
-    reject_all(options, stage, std::move(session));
+    reject_all(options, stage, *consumer);
     report.cost(meter.stop(), options.messages);
     wait_until_idle(options.broker);
     report_disk(report, disk.stop());

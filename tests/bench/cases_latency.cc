@@ -72,7 +72,7 @@ Way build_way(const Options& options, Stage& stage) {
     return {options.queue, dead_letter_queue};
 }
 
-std::unique_ptr<Consumer> make_consumer(const Options& options, const std::string& queue) {
+std::unique_ptr<Consumer> make_single_consumer(const Options& options, const std::string& queue) {
     Session session(options.endpoint);
     session.set_prefetch(static_cast<uint16_t>(options.prefetch));
     session.consume(queue);
@@ -101,7 +101,7 @@ void run_latency(const Options& options, Report& report) {
     ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // The default lets timers come 50 us late.
     Stage stage(options);
     const Way way = build_way(options, stage);
-    const auto consumer = make_consumer(options, way.last);
+    const auto consumer = make_single_consumer(options, way.last);
     std::unique_ptr<Consumer> rejecter;
     Session session(options.endpoint);
     MessageShape shape{.routing_key = way.first,
@@ -116,7 +116,7 @@ void run_latency(const Options& options, Report& report) {
     loop.add(*consumer);
     loop.add(publisher);
     if (options.via == "reject") {
-        rejecter = make_consumer(options, way.first);
+        rejecter = make_single_consumer(options, way.first);
         rejecter->decide = [](uint64_t) { return Outcome::rejected; };
         loop.add(*rejecter);
     }

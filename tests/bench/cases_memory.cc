@@ -3,8 +3,6 @@
 #include "meter.h"
 #include "stage.h"
 
-#include <utility>
-
 namespace bench {
 
 namespace {
@@ -21,9 +19,8 @@ void load(const Options& options, Stage& stage, Place place) {
     fill_queue(options, options.queue, {.count = options.messages});
     if (place == Place::queue)
         return wait_for_depth(stage.session(), options, options.queue, options.messages);
-    Session session(options.endpoint);
-    session.set_prefetch(static_cast<uint16_t>(options.prefetch));
-    reject_all(options, stage, std::move(session));
+    const auto consumer = make_consumer(options, options.queue);
+    reject_all(options, stage, *consumer);
 }
 
 }  // namespace

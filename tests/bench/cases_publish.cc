@@ -6,27 +6,27 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace bench {
 
 namespace {
 
-using Publishers = std::vector<std::unique_ptr<Publisher>>;
-
 // Each publisher has a queue of its own, so that several of them load the broker and not one queue.
-Publishers make_publishers(const Options& options, Stage& stage, Loop& loop, Confirms confirms) {
-    Publishers publishers;
+template <typename Make>
+auto make_publishers(const Options& options, Stage& stage, Loop& loop, Make make) {
+    const uint64_t count = options.messages / options.publishers;
+    std::vector<decltype(make(std::string(), count))> publishers;
     for (uint64_t index = 0; index < options.publishers; ++index) {
         stage.add_queue(queue_name(index));
-        publishers.push_back(make_publisher(options, queue_name(index),
-                                            options.messages / options.publishers, confirms));
-        loop.add(*publishers.back());
+        publishers.push_back(make(queue_name(index), count));
+        loop.add(publishers.back()->connection());
     }
     return publishers;
 }
 
-template <typename Predicate>
+template <typename Publishers, typename Predicate>
 bool all(const Publishers& publishers, Predicate predicate) {
     return std::all_of(publishers.begin(), publishers.end(),
                        [&](const auto& each) { return predicate(*each); });
@@ -39,7 +39,10 @@ bool all(const Publishers& publishers, Predicate predicate) {
 void run_publish(const Options& options, Report& report) {
     Stage stage(options);
     Loop loop;
-    const Publishers publishers = make_publishers(options, stage, loop, Confirms::off);
+    const auto publishers =
+        make_publishers(options, stage, loop, [&](const std::string& queue, uint64_t count) {
+            return make_publisher(options, queue, count, Confirms::off);
+        });
     const uint64_t each_count = options.messages / options.publishers;
     wait_until_idle(options.broker);
 
@@ -61,7 +64,10 @@ void run_publish(const Options& options, Report& report) {
 void run_confirm(const Options& options, Report& report) {
     Stage stage(options);
     Loop loop;
-    const Publishers publishers = make_publishers(options, stage, loop, Confirms::on);
+    const auto publishers =
+        make_publishers(options, stage, loop, [&](const std::string& queue, uint64_t count) {
+            return make_confirmed_publisher(options, queue, count);
+        });
     const uint64_t each_count = options.messages / options.publishers;
     wait_until_idle(options.broker);
 

@@ -22,6 +22,7 @@ class Case:
     options: dict = field(default_factory=dict)
     once: bool = False  # On a broker just started, in one round only.
     revenant_only: bool = False  # As RabbitMQ needs many minutes; --everywhere runs it there, too.
+    ours_alone: bool = False  # A comparison of Revenant with itself: RabbitMQ never runs it.
     phase_seconds: int = 60  # What a phase, such as filling a queue, may take.
 
 
@@ -113,8 +114,44 @@ CASES = [
           Row("  the passage itself")),
          counts(10_000_000, 10_000_000), DURABLE, once=True, revenant_only=True, phase_seconds=1200),
 ]
-DEFAULT_GROUPS = ("core", "dead-letter", "latency", "memory")
-QUICK_GROUPS = ("core", "dead-letter", "latency")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same work over AMQP 0-9-1 and over AMQP 1.0, each a case of its own."""
+
+    work: str
+    old: Case
+    new: Case
+
+
+def pair(name, mode, work, messages, options):
+    """Outcomes in and out, one for every message; the windows are the credit that the broker gives a sender."""
+    def case(protocol):
+        return Case(f"{name}-{protocol}", "amqp10", mode, (Row(f"{work}, AMQP {protocol}"),), counts(messages, 0),
+                    {"protocol": protocol, "window": 170, "prefetch": 170, "settle-every": 1, "confirms": 1,
+                     **options}, ours_alone=True)
+
+    return Pair(work, case("0-9-1"), case("1.0"))
+
+
+SMALL = {"body-bytes": 12}
+KIB = {"body-bytes": 1024}
+PAIRS = [
+    pair("in-12", "confirm", "publish 12 bytes, transient", 400_000, SMALL),
+    pair("in-12-durable", "confirm", "publish 12 bytes, durable", 400_000, {**SMALL, **DURABLE}),
+    pair("in-1k", "confirm", "publish 1 KiB, transient", 200_000, KIB),
+    pair("in-1k-durable", "confirm", "publish 1 KiB, durable", 200_000, {**KIB, **DURABLE}),
+    pair("out-12", "backlog", "consume 12 bytes, transient", 400_000, SMALL),
+    pair("out-1k-durable", "backlog", "consume 1 KiB, durable", 200_000, {**KIB, **DURABLE}),
+    pair("both-12", "through", "publish + consume 12 bytes, transient", 400_000, SMALL),
+    pair("both-1k-durable", "through", "publish + consume 1 KiB, durable", 200_000, {**KIB, **DURABLE}),
+    pair("reject-12", "reject", "deaths by rejection, 12 bytes, transient", 400_000, SMALL),
+    pair("reject-1k-durable", "reject", "deaths by rejection, 1 KiB, durable", 200_000, {**KIB, **DURABLE}),
+]
+CASES += [case for each in PAIRS for case in (each.old, each.new)]
+DEFAULT_GROUPS = ("core", "dead-letter", "amqp10", "latency", "memory")
+QUICK_GROUPS = ("core", "dead-letter", "amqp10", "latency")
 # Names for several groups or cases.
 COLLECTIONS = {"durability": ("confirm-4p", "confirm-1", "memory", "memory-deep", "restart", "disk")}
 
@@ -131,6 +168,7 @@ class Budget:
     at_least: bool = False
     also_zero: str = ""  # A value that must be 0 besides.
     ratio: bool = False  # The goal is a multiple of what RabbitMQ does in the same run.
+    versus: str = ""  # The goal is a multiple of what Revenant does in this case, round by round.
     whole: bool = False  # Only the full number of messages can tell.
 
 
@@ -168,3 +206,5 @@ BUDGETS = [
            whole=True),
     Budget("disk with 1,000 letters of 1 KiB left of 10 M passed", "disk-letters", "occupied_mb", 64, "MB", whole=True),
 ]
+BUDGETS += [Budget(f"{each.work}, AMQP 1.0", each.new.name, CPU, 1.3, "x 0-9-1", versus=each.old.name)
+            for each in PAIRS]

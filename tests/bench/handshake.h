@@ -3,18 +3,13 @@
 #pragma once
 
 #include "amqp.h"
+#include "endpoint.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace bench {
-
-struct Login {
-    std::string user = "guest";
-    std::string password = "guest";
-    std::string vhost = "/";
-};
 
 class Handshake {
   public:

@@ -1,4 +1,5 @@
-// bench_load: an AMQP 0-9-1 load generator with prepared frames and one epoll thread.
+// bench_load: a load generator for AMQP 0-9-1 and, in the cases marked so, AMQP 1.0, with prepared
+// frames and one epoll thread.
 //
 //   bench_load CASE --port PORT [--broker-pid PID] [--messages N] [--name value]...
 //
@@ -25,15 +26,18 @@ struct Case {
     std::string_view name;
     void (*run)(const bench::Options&, bench::Report&);
     std::string_view meaning;
+    bool speaks_amqp10 = false;
 };
 
 constexpr std::array cases{
     Case{"publish", bench::run_publish, "publish without confirms until the queues hold all"},
     Case{"confirm", bench::run_confirm,
-         "publish with confirms, --window of them open per publisher"},
-    Case{"through", bench::run_through, "publish, consume and ack at once, --in-flight in between"},
-    Case{"backlog", bench::run_backlog, "consume and ack a queue filled before"},
-    Case{"reject", bench::run_reject, "consume and reject a backlog into a dead-letter queue"},
+         "publish with confirms, --window of them open per publisher", true},
+    Case{"through", bench::run_through, "publish, consume and ack at once, --in-flight in between",
+         true},
+    Case{"backlog", bench::run_backlog, "consume and ack a queue filled before", true},
+    Case{"reject", bench::run_reject, "consume and reject a backlog into a dead-letter queue",
+         true},
     Case{"expire", bench::run_expire, "a backlog dies of age: --ttl-ms, --deadline queue|common"},
     Case{"maxlen", bench::run_maxlen, "publish to a queue of length 1, the rest is dead-lettered"},
     Case{"chain", bench::run_chain, "--hops queues with --ttl-ms, one dead-lettering to the next"},
@@ -57,7 +61,7 @@ int usage() {
                  "value]...\n";
     for (const Case& each : cases) {
         std::cerr << "  " << each.name << std::string(13 - each.name.size(), ' ') << each.meaning
-                  << "\n";
+                  << (each.speaks_amqp10 ? "; --protocol 0-9-1|1.0" : "") << "\n";
     }
     return 2;
 }
@@ -88,6 +92,8 @@ int main(int argument_count, char** arguments) {
             return each.name == options.case_name;
         });
         if (chosen == cases.end()) return usage();
+        if (options.protocol == bench::Protocol::amqp10 && !chosen->speaks_amqp10)
+            throw bench::Failure(options.case_name + " speaks AMQP 0-9-1 only");
         return run(*chosen, options);
     } catch (const std::exception& failure) {
         std::cerr << "bench_load: " << failure.what() << "\n";

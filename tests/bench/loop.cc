@@ -27,7 +27,7 @@ Loop::Loop() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
 
 Loop::~Loop() { ::close(epoll_); }
 
-void Loop::add(Peer& peer) {
+void Loop::add(Connection& peer) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = members_.size();

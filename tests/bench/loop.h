@@ -2,7 +2,7 @@
 // Bounded by a time limit; borrowed peers must outlive it.
 #pragma once
 
-#include "peer.h"
+#include "connection.h"
 
 #include <chrono>
 #include <cstdint>
@@ -21,7 +21,7 @@ class Loop {
     Loop(Loop&&) = delete;
     Loop& operator=(Loop&&) = delete;
 
-    void add(Peer& peer);
+    void add(Connection& peer);
 
     // Called after the reading and before the writing of each turn.
     std::function<void()> on_turn;
@@ -35,7 +35,7 @@ class Loop {
 
   private:
     struct Member {
-        Peer* peer;
+        Connection* peer;
         Flushed flushed = Flushed::all;
         bool writable = true;  // While the socket is full there is no use in trying.
     };

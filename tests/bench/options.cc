@@ -32,6 +32,12 @@ Setter yes_or_no(bool& target) {
     return [&target](const std::string& value) { target = number_from(value) != 0; };
 }
 
+Protocol protocol_from(const std::string& name) {
+    if (name == "0-9-1") return Protocol::amqp091;
+    if (name == "1.0") return Protocol::amqp10;
+    throw Failure("--protocol is 0-9-1 or 1.0");
+}
+
 std::map<std::string, Setter> setters(Options& options) {
     Endpoint& endpoint = options.endpoint;
     return {
@@ -53,12 +59,14 @@ std::map<std::string, Setter> setters(Options& options) {
          }},
         {"data-dir", text(options.data_dir)},
         {"queue", text(options.queue)},
+        {"protocol", [&](const std::string& value) { options.protocol = protocol_from(value); }},
         {"messages", number(options.messages)},
         {"body-bytes", number(options.body_bytes)},
         {"publishers", number(options.publishers)},
         {"window", number(options.window)},
         {"prefetch", number(options.prefetch)},
         {"settle-every", number(options.settle_every)},
+        {"confirms", yes_or_no(options.confirms)},
         {"in-flight", number(options.in_flight)},
         {"persistent", yes_or_no(options.persistent)},
         {"keep", yes_or_no(options.keep)},
@@ -87,6 +95,8 @@ void check(const Options& options) {
     if (options.prefetch != 0 && options.prefetch < options.settle_every) {
         throw Failure("a prefetch below --settle-every would never be settled");
     }
+    if (options.protocol == Protocol::amqp10 && options.prefetch == 0)
+        throw Failure("a consumer without credit gets nothing");
     if (options.in_flight < options.settle_every)
         throw Failure("--in-flight is below --settle-every");
 }

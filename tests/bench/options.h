@@ -10,18 +10,22 @@
 
 namespace bench {
 
+enum class Protocol { amqp091, amqp10 };
+
 struct Options {
     std::string case_name;
     Endpoint endpoint;
     pid_t broker = 0;
     std::string data_dir;  // Of the broker; looked at, never written to.
     std::string queue = "bench.queue.0";
+    Protocol protocol = Protocol::amqp091;
 
     uint64_t messages = 100'000;
     uint64_t body_bytes = 100;
     uint64_t publishers = 1;
     uint64_t window = 1000;       // Unconfirmed messages per publisher.
-    uint64_t prefetch = 1000;     // Of each consumer.
+    uint64_t prefetch = 1000;     // Of each consumer; its credit over AMQP 1.0.
+    bool confirms = false;        // through: the publisher waits for them, --window open.
     uint64_t settle_every = 100;  // One ack or nack for so many deliveries.
     uint64_t in_flight = 20'000;  // Published and not yet delivered, where both happen at once.
     bool persistent = false;

@@ -3,14 +3,10 @@
 #include "clock.h"
 #include "failure.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <sys/socket.h>
 #include <sys/uio.h>
 #include <utility>
 
@@ -18,45 +14,21 @@ namespace bench {
 
 namespace {
 
-constexpr size_t input_bytes_min = size_t{256} * 1024;
 constexpr size_t block_bytes = size_t{256} * 1024;
 constexpr size_t expiring_block_bytes =
     size_t{16} * 1024;  // Short, so that the remaining time is fresh.
 // One peer must not starve the reading of the others.
 constexpr size_t flush_bytes_max = size_t{1024} * 1024;
 
-bool must_wait(ssize_t result, const char* what) {
-    if (result >= 0 || errno == EINTR) return false;
-    if (errno == EAGAIN) return true;
-    throw Failure(std::string(what) + ": " + std::strerror(errno));
-}
-
 }  // namespace
 
-Peer::Peer(Session session) : session_(std::move(session)), input_(input_bytes_min) {
-    const int flags = ::fcntl(descriptor(), F_GETFL);
-    ::fcntl(descriptor(), F_SETFL, flags | O_NONBLOCK);
-}
-
-void Peer::receive() {
-    const ssize_t count =
-        ::recv(descriptor(), input_.data() + input_bytes_, input_.size() - input_bytes_, 0);
-    if (count == 0) throw Failure("the broker closed the connection");
-    if (must_wait(count, "receive") || count < 0) return;
-    input_bytes_ += static_cast<size_t>(count);
-
-    std::string_view rest(input_.data(), input_bytes_);
+size_t Peer::handle(std::string_view input) {
+    std::string_view rest = input;
     while (const auto frame = next_frame(rest)) {
         handle(*frame);
         rest.remove_prefix(frame->wire_bytes());
     }
-    if (rest.size() >= frame_head_bytes) {
-        const size_t wanted = load_u32(rest.data() + 3) + frame_overhead_bytes;
-        if (wanted > input_.size())
-            throw Failure("the broker sent a frame beyond the negotiated size");
-    }
-    std::memmove(input_.data(), rest.data(), rest.size());
-    input_bytes_ = rest.size();
+    return input.size() - rest.size();
 }
 
 void Peer::handle(const Frame& frame) {
@@ -75,7 +47,7 @@ void Peer::handle(const Frame& frame) {
 
 void Peer::on_method(MethodId id, std::string_view arguments) {
     if (id == queue_declare_ok) {
-        depth_ = depth_answer(arguments);
+        note_depth(depth_answer(arguments));
     } else if (id == connection_close || id == channel_close) {
         throw Failure("the broker closed: " + close_reason(arguments));
     } else if (id == basic_cancel) {
@@ -85,39 +57,20 @@ void Peer::on_method(MethodId id, std::string_view arguments) {
 }
 
 void Peer::ask_depth(const std::string& queue) {
-    depth_.reset();
-    output_ += depth_question(queue);
-}
-
-Flushed Peer::flush() {
-    while (output_sent_ < output_.size()) {
-        const ssize_t count = ::send(descriptor(), output_.data() + output_sent_,
-                                     output_.size() - output_sent_, MSG_NOSIGNAL);
-        if (must_wait(count, "send")) return Flushed::blocked;
-        if (count > 0) output_sent_ += static_cast<size_t>(count);
-    }
-    output_.clear();
-    output_sent_ = 0;
-    return Flushed::all;
+    expect_depth();
+    output() += depth_question(queue);
 }
 
 Publisher::Publisher(Session session, PreparedMessage message, uint64_t count)
-    : Peer(std::move(session)), message_(std::move(message)), count_(count), allowed_(count) {
+    : Peer(std::move(session)), Publishing(count), message_(std::move(message)) {
     const size_t wanted = message_.expiration_offset != 0 ? expiring_block_bytes : block_bytes;
     const size_t copies = std::max<size_t>(1, wanted / message_.bytes.size());
     block_.reserve(copies * message_.bytes.size());
     for (size_t copy = 0; copy < copies; ++copy) block_ += message_.bytes;
 }
 
-void Publisher::limit_unconfirmed(uint64_t window) {
-    window_ = window;
-    confirmed_.assign(count_ + 1, false);
-}
-
 Flushed Publisher::flush() {
-    uint64_t limit = std::min(count_, allowed_);
-    if (window_ != 0) limit = std::min(limit, confirmed_count_ + window_);
-    const uint64_t limit_bytes = limit * message_.bytes.size();
+    const uint64_t limit_bytes = limit() * message_.bytes.size();
     const uint64_t flush_end = sent_bytes_ + flush_bytes_max;
     while (sent_bytes_ < limit_bytes) {
         if (sent_bytes_ >= flush_end) return Flushed::blocked;
@@ -136,7 +89,7 @@ Flushed Publisher::flush() {
         if (must_wait(count, "send")) return Flushed::blocked;
         if (count > 0) sent_bytes_ += static_cast<uint64_t>(count);
     }
-    return Peer::flush();
+    return Connection::flush();
 }
 
 void Publisher::write_remaining_time() {
@@ -158,25 +111,13 @@ void Publisher::write_remaining_time() {
 void Publisher::on_method(MethodId id, std::string_view arguments) {
     if (id == basic_ack || id == basic_nack) {
         if (arguments.size() < 9) throw Failure("the broker sent a short confirm");
-        const Reach reach = (arguments[8] & 1) != 0 ? Reach::all_up_to : Reach::one;
-        on_confirm(load_u64(arguments.data()), reach,
-                   id == basic_ack ? Outcome::accepted : Outcome::rejected);
+        const uint64_t tag = load_u64(arguments.data());
+        const bool alone = (arguments[8] & 1) == 0;
+        confirm(alone ? tag : std::min(lowest_unconfirmed(), tag), tag,
+                id == basic_ack ? Outcome::accepted : Outcome::rejected);
         return;
     }
     Peer::on_method(id, arguments);
-}
-
-void Publisher::on_confirm(uint64_t tag, Reach reach, Outcome outcome) {
-    if (tag == 0 || tag >= confirmed_.size())
-        throw Failure("the broker confirmed what was never published");
-    for (uint64_t each = reach == Reach::one ? tag : lowest_unconfirmed_; each <= tag; ++each) {
-        if (confirmed_[each]) continue;
-        confirmed_[each] = true;
-        ++confirmed_count_;
-        if (outcome == Outcome::rejected) ++refused_count_;
-    }
-    while (lowest_unconfirmed_ < confirmed_.size() && confirmed_[lowest_unconfirmed_])
-        ++lowest_unconfirmed_;
 }
 
 StampedPublisher::StampedPublisher(Session session, PreparedMessage message)
@@ -194,8 +135,12 @@ void StampedPublisher::publish(uint64_t stamp, uint64_t ttl_ms) {
     publish(stamp);
 }
 
-Consumer::Consumer(Session session, uint64_t settle_every)
-    : Peer(std::move(session)), settle_every_(settle_every) {}
+Consumer::Consumer(Session session, uint64_t settle_every, std::string queue)
+    : Peer(std::move(session)), Consuming(settle_every), queue_(std::move(queue)) {}
+
+void Consumer::start() {
+    if (!queue_.empty()) output() += consume_question(queue_);
+}
 
 void Consumer::on_method(MethodId id, std::string_view arguments) {
     if (id == basic_deliver) {
@@ -213,7 +158,7 @@ void Consumer::on_header(std::string_view payload) {
     if (payload.size() < 12) throw Failure("the broker sent a short content header");
     body_bytes_ = body_bytes_left_ = load_u64(payload.data() + 4);
     body_started_ = false;
-    if (body_bytes_left_ == 0) on_delivered();
+    if (body_bytes_left_ == 0) on_delivered(delivery_tag_);
 }
 
 void Consumer::on_body(std::string_view payload) {
@@ -222,23 +167,11 @@ void Consumer::on_body(std::string_view payload) {
     if (!body_started_ && on_first_body) on_first_body(payload);
     body_started_ = true;
     body_bytes_left_ -= payload.size();
-    if (body_bytes_left_ == 0) on_delivered();
+    if (body_bytes_left_ == 0) on_delivered(delivery_tag_);
 }
 
-void Consumer::on_delivered() {
-    const Outcome outcome = decide ? decide(delivered_count_) : Outcome::accepted;
-    ++delivered_count_;
-    if (outcome != pending_outcome_) settle_pending();
-    pending_outcome_ = outcome;
-    pending_tag_ = delivery_tag_;
-    if (++pending_count_ >= settle_every_) settle_pending();
-}
-
-void Consumer::settle_pending() {
-    if (pending_count_ == 0) return;
-    append_settlement(output(), pending_tag_, pending_outcome_,
-                      pending_count_ > 1 ? Reach::all_up_to : Reach::one);
-    pending_count_ = 0;
+void Consumer::settle(uint64_t first, uint64_t last, Outcome outcome) {
+    append_settlement(output(), last, outcome, first == last ? Reach::one : Reach::all_up_to);
 }
 
 }  // namespace bench

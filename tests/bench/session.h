@@ -4,31 +4,22 @@
 #pragma once
 
 #include "amqp.h"
+#include "endpoint.h"
 #include "handshake.h"
+#include "socket.h"
 
-#include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace bench {
-
-struct Endpoint {
-    std::string host = "127.0.0.1";
-    uint16_t port = 0;
-    Login login;
-    std::chrono::seconds timeout{60};
-};
 
 enum class Durability { transient, durable };
 
 class Session {
   public:
     explicit Session(const Endpoint& endpoint);
-    ~Session();
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    Session(Session&& other) noexcept;
-    Session& operator=(Session&& other) = delete;
 
     void declare_exchange(const std::string& name, const std::string& type);
     void declare_queue(const std::string& name, Durability durability, const Table& arguments = {});
@@ -39,19 +30,21 @@ class Session {
     void set_prefetch(uint16_t count);
     void consume(const std::string& queue);
 
-    int descriptor() const { return descriptor_; }
+    // For a peer that goes on with it.
+    Socket take_socket() && { return std::move(socket_); }
     uint32_t frame_bytes_max() const { return frame_bytes_max_; }
 
   private:
-    void send(std::string_view bytes) const;
     Frame receive();
     std::string call(MethodId id, std::string_view arguments, MethodId expected);
 
-    int descriptor_ = -1;
+    Socket socket_;
     uint32_t frame_bytes_max_ = 0;
     std::string frame_bytes_;  // Of the frame that receive() returned last.
 };
 
+// basic.consume without no-ack.
+std::string consume_question(const std::string& queue);
 // queue.declare with passive set: the question for a queue's depth.
 std::string depth_question(const std::string& queue);
 // The message count in the queue.declare-ok that answers it.

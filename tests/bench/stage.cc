@@ -1,5 +1,6 @@
 #include "stage.h"
 
+#include "amqp10_peer.h"
 #include "clock.h"
 #include "disk.h"
 #include "failure.h"
@@ -24,6 +25,25 @@ constexpr uint64_t poll_ms = 5;
 uint64_t fill_window(uint64_t body_bytes) {
     return std::clamp<uint64_t>(fill_bytes_max / std::max<uint64_t>(body_bytes, 1), 1,
                                 fill_window_max);
+}
+
+MessageShape shape_of(const Options& options, const std::string& queue, const Session& session) {
+    return {.routing_key = queue,
+            .body_bytes = options.body_bytes,
+            .persistent = options.persistent,
+            .frame_bytes_max = session.frame_bytes_max()};
+}
+
+std::unique_ptr<Publisher> make_expiring_publisher(const Options& options, const std::string& queue,
+                                                   const Filling& filling) {
+    Session session(options.endpoint);
+    session.select_confirms();
+    MessageShape shape = shape_of(options, queue, session);
+    shape.expiration = Publisher::expiration_placeholder;
+    auto publisher =
+        std::make_unique<Publisher>(std::move(session), prepare_publish(shape), filling.count);
+    publisher->expire_all_at(filling.deadline_ns);
+    return publisher;
 }
 
 }  // namespace
@@ -69,31 +89,52 @@ std::unique_ptr<Publisher> make_publisher(const Options& options, const std::str
                                           uint64_t count, Confirms confirms) {
     Session session(options.endpoint);
     if (confirms == Confirms::on) session.select_confirms();
-    MessageShape shape{.routing_key = queue,
-                       .body_bytes = options.body_bytes,
-                       .persistent = options.persistent,
-                       .frame_bytes_max = session.frame_bytes_max()};
+    const MessageShape shape = shape_of(options, queue, session);
     auto publisher = std::make_unique<Publisher>(std::move(session), prepare_publish(shape), count);
     if (confirms == Confirms::on) publisher->limit_unconfirmed(options.window);
     return publisher;
 }
 
+std::unique_ptr<Publishing> make_confirmed_publisher(const Options& options,
+                                                     const std::string& queue, uint64_t count) {
+    if (options.protocol == Protocol::amqp091)
+        return make_publisher(options, queue, count, Confirms::on);
+    Session10 session(options.endpoint);
+    session.attach_sender(queue);
+    const TransferShape shape{.body_bytes = options.body_bytes,
+                              .durable = options.persistent,
+                              .frame_bytes_max = session.frame_bytes_max()};
+    auto publisher =
+        std::make_unique<Publisher10>(std::move(session), prepare_transfer(shape), count);
+    publisher->limit_unconfirmed(options.window);
+    return publisher;
+}
+
+std::unique_ptr<Consuming> make_consumer(const Options& options, const std::string& queue) {
+    if (options.protocol == Protocol::amqp091) {
+        Session session(options.endpoint);
+        session.set_prefetch(static_cast<uint16_t>(options.prefetch));
+        return std::make_unique<Consumer>(std::move(session), options.settle_every, queue);
+    }
+    Session10 session(options.endpoint);
+    session.attach_receiver(queue);
+    return std::make_unique<Consumer10>(std::move(session), options.settle_every,
+                                        static_cast<uint32_t>(options.prefetch));
+}
+
 void fill_queue(const Options& options, const std::string& queue, const Filling& filling) {
-    Session session(options.endpoint);
-    session.select_confirms();
-    MessageShape shape{.routing_key = queue,
-                       .body_bytes = options.body_bytes,
-                       .persistent = options.persistent,
-                       .frame_bytes_max = session.frame_bytes_max()};
-    if (filling.deadline_ns != 0) shape.expiration = Publisher::expiration_placeholder;
-    Publisher publisher(std::move(session), prepare_publish(shape), filling.count);
-    publisher.limit_unconfirmed(fill_window(options.body_bytes));
-    publisher.expire_all_at(filling.deadline_ns);
+    std::unique_ptr<Publishing> publisher;
+    if (filling.deadline_ns != 0) {
+        publisher = make_expiring_publisher(options, queue, filling);
+    } else {
+        publisher = make_confirmed_publisher(options, queue, filling.count);
+    }
+    publisher->limit_unconfirmed(fill_window(options.body_bytes));
     Loop loop;
-    loop.add(publisher);
-    loop.run_until([&] { return publisher.all_confirmed(); }, options.endpoint.timeout,
+    loop.add(publisher->connection());
+    loop.run_until([&] { return publisher->all_confirmed(); }, options.endpoint.timeout,
                    "filling the queue");
-    if (publisher.refused_count() != 0)
+    if (publisher->refused_count() != 0)
         throw Failure("the broker refused messages while filling the queue");
 }
 
@@ -111,17 +152,16 @@ void wait_for_depth(Session& session, const Options& options, const std::string&
     }
 }
 
-void reject_all(const Options& options, Stage& stage, Session session) {
-    session.consume(options.queue);
-    Consumer consumer(std::move(session), options.settle_every);
+void reject_all(const Options& options, Stage& stage, Consuming& consumer) {
     consumer.decide = [](uint64_t) { return Outcome::rejected; };
+    consumer.start();
     Loop loop;
-    loop.add(consumer);
+    loop.add(consumer.connection());
     loop.run_until([&] { return consumer.delivered_count() >= options.messages; },
                    options.endpoint.timeout, "deliveries");
     consumer.settle_pending();
-    consumer.ask_depth(options.queue);
-    loop.run_until([&] { return consumer.has_depth(); }, options.endpoint.timeout,
+    consumer.connection().ask_depth(options.queue);
+    loop.run_until([&] { return consumer.connection().has_depth(); }, options.endpoint.timeout,
                    "the last rejection");
     wait_for_depth(stage.session(), options, dead_letter_queue, options.messages);
 }

@@ -43,8 +43,15 @@ inline const std::string dead_letter_queue = "bench.dead";
 Table dead_letters_to(const std::string& queue);
 
 enum class Confirms { off, on };
+// Over AMQP 0-9-1, whatever --protocol says.
 std::unique_ptr<Publisher> make_publisher(const Options& options, const std::string& queue,
                                           uint64_t count, Confirms confirms);
+
+// One of --protocol that waits for confirms.
+std::unique_ptr<Publishing> make_confirmed_publisher(const Options& options,
+                                                     const std::string& queue, uint64_t count);
+// One of --protocol with its prefetch, not started yet.
+std::unique_ptr<Consuming> make_consumer(const Options& options, const std::string& queue);
 
 struct Filling {
     uint64_t count = 0;
@@ -58,9 +65,9 @@ void fill_queue(const Options& options, const std::string& queue, const Filling&
 void wait_for_depth(Session& session, const Options& options, const std::string& queue,
                     uint64_t depth);
 
-// Consumes all of --messages from a queue and rejects them, until the dead-letter queue holds every
-// one. The session has its prefetch and does not consume yet.
-void reject_all(const Options& options, Stage& stage, Session session);
+// Starts the consumer of --queue and rejects all of --messages, until the dead-letter queue holds
+// every one.
+void reject_all(const Options& options, Stage& stage, Consuming& consumer);
 
 // Of a persistent load that is still queued: how much of it cannot be on disk.
 void report_unsaved(const Options& options, Report& report);

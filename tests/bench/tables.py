@@ -2,7 +2,7 @@
 import statistics
 import unicodedata
 
-from catalogue import BUDGETS
+from catalogue import BUDGETS, PAIRS
 
 
 class Results:
@@ -20,6 +20,14 @@ class Results:
     def median(self, case, broker, key):
         values = [line[key] for line in self.of(case, broker) if line.get("ok") and key in line]
         return statistics.median(values) if values else None
+
+    def median_ratio(self, case, other, broker, key):
+        """Of two cases that took turns: what else the machine did weighs on both runs of a round alike."""
+        values = [{line["round"]: line[key] for line in self.of(name, broker) if line.get("ok") and line.get(key)}
+                  for name in (case, other)]
+        ratios = [value / values[1][round_number] for round_number, value in values[0].items()
+                  if round_number in values[1]]
+        return statistics.median(ratios) if ratios else None
 
     def failures(self):
         return [(case, broker, line["error"])
@@ -98,7 +106,25 @@ def print_comparison(results, cases):
     brokers = ("Revenant", "RabbitMQ")
     header = ["case", "unit", *brokers, "ratio", "CPU µs/msg Revenant", "CPU µs/msg RabbitMQ", "msg per CPU s, ratio",
               "peak RSS MB Revenant", "peak RSS MB RabbitMQ"]
-    print_table(header, [compare_row(results, case, row, brokers) for case in cases for row in case.rows], 2)
+    rows = [compare_row(results, case, row, brokers) for case in cases if not case.ours_alone for row in case.rows]
+    if rows:
+        print_table(header, rows, 2)
+
+
+def print_protocols(results, cases):
+    """Revenant over AMQP 0-9-1 and over AMQP 1.0."""
+    chosen = [each for each in PAIRS if each.old in cases and each.new in cases]
+    if not chosen:
+        return
+    rows = []
+    for each in chosen:
+        names, revenant = (each.old.name, each.new.name), "Revenant"
+        ratio_of_cpu = results.median_ratio(each.new.name, each.old.name, revenant, "cpu_us_per_message")
+        rows.append([each.work, *[number(results.median(name, revenant, "messages_per_second")) for name in names],
+                     *[number(results.median(name, revenant, "cpu_us_per_message")) for name in names],
+                     f"{ratio_of_cpu:.2f}" if ratio_of_cpu else "-"])
+    print("\nRevenant over its two protocols, every message settled by itself\n")
+    print_table(["work", "msg/s 0-9-1", "msg/s 1.0", "CPU µs/msg 0-9-1", "CPU µs/msg 1.0", "CPU 1.0 / 0-9-1"], rows)
 
 
 def print_remarks(results, rounds):
@@ -142,6 +168,8 @@ def print_noise(results):
 
 def measured(results, budget):
     """What is held against the goal, and None while there is nothing."""
+    if budget.versus:
+        return results.median_ratio(budget.case, budget.versus, "Revenant", budget.key)
     ours = results.median(budget.case, "Revenant", budget.key)
     if not budget.ratio or ours is None:
         return ours
@@ -157,7 +185,7 @@ def verdict(results, budget):
         return "-", results.failure_word(lines)
     value = measured(results, budget)
     if value is None:
-        return "-", "nothing to compare with" if budget.ratio else "not measured"
+        return "-", "nothing to compare with" if budget.ratio or budget.versus else "not measured"
     met = value >= budget.goal if budget.at_least else value <= budget.goal
     shown = f"{number(value)} {unit_of(budget)}"
     if budget.also_zero:

@@ -28,6 +28,7 @@
 
 using namespace revenant;
 using namespace revenant::amqp091;
+using namespace revenant::protocol;
 
 namespace {
 

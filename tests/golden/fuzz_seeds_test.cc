@@ -2,6 +2,7 @@
 // writes them anew. They are tests as well: a seed must be what its target reads to the end.
 
 #include "amqp091/properties.h"
+#include "amqp10/message_format.h"
 #include "catalog/catalog_codec.h"
 #include "engine/event_codec.h"
 #include "engine/page_codec.h"
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path source = REVENANT_SOURCE_DIR;
-const engine::MessageFormats formats{&amqp091::message_format()};
+const engine::MessageFormats formats{&amqp091::message_format(), &amqp10::message_format()};
 using Seeds = std::map<std::string, std::string>;
 
 void write_seeds(const std::string& target, const Seeds& seeds) {

@@ -5,6 +5,7 @@
 // REVENANT_WRITE_GOLDEN=1; to be written again only while no release has written such files.
 
 #include "amqp091/properties.h"
+#include "amqp10/message_format.h"
 #include "catalog/catalog.h"
 #include "engine/event_codec.h"
 #include "journal/disk_posix.h"
@@ -130,7 +131,7 @@ TEST(Golden, EveryKindOfFactStandsBehindTheSnapshot) {
     InlineWorker worker;
     auto journal = journal::Journal::open(copy.disk, worker, copy.vhost(), {}).value();
     EXPECT_FALSE(journal->snapshot().empty());
-    const engine::MessageFormats formats{&amqp091::message_format()};
+    const engine::MessageFormats formats{&amqp091::message_format(), &amqp10::message_format()};
     engine::EventReader reader(formats, [&](Lsn at) {
         std::string bytes(engine::stored_message_header_bytes, '\0');
         EXPECT_TRUE(journal->read(at, bytes).has_value());

@@ -1,6 +1,10 @@
 #include "tests/golden/golden_vhost.h"
 
 #include "amqp091/properties.h"
+#include "amqp10/descriptors.h"
+#include "amqp10/message_format.h"
+#include "amqp10/performatives.gen.h"
+#include "amqp10/published.h"
 #include "base/check.h"
 #include "tests/golden/golden_description.h"
 #include "tests/golden/golden_properties.h"
@@ -10,6 +14,8 @@
 #include <utility>
 
 namespace revenant::golden {
+
+using amqp10::Datum;
 namespace {
 
 using engine::arguments;
@@ -46,8 +52,9 @@ std::optional<std::string> GoldenVhost::start() {
                                   store_settings(), [](const std::string&) { UNREACHABLE(); });
     if (!store) return store.error();
     store_ = store->get();
-    engine::EngineSettings settings{.formats = {&amqp091::message_format()},
-                                    .memory_budget_bytes = 24'000};
+    engine::EngineSettings settings{
+        .formats = {&amqp091::message_format(), &amqp10::message_format()},
+        .memory_budget_bytes = 24'000};
     vhost_ = std::make_unique<runtime::Vhost>(std::move(settings), reactor_, nullptr,
                                               std::move(store).value());
     vhost_->engine().state().paging().worth_bytes = 1000;
@@ -133,12 +140,14 @@ void GoldenVhost::publish(std::string exchange, std::string key, std::string_vie
     do_now(std::move(command));
 }
 
-void GoldenVhost::get_and_settle(const std::string& queue, engine::Outcome outcome) {
+void GoldenVhost::get_and_settle(const std::string& queue, engine::Outcome outcome,
+                                 Ref<const engine::OutcomeDetails> details) {
     do_now(engine::Get{{channel_}, queue, /*no_ack=*/false});
     do_now(engine::Settle{.channel = {channel_},
                           .delivery = {last_delivery_},
                           .multiple = false,
-                          .outcome = outcome});
+                          .outcome = outcome,
+                          .details = std::move(details)});
 }
 
 void GoldenVhost::reject_in_a_passing_queue() {
@@ -354,7 +363,41 @@ void GoldenVhost::move_messages() {
     get_and_settle("guarded", {OutcomeKind::rejected, true});
     bind("letters", "dead", "guarded");
     wait(1000);
+    publish_of_amqp10("", "quorum");
+    settle_with_details();
     do_now(engine::SetCompatibility{engine::Compatibility::v3_12});
+}
+
+void GoldenVhost::publish_of_amqp10(std::string exchange, std::string key) {
+    std::string bytes;
+    amqp10::TypeWriter out(bytes);
+    out.descriptor(amqp10::descriptor::message_annotations);
+    out.datum(Datum::map({{Datum::symbol("x-opt-shop"), Datum::uint(7)}}));
+    amqp10::Properties properties;
+    properties.subject = "order";
+    properties.encode(out);
+    out.descriptor(amqp10::descriptor::value);
+    out.datum(Datum::list({Datum::string("a list"), Datum::boolean(true)}));
+    const auto read = amqp10::read_published(bytes);
+    CHECK(read.has_value());
+    engine::Publish command;
+    command.channel = {channel_};
+    command.message = make_message(exchange, key, read->properties, read->body, read->head);
+    do_now(std::move(command));
+}
+
+// One is annotated and dies for a reason that was given, another one is annotated and stays.
+void GoldenVhost::settle_with_details() {
+    auto* const annotated = new engine::OutcomeDetails;
+    annotated->annotations = {{"x-opt-why", "\xa1\x05later", Value::string("later")},
+                              {"x-opt-list", "\x45", Value::nothing()}};
+    const auto annotations = Ref<const engine::OutcomeDetails>::adopt(annotated);
+    auto* const explained = new engine::OutcomeDetails;
+    explained->error = DeathError{"shop:closed", "the shop is closed"};
+    get_and_settle("quorum", {OutcomeKind::released, false}, annotations);
+    get_and_settle("quorum", {OutcomeKind::rejected, true},
+                   Ref<const engine::OutcomeDetails>::adopt(explained));
+    get_and_settle("quorum", {OutcomeKind::released, false}, annotations);
 }
 
 }  // namespace revenant::golden

@@ -45,7 +45,10 @@ class GoldenVhost final : private engine::EffectSink {
               engine::DestinationKind kind = engine::DestinationKind::queue);
     void publish(std::string exchange, std::string key, std::string_view body,
                  std::string_view properties);
-    void get_and_settle(const std::string& queue, engine::Outcome outcome);
+    void get_and_settle(const std::string& queue, engine::Outcome outcome,
+                        Ref<const engine::OutcomeDetails> details = {});
+    void publish_of_amqp10(std::string exchange, std::string key);
+    void settle_with_details();
     void reject_in_a_passing_queue();
     void set_policy(engine::PolicyScope scope, engine::Policy policy);
 

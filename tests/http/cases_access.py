@@ -1,5 +1,6 @@
 """Users, permissions and who may do what."""
-from world import case, contains, equal
+import pika
+from world import Mismatch, case, contains, equal
 
 NO_VHOST = "User not authorised to access virtual host"
 
@@ -119,3 +120,30 @@ def limits_are_set_and_hold(world):
     world.put("/user-limits/guest/max-channels", {"value": 5}, status=204)
     equal(world.get("/user-limits/guest"), [{"user": "guest", "value": {"max-channels": 5}}])
     world.delete("/user-limits/guest/max-channels")
+
+
+@case
+def a_user_opens_as_many_channels_as_he_may(world):  # amqp091 5.2
+    world.put("/users/channels", {"password": "p", "tags": ""})
+    world.put("/permissions/%2F/channels", {"configure": "", "write": "", "read": ""})
+    world.put("/user-limits/channels/max-channels", {"value": 2}, status=204)
+    first, second = (world.amqp(user="channels", password="p") for _ in range(2))
+    with world.amqp() as other:
+        opened = [first.channel(), second.channel()]
+        other.channel()
+        try:
+            second.channel()
+            raise Mismatch("one channel too many was opened")
+        except pika.exceptions.ConnectionClosedByBroker as closed:
+            equal((closed.reply_code, closed.reply_text), (
+                530, "NOT_ALLOWED - number of channels opened for user 'channels' has reached the maximum allowed user "
+                     "limit of 2"))
+        # The connection that asked for too much has taken its channel with it; one that is closed makes room, too.
+        world.eventually(lambda: len(world.get("/channels")) == 2, "the channel is gone")
+        first.channel()
+        opened[0].close()
+        first.channel()
+    world.delete("/user-limits/channels/max-channels")
+    first.channel()
+    first.close()
+    world.delete("/users/channels")

@@ -82,8 +82,7 @@ def wrong_messages_are_refused_by_what_is_wrong(world):
             ({}, "[{key_missing,routing_key},{key_missing,properties},{key_missing,payload},"
                  "{key_missing,payload_encoding}]")):
         equal(publish(world, body, status=400)["reason"], reason)
-    equal(publish(world, message("x"), "nosuch", status=400)["reason"],
-          "404 NOT_FOUND - no exchange 'nosuch' in vhost '/'")
+    equal(publish(world, message("x"), "nosuch", status=404), {"error": "not_found", "reason": "exchange_not_found"})
     world.put("/exchanges/%2F/http3-internal", {"type": "direct", "internal": True})
     contains(publish(world, message("x"), "http3-internal", status=400)["reason"],
              "403 ACCESS_REFUSED - cannot publish to internal exchange")
@@ -177,7 +176,7 @@ def wrong_wishes_to_fetch_are_refused(world):
           "[{key_missing,ackmode},{key_missing,count},{key_missing,encoding}]")
     equal(world.api("POST", path, {"count": 1, "requeue": True, "encoding": "auto"}).json(), [])
     equal(world.api("POST", "/queues/%2F/nosuch/get", whole).json(),
-          {"error": "not_found", "reason": "NOT_FOUND - no queue 'nosuch' in vhost '/'"})
+          {"error": "not_found", "reason": "queue_not_found"})
     equal(world.api("GET", path).status, 405)
     with world.amqp() as connection:
         connection.channel().queue_declare("http8-own", exclusive=True)

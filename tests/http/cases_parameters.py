@@ -85,9 +85,14 @@ def parameters_are_for_policymakers(world):
     equal(world.get("/parameters", user=policymaker), [])
     equal(refused(world, "GET", "/parameters/vhost-limits/params", user=policymaker), (401, OBJECT))
     world.put("/permissions/params/params-policymaker", {"configure": "", "write": "", "read": ""})
-    world.put("/parameters/vhost-limits/params/limits", {"value": {"max-queues": 1}}, user=policymaker)
-    equal(refused(world, "PUT", "/parameters/operator_policy/params/x", {"value": {"pattern": "a", "definition": {}}},
-                  user=policymaker), (401, "Not administrator user"))
+    world.put("/parameters/vhost-limits/params/limits", {"value": {"max-queues": 1}})
+    equal(world.get("/parameters/vhost-limits/params/limits", user=policymaker)["value"], {"max-queues": 1})
+    for path, body in (("vhost-limits/params/limits", {"value": {"max-queues": 2}}),
+                       ("operator_policy/params/x", {"value": {"pattern": "a", "definition": {}}})):
+        equal(refused(world, "PUT", "/parameters/" + path, body, user=policymaker), (401, "Not administrator user"))
+    equal(refused(world, "DELETE", "/parameters/vhost-limits/params/limits", user=policymaker),
+          (401, "Not administrator user"))
+    equal(world.get("/vhost-limits/params"), [{"vhost": "params", "value": {"max-queues": 1}}])
     world.put("/global-parameters/x", {"value": {"a": [1]}}, user=policymaker)
     equal(world.get("/global-parameters/x", user=policymaker), {"name": "x", "value": {"a": [1]}})
     world.delete("/global-parameters/x", user=policymaker)

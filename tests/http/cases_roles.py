@@ -51,6 +51,8 @@ def refusal(role, user):
         "amqp": (inside, REFUSED if administrates else NO_VHOST),
         "pol": (administrates or (makes_policies and inside), NO_OBJECT),
         "pol_all": (makes_policies, NO_OBJECT),
+        # What is below the path is for those who make policies, but limits bind them.
+        "pol_adm": (administrates, NO_ADMINISTRATOR if makes_policies and inside else NO_OBJECT),
         "mon": (sees, NO_MONITOR),
         "adm": (administrates, NO_ADMINISTRATOR),
         "own": (own or sees, NO_OBJECT),
@@ -259,7 +261,9 @@ def roles_are_not_gained_by_what_may_be_written(world):
                     ("PUT", f"/permissions/%2F/{user}", EVERYTHING), ("POST", "/definitions", {"users": []}),
                     ("POST", "/definitions/roles", {"policies": []}), ("PUT", "/vhosts/new", None),
                     ("PUT", "/parameters/operator_policy/roles/p", {"value": {"pattern": "", "definition": {"max-length": 1}}}),
-                    ("DELETE", "/parameters/operator_policy/roles/policy", None)):
+                    ("DELETE", "/parameters/operator_policy/roles/policy", None),
+                    ("PUT", "/parameters/vhost-limits/roles/limits", {"value": {}}),
+                    ("DELETE", "/parameters/vhost-limits/roles/limits", None)):
                 answer = world.api(method, path, body, user=user + ":p")
                 equal(answer.status, 401, f"{method} {path} as {user}")
         equal(stage.definitions_now(), stage.definitions)

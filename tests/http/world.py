@@ -6,34 +6,14 @@ import os
 import re
 import socket
 import subprocess
-import time
 import urllib.parse
 
 import pika
 from places import RabbitMQWithManagement
+from promises import CASES, Mismatch, case, contains, equal, eventually  # noqa: F401
 
 SECONDS_MAX = 20
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CASES = []
-
-
-class Mismatch(Exception):
-    """A promise does not hold."""
-
-
-def case(function):
-    CASES.append(function)
-    return function
-
-
-def equal(found, wanted, what=""):
-    if found != wanted:
-        raise Mismatch(f"{what + ': ' if what else ''}found {found!r}, wanted {wanted!r}")
-
-
-def contains(found, part, what=""):
-    if part not in found:
-        raise Mismatch(f"{what + ': ' if what else ''}{part!r} is not in {found!r}")
 
 
 def quote(name):
@@ -93,6 +73,8 @@ class Asked:
 
 
 class World(Asked):
+    eventually = staticmethod(eventually)
+
     def __init__(self, broker, ctl):
         super().__init__(broker)
         self.ctl_program = ctl
@@ -164,16 +146,6 @@ class World(Asked):
     def ctl_json(self, *arguments, **options):
         return json.loads(self.ctl(*arguments, "--formatter", "json", **options).stdout)
 
-    # --- waiting ---
-
-    @staticmethod
-    def eventually(condition, what):
-        """What is sent over AMQP without an answer is seen a moment later over HTTP."""
-        end = time.monotonic() + SECONDS_MAX
-        while not condition():
-            if time.monotonic() > end:
-                raise Mismatch(f"not within {SECONDS_MAX} s: {what}")
-            time.sleep(0.01)
 
 
 def read_to_end(peer):

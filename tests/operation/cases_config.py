@@ -124,6 +124,100 @@ auth_mechanisms.2 = PLAIN
 
 
 @case
+def config_of_statistics_and_restrictions_takes_effect(world):
+    text = """management.disable_stats = true
+management.enable_queue_totals = true
+management.rates_mode = none
+management.restrictions.operator_policy_changes.disabled = true
+cluster_tags.region = eu
+node_tags.rack = 7
+"""
+    with world.directory() as directory, world.broker(directory, text) as broker:
+        equal(broker.send("PUT", "/api/queues/%2F/q", {})[0], 201)
+        overview = broker.json("/api/overview")
+        told = {"disable_stats": True, "enable_queue_totals": True, "rates_mode": "none", "cluster_tags": {"region": "eu"},
+                "node_tags": {"rack": "7"}, "is_op_policy_updating_enabled": False}
+        equal({name: overview[name] for name in told}, told)
+        lacks(overview, "churn_rates")
+        queue, = broker.json("/api/queues")
+        equal(sorted(queue), ["arguments", "auto_delete", "durable", "exclusive", "messages", "messages_ready",
+                              "messages_unacknowledged", "name", "node", "state", "type", "vhost"])
+        path = "/api/operator-policies/%2F/p"
+        equal(broker.send("PUT", path, {"pattern": "", "definition": {"max-length": 1}}), (405, b""))
+        equal(broker.json("/api/operator-policies"), [])
+
+
+@case
+def config_without_rates_of_messages(world):
+    with world.directory() as directory, world.broker(directory, "management.rates_mode = none\n") as broker:
+        equal(broker.send("PUT", "/api/queues/%2F/q", {})[0], 201)
+        message = {"properties": {}, "routing_key": "q", "payload": "x", "payload_encoding": "string"}
+        equal(broker.send("POST", "/api/exchanges/%2F/amq.default/publish", message), (200, b'{"routed":true}'))
+        queue = broker.json("/api/queues/%2F/q")
+        equal((queue["messages"], "messages_details" in queue, "message_stats" in queue), (1, True, False))
+        equal(broker.json("/api/nodes")[0]["rates_mode"], "none")
+
+
+@case
+def config_of_passwords_takes_effect(world):
+    text = """password_hashing_module = rabbit_password_hashing_sha512
+credential_validator.validation_backend = rabbit_credential_validator_min_password_length
+credential_validator.min_length = 12
+"""
+    with world.directory() as directory, world.broker(directory, text) as broker:
+        # The user of the first start is who the configuration says.
+        equal(broker.json("/api/users/guest")["hashing_algorithm"], "rabbit_password_hashing_sha512")
+        status, body = broker.send("PUT", "/api/users/u", {"password": "short", "tags": ""})
+        equal((status, json.loads(body)["reason"]), (400, "minimum required password length is 12"))
+        document = {"users": [{"name": "u", "password": "short", "tags": ""}]}
+        status, body = broker.send("POST", "/api/definitions", document)
+        equal((status, json.loads(body)["reason"]), (400, "user 'u': minimum required password length is 12"))
+        equal(broker.send("PUT", "/api/users/u", {"password": "long enough, really", "tags": "management"})[0], 201)
+        equal(broker.json("/api/whoami", user="u:long enough, really")["name"], "u")
+        equal(broker.json("/api/users/u")["hashing_algorithm"], "rabbit_password_hashing_sha512")
+        # A hash tells nothing of what was hashed.
+        equal(broker.send("PUT", "/api/users/h", {"password_hash": "", "tags": ""})[0], 201)
+
+
+@case
+def config_of_passwords_may_be_a_pattern(world):
+    text = "credential_validator.validation_backend = rabbit_credential_validator_password_regexp\n" \
+           "credential_validator.regexp = ^(?=.*[0-9]).{4}\n"
+    with world.directory() as directory, world.broker(directory, text) as broker:
+        status, body = broker.send("PUT", "/api/users/u", {"password": "letters", "tags": ""})
+        equal((status, json.loads(body)["reason"]),
+              (400, "provided password does not match the validator regular expression"))
+        equal(broker.send("PUT", "/api/users/u", {"password": "letters1", "tags": ""})[0], 201)
+    world.check("credential_validator.validation_backend = mine\ncredential_validator.regexp = (\n", status=1)
+
+
+@case
+def config_limits_the_channels_of_a_node(world):
+    with world.directory() as directory, world.broker(directory, "channel_max_per_node = 3\n") as broker:
+        connections = [connect(broker) for _ in range(3)]
+        channels = [connections[i].channel() for i in (0, 0, 1)]
+        reason = refused_channel(connections[1])
+        equal(reason, "NOT_ALLOWED - number of channels opened on node 'revenant@localhost' has reached the maximum "
+                      "allowed limit of (3)")
+        # The refusal has ended that connection and its channel; a channel that is closed makes room as well.
+        eventually(lambda: len(broker.json("/api/channels")) == 2, "the channel is gone")
+        connections[2].channel()
+        channels[0].close()
+        connections[2].channel()
+        equal(refused_channel(connections[2]), reason)
+        connections[0].close()
+
+
+def refused_channel(connection):
+    try:
+        connection.channel()
+    except pika.exceptions.ConnectionClosedByBroker as closed:
+        equal(closed.reply_code, 530)
+        return closed.reply_text
+    raise Mismatch("the channel was opened")
+
+
+@case
 def config_of_the_first_start_is_not_forced_on_later_ones(world):
     with world.directory() as directory:
         with world.broker(directory, PORTS + "default_user = one\ndefault_pass = p\n", options=()) as broker:

@@ -8,7 +8,7 @@ import time
 
 import pika
 
-from world import Mismatch, Skipped, case, contains, equal, lacks
+from world import Mismatch, Skipped, case, contains, equal, eventually, lacks
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 from brokers import BrokerError, RabbitMQ  # noqa: E402
@@ -33,6 +33,13 @@ class Node:
     def json(self, *arguments, **options):
         return json.loads(self.ctl(*arguments, "--formatter", "json", **options).stdout)
 
+    def shell(self, line):
+        """As it is typed: the shell sees every quote."""
+        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX, check=False,
+                              env={"PATH": self.directory + ":" + os.environ["PATH"], "REVENANT_URL": self.url})
+        equal(done.returncode, 0, f"{line}: {done.stdout}{done.stderr}")
+        return done.stdout
+
     def has(self, path):
         """Whether this version of the node answers there at all."""
         return self.broker.get("/api" + path)[0] == 200
@@ -49,10 +56,32 @@ def with_node(function):
     return case(run)
 
 
+# As RabbitMQ's documentation tells people to type it.
+POLICY_LINE = """rabbitmqctl set_policy DLX ".*" '{"dead-letter-exchange":"my-dlx"}' --apply-to queues"""
+LOOK_AHEAD_LINE = r"""rabbitmqctl set_policy not-amq '^(?!amq\.).*' '{"max-length":5}' --priority 1"""
+
+
+@with_node
+def ctl_takes_the_lines_of_the_documentation(node):
+    node.shell(POLICY_LINE)
+    with node.amqp() as connection:
+        channel = connection.channel()
+        channel.exchange_declare("my-dlx", "fanout")
+        for name in ("orders", "dead"):
+            channel.queue_declare(name)
+        channel.queue_bind("dead", "my-dlx")
+        channel.basic_publish("", "orders", b"x")
+        method, _, _ = channel.basic_get("orders")
+        channel.basic_reject(method.delivery_tag, requeue=False)
+        eventually(lambda: channel.queue_declare("dead", passive=True).method.message_count == 1, "the letter is there")
+        _, properties, _ = channel.basic_get("dead", auto_ack=True)
+        equal(properties.headers["x-death"][0]["queue"], "orders")
+
+
 @with_node
 def ctl_patterns_may_look_ahead(node):
-    node.ctl("set_policy", "DLX", ".*", '{"dead-letter-exchange":"my-dlx"}', "--apply-to", "queues")
-    node.ctl("set_policy", "not-amq", r"^(?!amq\.).*", '{"max-length":5}', "--priority", "1")
+    node.shell(POLICY_LINE)
+    node.shell(LOOK_AHEAD_LINE)
     connection = node.amqp()
     channel = connection.channel()
     channel.queue_declare("orders")

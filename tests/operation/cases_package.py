@@ -151,6 +151,7 @@ def bootstrap(tree, path):
         return False
     shutil.copy(path, os.path.join(tree, "tmp", "revenant.deb"))
     run(*inside(tree), "apt-get", "install", "-y", "--no-install-recommends", "/tmp/revenant.deb")
+    print("        by apt in a Debian that debootstrap made")
     return True
 
 

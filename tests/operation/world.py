@@ -10,44 +10,7 @@ import subprocess
 import tempfile
 import time
 
-SECONDS_MAX = 30
-CASES = []
-
-
-class Mismatch(Exception):
-    """A promise does not hold."""
-
-
-class Skipped(Exception):
-    """This machine does not allow it."""
-
-
-def case(function):
-    CASES.append(function)
-    return function
-
-
-def equal(found, wanted, what=""):
-    if found != wanted:
-        raise Mismatch(f"{what + ': ' if what else ''}found {found!r}, wanted {wanted!r}")
-
-
-def contains(found, part, what=""):
-    if part not in found:
-        raise Mismatch(f"{what + ': ' if what else ''}{part!r} is not in {found!r}")
-
-
-def lacks(found, part):
-    if part in found:
-        raise Mismatch(f"{part!r} is in {found!r}")
-
-
-def eventually(condition, what):
-    end = time.monotonic() + SECONDS_MAX
-    while not condition():
-        if time.monotonic() > end:
-            raise Mismatch(f"not within {SECONDS_MAX} s: {what}")
-        time.sleep(0.02)
+from promises import CASES, SECONDS_MAX, Mismatch, Skipped, case, contains, equal, eventually, lacks  # noqa: F401
 
 
 class Broker:
@@ -93,10 +56,14 @@ class Broker:
         self.process.send_signal(signal.SIGHUP)
 
     def get(self, path, port="http", user="guest:guest"):
+        return self.send("GET", path, port=port, user=user)
+
+    def send(self, method, path, body=None, port="http", user="guest:guest"):
+        """Status and body of the answer; what is sent is JSON."""
         connection = http.client.HTTPConnection("127.0.0.1", self.ports[port], timeout=SECONDS_MAX)
         try:
-            connection.request("GET", path,
-                               headers={"Authorization": "Basic " + base64.b64encode(user.encode()).decode()})
+            connection.request(method, path, None if body is None else json.dumps(body),
+                               {"Authorization": "Basic " + base64.b64encode(user.encode()).decode()})
             response = connection.getresponse()
             return response.status, response.read()
         finally:

@@ -17,9 +17,10 @@ using ::testing::Contains;
 class ForeignMessages : public testing::Test {
   protected:
     ForeignMessages() {
-        peer_.log_in();
+        peer_.connect();
         channel_.open();
         channel_.declare("q");
+        world_.engine().handle(engine::OpenConnection{ConnectionId{900}, "guest"}, world_.now());
         world_.engine().handle(engine::OpenChannel{ConnectionId{900}, ChannelId{900}},
                                world_.now());
     }

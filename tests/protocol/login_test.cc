@@ -73,7 +73,7 @@ TEST_P(ProtocolLogin, AnyOtherAmqplainIsDropped) {
 TEST_P(ProtocolLogin, AnonymousIsTheConfiguredUser) {
     Peer& somebody = answer_start("ANONYMOUS", "");
     somebody.expect<ConnectionTune>();
-    EXPECT_EQ(somebody.wire().connection().user(), "guest");
+    EXPECT_EQ(somebody.wire().connection091().user(), "guest");
 }
 
 // amqp091 2.12, 3.4: EXTERNAL needs a certificate, and so a socket with TLS; here it is not

@@ -33,6 +33,13 @@
 namespace revenant::amqp091 {
 
 using engine::Argument;
+using protocol::Carry;
+using protocol::Connect;
+using protocol::Distance;
+using protocol::Feed;
+using protocol::Step;
+using protocol::Wire;
+using protocol::World;
 
 // Where a test stands, for failures found on its behalf.
 struct Where {

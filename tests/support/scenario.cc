@@ -224,7 +224,8 @@ std::uint64_t ScenarioChannel::publish(std::string_view routing_key, std::string
                     options.mandatory,
                     options.confirm ? ++last_publish_ : 0,
                     options.refusal_if_topic,
-                    options.refusal};
+                    options.refusal,
+                    options.tell_refusal};
     const std::uint64_t sequence = command.confirm_sequence;
     answers_.clear();
     scenario_.handle(std::move(command));
@@ -241,8 +242,29 @@ std::uint32_t ScenarioChannel::consume(std::string queue, ConsumeOptions options
     if (!options.reply_name.empty()) reply_consumer_ = consumer;
     starting_consumer_ = consumer;
     ask(Consume{id_, consumer, std::move(queue), line("tag", consumer), options.no_ack,
-                options.exclusive, std::move(options.arguments), std::move(options.reply_name)});
+                options.exclusive, std::move(options.arguments), std::move(options.reply_name),
+                options.credited});
     return consumer;
+}
+
+void ScenarioChannel::set_credit(std::uint32_t consumer, std::uint64_t until,
+                                 CreditOptions options) {
+    scenario_.handle(SetCredit{id_, consumer, until, options.drain, options.echo});
+}
+
+void ScenarioChannel::check_target(std::string exchange, std::string queue) {
+    ask(CheckTarget{id_, std::move(exchange), std::move(queue)});
+}
+
+QueueDescription ScenarioChannel::describe_queue(std::string name) {
+    ask(DescribeQueue{id_, std::move(name)});
+    return answer<QueueDescription>();
+}
+
+std::vector<BindingDescription> ScenarioChannel::list_bindings(ListBindings question) {
+    question.channel = id_;
+    ask(std::move(question));
+    return answer<BindingsAnswer>().bindings;
 }
 
 void ScenarioChannel::cancel(std::uint32_t consumer) {
@@ -274,6 +296,11 @@ void ScenarioChannel::settle(std::uint64_t tag, Outcome outcome, bool multiple) 
     EXPECT_TRUE(answers_.empty()) << "a settlement is not answered";
 }
 
+void ScenarioChannel::settle(std::uint64_t tag, Outcome outcome, const OutcomeDetails& details) {
+    scenario_.handle(Settle{
+        id_, {tag}, false, outcome, Ref<const OutcomeDetails>::adopt(new OutcomeDetails(details))});
+}
+
 void ScenarioChannel::set_policy(Policy policy, PolicyScope scope) {
     ask(SetPolicy{id_, scope, std::move(policy)});
 }
@@ -293,6 +320,19 @@ void ScenarioChannel::rollback() { ask(Rollback{id_}); }
 void ScenarioChannel::close() {
     ask(CloseChannel{id_});
     open_ = false;
+}
+
+void ScenarioChannel::detach() {
+    ask(CloseChannel{id_, /*detached=*/true});
+    open_ = false;
+}
+
+std::vector<std::string> ScenarioChannel::take_credit_states() {
+    return std::exchange(credit_states_, {});
+}
+
+std::vector<PublishRefused> ScenarioChannel::take_publish_refusals() {
+    return std::exchange(publish_refusals_, {});
 }
 
 std::vector<Delivery> ScenarioChannel::take_deliveries() { return std::exchange(deliveries_, {}); }
@@ -477,8 +517,8 @@ void Scenario::on(Deliver&& effect) {
     to.transcript_.push_back(line(effect.redelivered ? "redeliver" : "deliver", effect.consumer) +
                              ' ' + std::string(effect.message->body()));
     to.deliveries_.push_back({effect.consumer, effect.delivery.value, effect.redelivered, 0,
-                              std::move(effect.message), std::move(effect.envelope),
-                              effect.counts});
+                              std::move(effect.message), std::move(effect.envelope), effect.counts,
+                              effect.failed_deliveries});
 }
 
 void Scenario::on(Confirm&& effect) {
@@ -492,6 +532,23 @@ void Scenario::on(ReturnUnroutable&& effect) {
     ScenarioChannel& to = channel(effect.channel);
     to.returns_.emplace_back(effect.message->body());
     to.transcript_.push_back("return " + to.returns_.back());
+}
+
+void Scenario::on(PublishRefused&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    // No confirm follows unless a queue is full.
+    if (effect.full_queue.empty() && effect.sequence != 0) to.last_confirm_ = effect.sequence;
+    to.publish_refusals_.push_back(std::move(effect));
+}
+
+void Scenario::on(CreditState&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    std::string told = line("credit", effect.consumer) + " delivered " +
+                       std::to_string(effect.delivered) + " until " + std::to_string(effect.until) +
+                       " available " + std::to_string(effect.available) +
+                       (effect.drained ? " drained" : "");
+    to.transcript_.push_back(told);
+    to.credit_states_.push_back(std::move(told));
 }
 
 void Scenario::on(Done&& effect) {

@@ -80,12 +80,18 @@ struct PublishOptions {
     bool confirm = false;
     std::optional<Refusal> refusal_if_topic;
     std::optional<Refusal> refusal;
+    bool tell_refusal = false;
 };
 struct ConsumeOptions {
     bool no_ack = false;
     bool exclusive = false;
     Table arguments;
     std::string reply_name;
+    bool credited = false;
+};
+struct CreditOptions {
+    bool drain = false;
+    bool echo = false;
 };
 
 // The message a test publishes; its properties are in a dialect of the tests' own.
@@ -103,6 +109,7 @@ struct Delivery {
     MessageRef message;
     EnvelopeRef envelope;
     ShownCounts counts;
+    std::uint32_t failed_deliveries = 0;  // not told by basic.get
 
     std::string body() const { return std::string(message->body()); }
     // As a consumer is shown them (DL-67).
@@ -141,7 +148,13 @@ class ScenarioChannel {
     std::optional<Delivery> get(std::string queue, bool no_ack = false);
     void qos(std::uint16_t prefetch_count, bool global = false);
 
+    void set_credit(std::uint32_t consumer, std::uint64_t until, CreditOptions options = {});
+    void check_target(std::string exchange, std::string queue = "");
+    QueueDescription describe_queue(std::string name);
+    std::vector<BindingDescription> list_bindings(ListBindings question);
+
     void settle(std::uint64_t tag, Outcome outcome, bool multiple = false);
+    void settle(std::uint64_t tag, Outcome outcome, const OutcomeDetails& details);
     void ack(std::uint64_t tag) { settle(tag, {OutcomeKind::accepted}); }
     void ack_up_to(std::uint64_t tag) { settle(tag, {OutcomeKind::accepted}, true); }
     // basic.nack and basic.reject without requeue; only the latter counts as a failure (DL-150).
@@ -161,6 +174,7 @@ class ScenarioChannel {
     void commit();
     void rollback();
     void close();
+    void detach();  // as a link of AMQP 1.0
 
     // --- what came back, each told once ---
     std::vector<Delivery> take_deliveries();
@@ -169,6 +183,9 @@ class ScenarioChannel {
     std::vector<Confirm> take_confirms();
     std::vector<std::string> take_returns();  // their bodies
     std::vector<std::uint32_t> take_cancelled();
+    // "1 delivered 2 until 5 available 0", and "drained" where it is.
+    std::vector<std::string> take_credit_states();
+    std::vector<PublishRefused> take_publish_refusals();
     // Everything in order: "deliver 1 a", "redeliver 1 a", "ack 1", "nack 2", "return a",
     // "cancel 1", "done".
     std::vector<std::string> take_transcript();
@@ -209,6 +226,8 @@ class ScenarioChannel {
     std::vector<Confirm> confirms_;
     std::vector<std::string> returns_;
     std::vector<std::uint32_t> cancelled_;
+    std::vector<std::string> credit_states_;
+    std::vector<PublishRefused> publish_refusals_;
     std::vector<std::string> transcript_;
 };
 
@@ -284,6 +303,8 @@ class Scenario : private EffectSink, private Recorder {
     void on(Deliver&& effect);
     void on(Confirm&& effect);
     void on(ReturnUnroutable&& effect);
+    void on(PublishRefused&& effect);
+    void on(CreditState&& effect);
     void on(Done&& effect);
     void on(Refuse&& effect);
     void on(CancelConsumer&& effect);

@@ -1,16 +1,13 @@
 #include "tests/support/world.h"
 
+#include "amqp10/connection.h"
 #include "base/check.h"
 #include "engine/describe.h"
 
 #include <algorithm>
 #include <array>
 
-namespace revenant::amqp091 {
-
-using protocol::VhostElsewhere;
-using protocol::VhostOpened;
-using protocol::VhostRefused;
+namespace revenant::protocol {
 
 // ------------------------------------------------------------------------------------- wires
 
@@ -48,8 +45,18 @@ Wire::Wire(World& world, const Connect& options)
     : world_(world),
       distance_(options.distance),
       place_(options.place),
-      connection_(std::make_unique<Connection>(world.settings(), *this, world.now())) {
+      protocol_(options.protocol) {
+    if (protocol_ == Protocol::amqp10) {
+        connection_ = std::make_unique<amqp10::Connection>(world.settings(), *this, world.now());
+    } else {
+        connection_ = std::make_unique<amqp091::Connection>(world.settings(), *this, world.now());
+    }
     connection_->set_alarm(world.alarm_);
+}
+
+amqp091::Connection& Wire::connection091() {
+    CHECK(protocol_ == Protocol::amqp091);
+    return static_cast<amqp091::Connection&>(*connection_);
 }
 
 Wire::~Wire() { close(); }
@@ -430,4 +437,4 @@ std::string World::fault_of(Home& home) {
     return {};
 }
 
-}  // namespace revenant::amqp091
+}  // namespace revenant::protocol

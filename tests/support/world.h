@@ -1,16 +1,17 @@
 // World: everything below the sockets of a broker, in one thread and without a socket: engines,
-// users, the clock, and wires that carry bytes to real amqp091::Connections. Tests and fuzzers play
-// the clients. What happens is decided by the steps alone, so that a run can be taken down and
-// repeated, cut into other pieces.
+// users, the clock, and wires that carry bytes to real connections of either protocol. Tests and
+// fuzzers play the clients. What happens is decided by the steps alone, so that a run can be taken
+// down and repeated, cut into other pieces.
 //
 // A near wire calls its engine at once. A far one sends letters: commands and effects lie on the
 // way until somebody carries them, as between two reactors.
 #pragma once
 
 #include "amqp091/connection.h"
-#include "protocol/host.h"
 #include "catalog/catalog.h"
 #include "engine/engine.h"
+#include "protocol/connection.h"
+#include "protocol/host.h"
 
 #include <cstdint>
 #include <deque>
@@ -23,13 +24,16 @@
 #include <variant>
 #include <vector>
 
-namespace revenant::amqp091 {
+namespace revenant::protocol {
 
 enum class Distance : std::uint8_t { near, far };
 inline const char* distance_text(Distance distance) {
     return distance == Distance::near ? "near" : "far";
 }
 inline void PrintTo(Distance distance, std::ostream* out) { *out << distance_text(distance); }
+
+// What the client of a wire speaks.
+enum class Protocol : std::uint8_t { amqp091, amqp10 };
 
 class World;
 
@@ -38,6 +42,7 @@ class World;
 struct Connect {
     Distance distance = Distance::near;
     PeerPlace place = PeerPlace::loopback;
+    Protocol protocol = Protocol::amqp091;
 };
 struct Feed {
     std::size_t wire = 0;
@@ -83,7 +88,10 @@ class Wire final : public Host {
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
 
+    Protocol protocol() const { return protocol_; }
     Connection& connection() { return *connection_; }
+    // Of a client that speaks 0-9-1.
+    amqp091::Connection& connection091();
     // Everything the client has received.
     const std::string& received() const { return received_; }
     const std::vector<std::string>& notes() const { return notes_; }
@@ -115,6 +123,7 @@ class Wire final : public Host {
     World& world_;
     Distance distance_;
     PeerPlace place_;
+    Protocol protocol_;
     std::string vhost_;
     std::unique_ptr<Port> port_;
     std::uint64_t sink_ = 0;
@@ -211,4 +220,4 @@ class World {
     std::vector<std::unique_ptr<Wire>> wires_;
 };
 
-}  // namespace revenant::amqp091
+}  // namespace revenant::protocol

@@ -1,29 +1,32 @@
-// The npm package rabbitmq-admin, unchanged, against the HTTP API. Called with the port; prints its plan and a
-// line per case, as the programs of tests/clients do.
+// The npm package rabbitmq-admin, unchanged, against the HTTP API. Usage: cases.js HOST PORT HTTP_PORT
 'use strict';
 
 const assert = require('assert');
+const axios = require('axios'); // What the package itself asks with; it has no call for an import.
 const { RabbitAdmin } = require('rabbitmq-admin');
 
-const admin = RabbitAdmin({ rabbitHost: `http://127.0.0.1:${process.argv[2]}` });
-const vhost = 'node/js';
+const address = `http://${process.argv[2]}:${process.argv[4]}`;
+const admin = RabbitAdmin({ rabbitHost: address });
+const vhost = 'clients/rabbitmq_admin';
 
 const cases = {
-  async 'tells what there is'() {
-    assert.match((await admin.getOverview()).rabbitmq_version, /^4\./);
+  async tells_what_there_is() {
+    assert.match((await admin.getOverview()).rabbitmq_version, /^\d+\./);
     assert.strictEqual((await admin.getNodes()).length, 1);
-    assert.strictEqual((await admin.getExtensions()).length, 0);
+    assert(Array.isArray(await admin.getExtensions()));
+    const { name } = await admin.getClusterName();
     await admin.setClusterName('from node');
     assert.deepStrictEqual(await admin.getClusterName(), { name: 'from node' });
+    await admin.setClusterName(name);
   },
-  async 'makes a vhost'() {
+  async makes_a_vhost() {
     assert.strictEqual(await admin.getVhost(vhost), null);
     await admin.createVhost(vhost);
     assert.strictEqual((await admin.getVhost(vhost)).name, vhost);
     assert((await admin.listVhosts()).some((one) => one.name === vhost));
     assert.strictEqual((await admin.getUserPermissions(vhost, 'guest')).read, '.*');
   },
-  async 'declares and binds'() {
+  async declares_and_binds() {
     await admin.createExchange(vhost, { name: 'x', type: 'topic', durable: true });
     await admin.createQueue(vhost, 'q', { durable: true, arguments: { 'x-max-length': 5 } });
     await admin.createBinding({ vhost, source: 'x', destination: 'q', routingKey: 'a.#' });
@@ -34,26 +37,32 @@ const cases = {
     assert.strictEqual((await admin.getQueueBindings(vhost, 'q')).length, 2);
     assert.strictEqual((await admin.getSourceExchangeBindings(vhost, 'x')).length, 1);
   },
-  async 'lists by pages'() {
+  async lists_by_pages() {
     const page = await admin.getQueues(vhost, { page: 1, pageSize: 1, name: 'q' });
     assert.deepStrictEqual([page.total_count, page.items.length, page.items[0].name], [1, 1, 'q']);
     assert((await admin.getExchanges(vhost, { name: '^amq', useRegex: true })).filtered_count >= 6);
-    assert.strictEqual((await admin.getConnections()).item_count, 0);
-    assert.strictEqual((await admin.getChannels()).item_count, 0);
+    assert(Number.isInteger((await admin.getConnections()).item_count));
+    assert(Number.isInteger((await admin.getChannels()).item_count));
     assert.deepStrictEqual(await admin.getConsumers(vhost), []);
   },
-  async 'publishes and gets'() {
+  async publishes_and_gets() {
     const message = { properties: { headers: { n: 1 } }, routing_key: 'a.b', payload: 'gr\u00fc\u00dfe', payload_encoding: 'string' };
     assert.deepStrictEqual(await admin.publishToExchange(vhost, 'x', message), { routed: true });
     const [got] = await admin.getMessages(vhost, 'q', { ackMode: 'ack_requeue_false', ackmode: 'ack_requeue_false', count: 1, encoding: 'auto' });
     assert.deepStrictEqual([got.payload, got.properties.headers.n], ['gr\u00fc\u00dfe', 1]);
   },
-  async 'exports'() {
+  async exports_and_imports() {
     const definitions = await admin.getDefinitions(vhost);
     assert.deepStrictEqual(definitions.queues.map((queue) => queue.name), ['q']);
     assert((await admin.getDefinitions()).users.some((user) => user.name === 'guest'));
+    await admin.deleteQueue(vhost, 'q', { ifEmpty: true });
+    const answer = await axios.post(`${address}/api/definitions/${encodeURIComponent(vhost)}`, definitions,
+      { auth: { username: 'guest', password: 'guest' } });
+    assert.strictEqual(answer.status, 204);
+    assert.strictEqual((await admin.getQueue(vhost, 'q')).arguments['x-max-length'], 5);
+    assert.strictEqual((await admin.getQueueBindings(vhost, 'q')).length, 2);
   },
-  async 'deletes'() {
+  async deletes() {
     await admin.deleteBinding({ vhost, source: 'x', destination: 'q', props: 'a.%23' });
     await admin.deleteQueue(vhost, 'q', { ifEmpty: true });
     await admin.deleteExchange(vhost, 'x');
@@ -65,6 +74,7 @@ const cases = {
 
 async function main() {
   console.log(`1..${Object.keys(cases).length}`);
+  if (await admin.getVhost(vhost)) await admin.deleteVhost(vhost); // A run that was cut short may have left it.
   let failed = 0;
   for (const [name, run] of Object.entries(cases)) {
     try {

@@ -1,0 +1,28 @@
+// PasswordRules: what an operator asks of new passwords, and how they are kept.
+#pragma once
+
+#include "auth/password.h"
+#include "pattern/pattern.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace revenant {
+
+struct PasswordRules {
+    enum class Ask : std::uint8_t { nothing, length, pattern };
+
+    HashAlgorithm algorithm = HashAlgorithm::sha256;
+    Ask ask = Ask::nothing;
+    std::size_t bytes_min = 8;               // if a length is asked for
+    std::shared_ptr<const Pattern> pattern;  // if one is; without, every password matches
+
+    // What is wrong with a new password; nothing if it will do. Without the password itself.
+    std::optional<std::string> fault(std::string_view password) const;
+};
+
+}  // namespace revenant

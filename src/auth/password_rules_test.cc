@@ -1,0 +1,33 @@
+#include "auth/password_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace revenant {
+namespace {
+
+TEST(PasswordRules, AskNothingByDefault) { EXPECT_EQ(PasswordRules{}.fault(""), std::nullopt); }
+
+TEST(PasswordRules, MayAskForALength) {
+    PasswordRules rules;
+    rules.ask = PasswordRules::Ask::length;
+    rules.bytes_min = 4;
+    EXPECT_EQ(rules.fault("four"), std::nullopt);
+    EXPECT_EQ(rules.fault("two"), "minimum required password length is 4");
+}
+
+TEST(PasswordRules, MayAskForAPattern) {
+    PasswordRules rules;
+    rules.ask = PasswordRules::Ask::pattern;
+    EXPECT_EQ(rules.fault("anything"), std::nullopt);
+    auto digit = Pattern::compile("[0-9]");
+    ASSERT_TRUE(digit);
+    rules.pattern = std::make_shared<const Pattern>(std::move(digit).value());
+    EXPECT_EQ(rules.fault("with 1"), std::nullopt);
+    EXPECT_EQ(rules.fault("without"),
+              "provided password does not match the validator regular expression");
+}
+
+}  // namespace
+}  // namespace revenant

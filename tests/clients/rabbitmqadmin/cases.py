@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+"""Debian's rabbitmqadmin, unchanged, as people type it. Usage: cases.py HOST PORT HTTP_PORT"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+import pika
+
+HOST, PORT, HTTP_PORT = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+CASE_SECONDS_MAX = 20
+CASES = []
+PREFIX = "clients.rabbitmqadmin."
+QUEUE, EXCHANGE, VHOST, USER, POLICY = (PREFIX + name for name in ("queue", "exchange", "vhost", "user", "policy"))
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def call(*arguments):
+    return subprocess.run(["/usr/bin/rabbitmqadmin", "-H", HOST, "-P", HTTP_PORT, *arguments], capture_output=True, text=True)
+
+
+def admin(*arguments, status=0):
+    done = call(*arguments)
+    assert done.returncode == status, f"rabbitmqadmin {' '.join(arguments)}: {done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def listed(*arguments):
+    return json.loads(admin("-f", "raw_json", "list", *arguments))
+
+
+def ours(rows, field="name"):
+    return [row for row in rows if str(row[field]).startswith(PREFIX)]
+
+
+def contains(found, part):
+    assert part in found, f"{part!r} is not in {found!r}"
+
+
+def equal(found, wanted):
+    assert found == wanted, f"found {found!r}, wanted {wanted!r}"
+
+
+@case
+def declares_lists_and_deletes():
+    equal(admin("declare", "queue", f"name={QUEUE}", "durable=true", 'arguments={"x-max-length":5}'), "queue declared\n")
+    admin("declare", "exchange", f"name={EXCHANGE}", "type=topic")
+    admin("declare", "binding", f"source={EXCHANGE}", f"destination={QUEUE}", "routing_key=a.#")
+    arguments, = (row["arguments"] for row in ours(listed("queues", "name", "arguments")))
+    equal(arguments["x-max-length"], 5)
+    contains(listed("exchanges", "name", "type"), {"name": EXCHANGE, "type": "topic"})
+    contains(listed("bindings", "source", "properties_key"), {"source": EXCHANGE, "properties_key": "a.%23"})
+    contains(admin("declare", "queue", f"name={QUEUE}", "durable=false", status=1),
+             f"inequivalent arg 'durable' for queue '{QUEUE}' in vhost '/'")
+    equal(admin("purge", "queue", f"name={QUEUE}"), "queue purged\n")
+    admin("delete", "binding", f"source={EXCHANGE}", "destination_type=queue", f"destination={QUEUE}",
+          "properties_key=a.%23")
+    admin("delete", "queue", f"name={QUEUE}")
+    admin("delete", "exchange", f"name={EXCHANGE}")
+    equal(ours(listed("queues", "name")), [])
+    contains(admin("delete", "queue", f"name={QUEUE}", status=1), f"*** Not found: /api/queues/%2F/{QUEUE}")
+
+
+@case
+def manages_users_and_vhosts():
+    admin("declare", "vhost", f"name={VHOST}")
+    admin("declare", "user", f"name={USER}", "password=p", "tags=management")
+    admin("declare", "permission", f"vhost={VHOST}", f"user={USER}", "configure=.*", "write=.*", "read=.*")
+    contains(listed("users", "name", "tags")[0], "tags")
+    contains([row["name"] for row in listed("vhosts")], VHOST)
+    contains(listed("permissions"), {"user": USER, "vhost": VHOST, "configure": ".*", "write": ".*", "read": ".*"})
+    admin("declare", "vhost_limit", f"vhost={VHOST}", "name=max-queues", "value=5")
+    contains(listed("vhost_limits"), {"vhost": VHOST, "value": {"max-queues": 5}})
+    admin("delete", "vhost_limit", f"vhost={VHOST}", "name=max-queues")
+    admin("delete", "user", f"name={USER}")
+    admin("delete", "vhost", f"name={VHOST}")
+    contains(admin("show", "overview"), "rabbitmq_version")
+    equal(len(listed("nodes")), 1)
+
+
+@case
+def knows_policies_and_parameters():
+    pattern = "pattern=^" + QUEUE
+    admin("declare", "policy", f"name={POLICY}", pattern, 'definition={"message-ttl":1000}', "apply-to=queues")
+    admin("declare", "operator_policy", f"name={POLICY}", pattern, 'definition={"max-length":5}', "apply-to=queues",
+          "priority=1")
+    admin("declare", "queue", f"name={QUEUE}")
+    equal(len(ours(listed("policies"))), 1)
+    equal(len(ours(listed("operator_policies"))), 1)
+    equal([row["component"] for row in ours(listed("parameters"))], ["operator_policy"])
+    for kind in ("connections", "channels", "consumers"):
+        listed(kind)
+    shown = re.sub(r"\s+", " ", admin("list", "queues", "name", "durable"))
+    contains(shown, f"| {QUEUE} | True |")
+    for kind, name in (("policy", POLICY), ("operator_policy", POLICY), ("queue", QUEUE)):
+        contains(admin("delete", kind, f"name={name}"), f"{kind} deleted")
+
+
+@case
+def publishes_and_gets():
+    admin("declare", "queue", f"name={QUEUE}")
+    contains(admin("publish", f"routing_key={QUEUE}", "payload=hello"), "Message published\n")
+    contains(admin("publish", f"routing_key={QUEUE}.nosuch", "payload=x"), "Message published but NOT routed")
+    contains(admin("get", f"queue={QUEUE}", "ackmode=ack_requeue_true"), "hello")
+    got, = json.loads(admin("-f", "raw_json", "get", f"queue={QUEUE}", "ackmode=ack_requeue_false"))
+    equal((got["payload"], got["redelivered"]), ("hello", True))
+    admin("publish", f"routing_key={QUEUE}", "payload=x", 'properties={"delivery_mode":2,"headers":{"a":1}}')
+    got, = json.loads(admin("-f", "raw_json", "get", f"queue={QUEUE}", "ackmode=reject_requeue_false", "encoding=base64"))
+    equal((got["payload"], got["properties"]), ("eA==", {"delivery_mode": 2, "headers": {"a": 1}}))
+    admin("delete", "queue", f"name={QUEUE}")
+
+
+@case
+def exports_and_imports():
+    admin("declare", "queue", f"name={QUEUE}", "durable=true")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "definitions.json")
+        for where in ((), ("-V", "/")):
+            contains(admin(*where, "export", path), "Exported definitions")
+            admin("delete", "queue", f"name={QUEUE}")
+            contains(admin(*where, "import", path), "Uploaded definitions")
+            equal([row["durable"] for row in ours(listed("queues", "name", "durable"))], [True])
+    admin("delete", "queue", f"name={QUEUE}")
+
+
+@case
+def closes_connections():
+    connection = pika.BlockingConnection(pika.ConnectionParameters(
+        HOST, PORT, client_properties={"connection_name": PREFIX + "connection"}))
+    name = None
+    while name is None:  # The end of the case is the end of the waiting: statistics come a moment later.
+        name = next((row["name"] for row in listed("connections")
+                     if row.get("client_properties", {}).get("connection_name") == PREFIX + "connection"), None)
+    admin("close", "connection", f"name={name}")
+    try:
+        connection.process_data_events(CASE_SECONDS_MAX)
+    except (pika.exceptions.AMQPError, ValueError) as closed:  # The latter when it learns of its end while it waits.
+        contains(repr(closed), "losed")
+    else:
+        raise AssertionError("the client was not told")
+
+
+def clean_up():
+    """Whatever a case that failed, or a run that was cut short, has left behind."""
+    for kind, name in (("queue", QUEUE), ("exchange", EXCHANGE), ("user", USER), ("vhost", VHOST), ("policy", POLICY),
+                       ("operator_policy", POLICY)):
+        call("delete", kind, f"name={name}")
+
+
+def run(function):
+    try:
+        clean_up()
+        signal.alarm(CASE_SECONDS_MAX)
+        function()
+        print(f"ok {function.__name__}", flush=True)
+        return True
+    except Exception as error:
+        traceback.print_exc()
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        print(f"not ok {function.__name__}: {error!r} in line {where.lineno}: {where.line}", flush=True)
+        return False
+    finally:
+        signal.alarm(0)
+
+
+def give_up(*_):
+    raise TimeoutError(f"no end after {CASE_SECONDS_MAX} s")
+
+
+signal.signal(signal.SIGALRM, give_up)
+print(f"1..{len(CASES)}")
+passed = [run(function) for function in CASES]
+clean_up()
+sys.exit(0 if all(passed) else 1)

@@ -1,0 +1,412 @@
+// Links: addresses, attach and its refusals, detach (amqp10, sections 4 and 5).
+#include "amqp10/raw_fields.h"
+#include "tests/support/peer10.h"
+
+namespace revenant::amqp10 {
+namespace {
+
+using namespace std::string_literals;
+
+class Link10 : public Wire10Test {
+  protected:
+    void expect_bad_target(std::optional<std::string> address, std::string_view text,
+                           Where where = Where::here()) {
+        session().send_attach_sender(0, std::move(address));
+        session().expect_refused_attach(0, "amqp:invalid-field",
+                                        "Attach refused: " + std::string(text), where);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Wire, Link10, testing::Values(Distance::near, Distance::far),
+                         distance_name);
+
+std::string text_in(Raw field) {
+    TypeReader in(field);
+    return text_of(in.datum());
+}
+
+// amqp10 5.2
+TEST_P(Link10, ASendersAttachIsEchoed) {
+    declare("q");
+    const std::string source = source_of("mine");
+    const std::string target = target_of("/queues/q");
+    session().send(Attach{.name = "the name",
+                          .handle = 4,
+                          .role = false,
+                          .snd_settle_mode = unsettled_mode,
+                          .source = source,
+                          .target = target,
+                          .initial_delivery_count = 77,
+                          .max_message_size = 5});
+    const auto attach = session().expect<Attach>();
+    EXPECT_EQ(attach.name, "the name");
+    EXPECT_EQ(attach.handle, 4U);
+    EXPECT_TRUE(attach.role);
+    EXPECT_EQ(attach.snd_settle_mode, unsettled_mode);
+    EXPECT_EQ(attach.rcv_settle_mode, 0U);
+    EXPECT_EQ(attach.source, source);
+    EXPECT_EQ(attach.target, target);
+    EXPECT_EQ(attach.max_message_size, 16777216U);
+    const auto flow = session().expect<Flow>();
+    EXPECT_EQ(flow.handle, 4U);
+    EXPECT_EQ(flow.delivery_count, 77U);
+    EXPECT_EQ(flow.link_credit, 170U);
+}
+
+// amqp10 5.3, DL-207
+TEST_P(Link10, AReceiversAttachTellsWhatTheQueueDoes) {
+    declare("q");
+    Source asked;
+    const std::string address = encoded(Datum::string("/queues/q"));
+    const std::string filter = encoded(
+        Datum::map({{Datum::symbol("rabbitmq:stream-offset-spec"), Datum::string("first")}}));
+    asked.address = address;
+    asked.filter = filter;
+    const std::string source = encoded(asked);
+    const std::string target = target_of("mine");
+    session().send(Attach{.name = "n",
+                          .handle = 0,
+                          .role = true,
+                          .snd_settle_mode = mixed_mode,
+                          .source = source,
+                          .target = target,
+                          .max_message_size = 1000});
+    const auto attach = session().expect<Attach>();
+    EXPECT_FALSE(attach.role);
+    EXPECT_EQ(attach.initial_delivery_count, 0U);
+    EXPECT_EQ(attach.snd_settle_mode, unsettled_mode);
+    EXPECT_EQ(attach.max_message_size, 1000U);
+    EXPECT_EQ(attach.target, target);
+    const auto given = composite_in<Source>(attach.source).value();
+    EXPECT_EQ(string_of(given.address), "/queues/q");
+    EXPECT_EQ(given.distribution_mode, "move");
+    EXPECT_TRUE(is_absent(given.filter));
+    EXPECT_EQ(descriptor_in(given.default_outcome), Released::descriptor_code);
+    EXPECT_EQ(text_in(given.outcomes),
+              "array['amqp:accepted:list', 'amqp:rejected:list', 'amqp:released:list', "
+              "'amqp:modified:list']");
+}
+
+// amqp10 5.3, B.1
+TEST_P(Link10, OutcomesAreThoseThatWereAskedFor) {
+    declare("q");
+    Source asked;
+    const std::string address = encoded(Datum::string("/queues/q"));
+    asked.address = address;
+    std::uint32_t handle = 0;
+    for (const auto& [wanted, given] : std::vector<std::pair<Datum, std::string>>{
+             {Datum::symbol("amqp:accepted:list"), "array['amqp:accepted:list']"},
+             {Datum::array({Datum::symbol("amqp:modified:list"), Datum::symbol("odd"),
+                            Datum::symbol("amqp:accepted:list")}),
+              "array['amqp:accepted:list', 'amqp:modified:list']"}}) {
+        const std::string outcomes = encoded(wanted);
+        asked.outcomes = outcomes;
+        const std::string source = encoded(asked);
+        session().send(Attach{.name = "n", .handle = handle++, .role = true, .source = source});
+        const auto attach = session().expect<Attach>();
+        EXPECT_EQ(text_in(composite_in<Source>(attach.source)->outcomes), given);
+    }
+}
+
+// amqp10 4.3, C.4
+TEST_P(Link10, WhatIsNotThereRefusesTheLinkOnly) {
+    session().send_attach_sender(0, "/queues/none");
+    session().expect_refused_attach(0, "amqp:not-found", "no queue 'none' in vhost '/'");
+    session().send_attach_receiver(1, "/queues/none");
+    session().expect_refused_attach(1, "amqp:not-found", "no queue 'none' in vhost '/'");
+    session().send_attach_sender(2, "/exchanges/none/key");
+    session().expect_refused_attach(2, "amqp:not-found", "no exchange 'none' in vhost '/'");
+    declare("q");
+    session().attach_sender(0, "/queues/q");
+    session().attach_receiver(1, "/queues/q");
+    EXPECT_TRUE(peer10().is_open());
+}
+
+// amqp10 4.1, 4.2
+TEST_P(Link10, NamesInAddressesArePercentDecoded) {
+    declare("a queue/with + signs");
+    channel().declare_exchange("an exchange", "direct");
+    channel().bind("a queue/with + signs", "an exchange", "k/1");
+    session().attach_sender(0, "/queues/a%20queue%2Fwith%20+%20signs");
+    session().attach_sender(1, "/exchanges/an%20exchange/k%2f1");
+    session().publish<Accepted>(0, 0, MessageBytes("by queue"));
+    session().publish<Accepted>(1, 1, MessageBytes("by exchange"));
+    EXPECT_EQ(channel().drain("a queue/with + signs"),
+              (std::vector<std::string>{"by queue", "by exchange"}));
+}
+
+// amqp10 4.1: without a key it is empty.
+TEST_P(Link10, AnExchangeAloneMeansTheEmptyKey) {
+    declare("q");
+    channel().bind("q", "amq.direct", "");
+    session().attach_sender(0, "/exchanges/amq.direct");
+    session().attach_sender(1, "/exchanges/amq.direct/");
+    session().publish<Accepted>(0, 0, MessageBytes("one"));
+    session().publish<Accepted>(1, 1, MessageBytes("two"));
+    EXPECT_EQ(channel().drain("q"), (std::vector<std::string>{"one", "two"}));
+}
+
+// amqp10 4.2, 4.3, 4.7
+TEST_P(Link10, BadAddressesAreRefused) {
+    const std::string neither = "it begins neither with /queues/ nor with /exchanges/";
+    expect_bad_target("q", neither);
+    expect_bad_target("/queue/q", neither);
+    expect_bad_target("/exchange/e/k", neither);
+    expect_bad_target("/amq/queue/q", neither);
+    expect_bad_target("/topic/t", neither);
+    expect_bad_target("", neither);
+    expect_bad_target("/queues/", "the name of a queue is missing");
+    expect_bad_target("/exchanges/", "the default exchange cannot be named");
+    expect_bad_target("/exchanges//k", "the default exchange cannot be named");
+    expect_bad_target("/exchanges/amq.default/k", "the default exchange cannot be named");
+    expect_bad_target("/queues/a/b", "a character that must be percent-encoded at 1 of 'a/b'");
+    expect_bad_target("/exchanges/e/k/more",
+                      "a character that must be percent-encoded at 1 of 'k/more'");
+    expect_bad_target("/queues/a b", "a character that must be percent-encoded at 1 of 'a b'");
+    expect_bad_target("/queues/%4", "no two hexadecimal digits behind % in '%4'");
+    expect_bad_target("/queues/%zz", "no two hexadecimal digits behind % in '%zz'");
+    expect_bad_target("/queues/" + std::string(256, 'n'), "a name has more than 255 bytes");
+    expect_bad_target("/exchanges/amq.direct/" + std::string(256, 'k'),
+                      "a name has more than 255 bytes");
+    session().send_attach_receiver(0, "/exchanges/amq.direct/k");
+    session().expect_refused_attach(0, "amqp:invalid-field",
+                                    "Attach refused: source address must name a queue: "
+                                    "/exchanges/amq.direct/k");
+    session().send_attach_receiver(0, "q");
+    session().expect_refused_attach(0, "amqp:invalid-field", "Attach refused: " + neither);
+    session().send_attach_receiver(0, std::nullopt);
+    session().expect_refused_attach(0, "amqp:invalid-field",
+                                    "Attach refused: source address is no string");
+}
+
+// amqp10 4.2: an address of another type.
+TEST_P(Link10, AnAddressIsAString) {
+    const std::string number = encoded(Datum::uint(7));
+    Target target;
+    target.address = number;
+    const std::string encoded_target = encoded(target);
+    session().send(
+        Attach{.name = "n", .handle = 0, .target = encoded_target, .initial_delivery_count = 0});
+    session().expect_refused_attach(0, "amqp:invalid-field",
+                                    "Attach refused: target address is no string");
+}
+
+// amqp10 4.3
+TEST_P(Link10, AnInternalExchangeIsClosedToLinks) {
+    channel().send(
+        amqp091::ExchangeDeclare{.exchange = "inner", .type = "fanout", .internal = true});
+    channel().expect<amqp091::ExchangeDeclareOk>();
+    session().send_attach_sender(0, "/exchanges/inner");
+    const auto attach = session().expect<Attach>();
+    EXPECT_TRUE(is_absent(attach.target));
+    const auto detach = session().expect<Detach>();
+    EXPECT_EQ(error_in(detach.error).condition, "amqp:unauthorized-access");
+}
+
+// amqp10 4.5
+TEST_P(Link10, AnExclusiveQueueIsForItsConnectionOnly) {
+    channel().send(amqp091::QueueDeclare{.queue = "mine", .exclusive = true});
+    channel().expect<amqp091::QueueDeclareOk>();
+    session().send_attach_receiver(0, "/queues/mine");
+    session().expect<Attach>();
+    const auto detach = session().expect<Detach>();
+    const ErrorText error = error_in(detach.error);
+    EXPECT_EQ(error.condition, "amqp:resource-locked");
+    EXPECT_TRUE(error.description.starts_with(
+        "cannot obtain exclusive access to locked queue 'mine' in vhost '/'"))
+        << error.description;
+}
+
+// amqp10 section 8: consumer refused by its queue.
+TEST_P(Link10, AnExclusiveConsumerKeepsLinksAway) {
+    declare("q");
+    channel().consume(amqp091::BasicConsume{.queue = "q", .exclusive = true});
+    session().send_attach_receiver(0, "/queues/q");
+    session().expect<Attach>();
+    const auto detach = session().expect<Detach>();
+    EXPECT_EQ(error_in(detach.error).condition, "amqp:unauthorized-access")
+        << error_in(detach.error).description;
+}
+
+// amqp10 5.4
+TEST_P(Link10, WhatIsNotSupportedIsSaid) {
+    declare("q");
+    const std::string source = source_of("/queues/q");
+    const std::string target = target_of("/queues/q");
+    Attach second{.name = "n",
+                  .handle = 0,
+                  .role = true,
+                  .snd_settle_mode = unsettled_mode,
+                  .rcv_settle_mode = 1,
+                  .source = source};
+    session().send(second);
+    session().expect_refused_attach(0, "amqp:not-implemented",
+                                    "rcv-settle-mode second not supported");
+    second.snd_settle_mode = settled_mode;
+    session().send(second);
+    EXPECT_EQ(session().expect<Attach>().rcv_settle_mode, 1U);
+    session().detach(0);
+
+    const std::string coordinator = described_list(0x30, {});
+    session().send(
+        Attach{.name = "n", .handle = 1, .target = coordinator, .initial_delivery_count = 0});
+    session().expect_refused_attach(1, "amqp:not-implemented", "Transactions not supported");
+
+    const std::string unsettled = encoded(Datum::map({{Datum::binary("tag"), Datum::null()}}));
+    session().send(Attach{.name = "n",
+                          .handle = 2,
+                          .target = target,
+                          .unsettled = unsettled,
+                          .initial_delivery_count = 0});
+    session().expect_refused_attach(2, "amqp:not-implemented", "Link recovery not supported");
+    session().send(Attach{
+        .name = "n", .handle = 3, .role = true, .source = source, .incomplete_unsettled = true});
+    session().expect_refused_attach(3, "amqp:not-implemented", "Link recovery not supported");
+    const std::string empty = encoded(Datum::map({}));
+    session().send(
+        Attach{.name = "n", .handle = 4, .role = true, .source = source, .unsettled = empty});
+    EXPECT_FALSE(is_absent(session().expect<Attach>().source));
+}
+
+// amqp10 5.4
+TEST_P(Link10, ATerminusIsRequired) {
+    session().send(Attach{.name = "n", .handle = 0, .role = true});
+    session().expect_refused_attach(0, "amqp:invalid-field", "Attach refused: source_required");
+    session().send(Attach{.name = "n", .handle = 1, .role = false, .initial_delivery_count = 0});
+    session().expect_refused_attach(1, "amqp:invalid-field", "Attach refused: target_required");
+    const std::string odd = encoded(Datum::string("/queues/q"));
+    session().send(Attach{.name = "n", .handle = 2, .role = true, .source = odd});
+    session().expect_refused_attach(2, "amqp:invalid-field", "Attach refused: source_required");
+}
+
+// amqp10 5.5
+TEST_P(Link10, APriorityIsThatOfTheConsumer) {
+    declare("q");
+    const std::string source = source_of("/queues/q");
+    for (const std::int32_t priority : {1, 9}) {
+        const std::string properties =
+            encoded(Datum::map({{Datum::symbol("rabbitmq:priority"), Datum::int32(priority)}}));
+        const auto handle = static_cast<std::uint32_t>(priority);
+        session().send(Attach{.name = "n",
+                              .handle = handle,
+                              .role = true,
+                              .snd_settle_mode = settled_mode,
+                              .source = source,
+                              .properties = properties});
+        session().expect<Attach>();
+        session().credit(handle, 5);
+    }
+    for (int i = 0; i < 6; ++i) channel().publish("", "q", "m");
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(session().expect_message().handle, 9U);
+    EXPECT_EQ(session().expect_message().handle, 1U);
+}
+
+// amqp10 5.6
+TEST_P(Link10, TheSameNameTwiceMakesTwoLinks) {
+    declare("q");
+    const std::string target = target_of("/queues/q");
+    for (const std::uint32_t handle : {0U, 1U}) {
+        session().send(Attach{
+            .name = "same", .handle = handle, .target = target, .initial_delivery_count = 0});
+        session().expect<Attach>();
+        session().expect<Flow>();
+        session().publish<Accepted>(handle, handle, MessageBytes());
+    }
+}
+
+// amqp10 5.7
+TEST_P(Link10, DetachIsAnsweredAsItWasSaid) {
+    declare("q");
+    channel().publish("", "q", "one");
+    session().attach_receiver(0, "/queues/q", 1);
+    session().expect_message("one");
+    session().send(Detach{.handle = 0, .closed = false});
+    const auto answer = session().expect<Detach>();
+    EXPECT_FALSE(answer.closed);
+    EXPECT_TRUE(is_absent(answer.error));
+    EXPECT_EQ(channel().count("q"), 1U);
+}
+
+// amqp10 C.12, 5.8
+TEST_P(Link10, AReceiverOfADeletedQueueIsDetached) {
+    declare("q");
+    channel().publish("", "q", "one");
+    session().attach_receiver(0, "/queues/q", 1);
+    const auto held = session().expect_message("one");
+    channel().send(amqp091::QueueDelete{.queue = "q"});
+    channel().expect<amqp091::QueueDeleteOk>();
+    session().expect_detach(0, "amqp:resource-deleted", "queue 'q' in vhost '/' was deleted");
+    session().settle(held, Accepted{});
+    session().detach_ok(0);
+    session().expect_nothing();
+    session().end();
+}
+
+// amqp10 4.6
+TEST_P(Link10, ATemporaryQueueLivesAsLongAsItsLink) {
+    Source asked;
+    const std::string capability = encoded(Datum::symbol("temporary-queue"));
+    asked.dynamic = true;
+    asked.capabilities = capability;
+    const std::string source = encoded(asked);
+    session().send(Attach{.name = "n", .handle = 0, .role = true, .source = source});
+    const auto attach = session().expect<Attach>();
+    const auto given = composite_in<Source>(attach.source).value();
+    const std::string address = string_of(given.address).value_or("");
+    EXPECT_TRUE(address.starts_with("/queues/amq.gen-")) << address;
+    EXPECT_EQ(given.expiry_policy, "link-detach");
+    EXPECT_TRUE(given.dynamic);
+    EXPECT_EQ(text_in(given.dynamic_node_properties),
+              "{'lifetime-policy': @(43, []), 'supported-dist-modes': array['move']}");
+    session().attach_sender(1, address);
+    session().publish<Accepted>(1, 0, MessageBytes("to me"));
+    session().credit(0, 1);
+    session().expect_message("to me");
+    session().detach(0);
+    session().publish<Released>(1, 1, MessageBytes("too late"));
+}
+
+// amqp10 4.6
+TEST_P(Link10, ADynamicTargetMayBeATemporaryQueueAsWell) {
+    Target asked;
+    const std::string capability = encoded(Datum::symbol("temporary-queue"));
+    asked.dynamic = true;
+    asked.capabilities = capability;
+    const std::string target = encoded(asked);
+    session().send(Attach{.name = "n", .handle = 0, .target = target, .initial_delivery_count = 0});
+    const auto attach = session().expect<Attach>();
+    const std::string address =
+        string_of(composite_in<Target>(attach.target)->address).value_or("");
+    session().expect<Flow>();
+    session().publish<Accepted>(0, 0, MessageBytes("kept"));
+    session().attach_receiver(1, address, 1);
+    session().expect_message("kept");
+    session().detach(1);
+    session().detach(0);
+    session().send_attach_receiver(1, address);
+    session().expect<Attach>();
+    EXPECT_EQ(error_in(session().expect<Detach>().error).condition, "amqp:not-found");
+}
+
+// amqp10 4.6
+TEST_P(Link10, OtherDynamicTerminusesAreNotImplemented) {
+    Source source;
+    source.dynamic = true;
+    const std::string plain = encoded(source);
+    session().send(Attach{.name = "n", .handle = 0, .role = true, .source = plain});
+    session().expect_refused_attach(0, "amqp:not-implemented", "Dynamic sources not supported");
+    const std::string address = encoded(Datum::string("/queues/q"));
+    source.address = address;
+    const std::string named = encoded(source);
+    session().send(Attach{.name = "n", .handle = 1, .role = true, .source = named});
+    session().expect_refused_attach(1, "amqp:invalid-field",
+                                    "Attach refused: a dynamic source must not have an address");
+    Target target;
+    target.dynamic = true;
+    const std::string dynamic = encoded(target);
+    session().send(
+        Attach{.name = "n", .handle = 2, .target = dynamic, .initial_delivery_count = 0});
+    session().expect_refused_attach(2, "amqp:not-implemented", "Dynamic targets not supported");
+}
+
+}  // namespace
+}  // namespace revenant::amqp10

@@ -1,0 +1,333 @@
+// Peer of AMQP 1.0: a client played by a test. It writes performatives, frames and bytes by hand,
+// and reads the answers decoded, in the order they came on each channel.
+//
+// The tests are WireTests (peer.h): near and far, and taken again in pieces afterwards. They have a
+// channel of AMQP 0-9-1 as well, for topology and for messages that go from one to the other.
+#pragma once
+
+#include "amqp10/fault.h"
+#include "amqp10/performatives.gen.h"
+#include "tests/support/amqp10_message.h"
+#include "tests/support/frame_reader10.h"
+#include "tests/support/peer.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace revenant::amqp10 {
+
+using amqp091::Where;
+using engine::Argument;
+using protocol::Connect;
+using protocol::Distance;
+using protocol::Wire;
+using protocol::World;
+
+constexpr std::string_view sasl_greeting{"AMQP\x03\x01\x00\x00", 8};
+constexpr std::string_view amqp_greeting{"AMQP\x00\x01\x00\x00", 8};
+
+constexpr std::uint8_t unsettled_mode = 0;
+constexpr std::uint8_t settled_mode = 1;
+constexpr std::uint8_t mixed_mode = 2;
+
+// --- bytes by hand ---
+
+std::string frame10(FrameType type, std::uint16_t channel, std::string_view body);
+template <typename Performative>
+std::string frame10(std::uint16_t channel, const Performative& performative,
+                    std::string_view payload = {}) {
+    return frame10(FrameType::amqp, channel, encoded(performative) + std::string(payload));
+}
+template <typename Performative>
+std::string sasl_frame(const Performative& performative) {
+    return frame10(FrameType::sasl, 0, encoded(performative));
+}
+// A described list of whatever fields.
+std::string described_list(std::uint64_t code, const Data& fields);
+std::string encoded(const Datum& datum);
+// Terminuses; without an address it is null.
+std::string source_of(std::optional<std::string> address);
+std::string target_of(std::optional<std::string> address);
+
+// The bytes of a message, section by section.
+class MessageBytes {
+  public:
+    explicit MessageBytes(std::string_view body = "body") : body_(data(body)) {}
+    MessageBytes& header(const Header& header);
+    MessageBytes& annotation(std::string_view name, const Datum& value);
+    MessageBytes& properties(const Properties& properties);
+    MessageBytes& to(std::string_view address);
+    MessageBytes& property(std::string_view name, const Datum& value);  // an application's
+    MessageBytes& body(std::string sections);
+    operator std::string() const { return bytes(); }  // NOLINT: it stands for the bytes
+    std::string bytes() const;
+
+  private:
+    std::string header_;
+    DataMap annotations_;
+    std::string properties_;
+    DataMap application_properties_;
+    std::string body_;
+};
+
+struct Login {
+    std::string mechanism = "PLAIN";
+    std::string user = "guest";
+    std::string password = "guest";
+    std::string container_id = "a test";
+    std::optional<std::string> hostname;
+    std::uint32_t max_frame_size = 131072;
+    std::uint16_t channel_max = 65535;
+    std::optional<std::uint32_t> idle_time_out;
+};
+
+// A message that came, whole.
+struct TakenMessage {
+    std::uint32_t handle = 0;
+    std::uint32_t delivery_id = 0;
+    std::string tag;
+    bool settled = false;
+    std::size_t frames = 0;
+    std::unique_ptr<Delivered> parts;
+
+    std::string body() const;
+    bool durable() const { return flag(0); }
+    bool first_acquirer() const { return flag(3); }
+    std::uint64_t delivery_count() const;
+    const Datum* header_field(std::size_t index) const;
+    // Of an annotation: its text, its number; "" and -1 if there is none.
+    std::string annotated_text(std::string_view name) const;
+    std::int64_t annotated_number(std::string_view name) const;
+
+  private:
+    bool flag(std::size_t index) const;
+};
+
+struct ErrorText {
+    std::string condition;
+    std::string description;
+    std::string info;
+};
+// Of an error field; all empty if it is absent.
+ErrorText error_in(Raw field);
+
+class Peer;
+
+// A session of a peer. The verbs that wait (begin, attach_…) send and expect the answer.
+class PeerSession {
+  public:
+    PeerSession(Peer& peer, std::uint16_t channel) : peer_(&peer), channel_(channel) {}
+    Peer& peer() { return *peer_; }
+    std::uint16_t channel() const { return channel_; }
+
+    template <typename Performative>
+    void send(const Performative& performative, std::string_view payload = {});
+    template <typename Performative>
+    Performative expect(Where where = Where::here());
+    void expect_nothing(Where where = Where::here());
+
+    void begin(std::uint32_t incoming_window = 10000, Where where = Where::here());
+    void end(Where where = Where::here());
+    // The server ended it; the answer is end_ok().
+    void expect_end(std::string_view condition, std::string_view description,
+                    Where where = Where::here());
+    void end_ok() { send(End{}); }
+
+    // --- links ---
+    void send_attach_sender(std::uint32_t handle, std::optional<std::string> address,
+                            std::uint8_t settle_mode = mixed_mode);
+    void send_attach_receiver(std::uint32_t handle, std::optional<std::string> address,
+                              std::uint8_t settle_mode = unsettled_mode);
+    // To the answer and its credit.
+    void attach_sender(std::uint32_t handle, std::optional<std::string> address,
+                       std::uint8_t settle_mode = mixed_mode, Where where = Where::here());
+    void attach_receiver(std::uint32_t handle, const std::string& address, std::uint32_t credit = 0,
+                         std::uint8_t settle_mode = unsettled_mode, Where where = Where::here());
+    // Attached with a null terminus, and detached.
+    void expect_refused_attach(std::uint32_t handle, std::string_view condition,
+                               std::string_view description, Where where = Where::here());
+    void expect_detach(std::uint32_t handle, std::string_view condition,
+                       std::string_view description, Where where = Where::here());
+    void detach_ok(std::uint32_t handle) { send(Detach{.handle = handle, .closed = true}); }
+    void detach(std::uint32_t handle, Where where = Where::here());
+
+    // --- messages ---
+    void transfer(std::uint32_t handle, std::uint32_t delivery_id, const std::string& message,
+                  bool settled = false);
+    // Sent unsettled, and its outcome told.
+    template <typename Outcome>
+    Outcome publish(std::uint32_t handle, std::uint32_t delivery_id, const std::string& message,
+                    Where where = Where::here());
+    // Credit, counted from the deliveries that were read.
+    void credit(std::uint32_t handle, std::uint32_t credit, bool drain = false, bool echo = false);
+    TakenMessage expect_message(Where where = Where::here());
+    TakenMessage expect_message(std::string_view body, Where where = Where::here());
+    void settle(std::uint32_t first, std::uint32_t last, const std::string& state,
+                bool settled = true);
+    template <typename Outcome>
+    void settle(const TakenMessage& message, const Outcome& outcome) {
+        settle(message.delivery_id, message.delivery_id, encoded(outcome));
+    }
+    // The outcome of the client's own deliveries.
+    template <typename Outcome>
+    Outcome expect_outcome(std::uint32_t first, std::uint32_t last, Where where = Where::here());
+    template <typename Outcome>
+    Outcome expect_outcome(std::uint32_t delivery, Where where = Where::here()) {
+        return expect_outcome<Outcome>(delivery, delivery, where);
+    }
+    void expect_rejected(std::uint32_t delivery, std::string_view condition,
+                         std::string_view description, Where where = Where::here());
+
+  private:
+    Raw outcome_of(std::uint32_t first, std::uint32_t last, Where where);
+
+    Peer* peer_;
+    std::uint16_t channel_;
+};
+
+class Peer {
+  public:
+    Peer(World& world, const Connect& options);
+    // Fails if anything came that nobody expected.
+    ~Peer();
+    Peer(const Peer&) = delete;
+    Peer& operator=(const Peer&) = delete;
+
+    // --- out ---
+    void send(std::string_view bytes);
+    template <typename Performative>
+    void send(std::uint16_t channel, const Performative& performative,
+              std::string_view payload = {}) {
+        send(frame10(channel, performative, payload));
+    }
+    // What is sent gathers until release(), and is read from the socket in one piece.
+    void hold() { holding_ = true; }
+    void release();
+
+    // --- the handshake, whole and in parts ---
+    void greet(Where where = Where::here());
+    void send_init(const Login& login);
+    void log_in(const Login& login, Where where = Where::here());
+    void send_open(const Login& login);
+    Peer& connect(const Login& login = {}, Where where = Where::here());
+    PeerSession session(std::uint16_t channel = 0) { return {*this, channel}; }
+    PeerSession begin(std::uint16_t channel = 0, std::uint32_t incoming_window = 10000,
+                      Where where = Where::here());
+    void close(Where where = Where::here());
+
+    // --- in: everything on its way arrives first ---
+    template <typename Performative>
+    Performative expect(std::uint16_t channel = 0, Where where = Where::here()) {
+        const Arrival* const arrival = take(channel, Performative::descriptor_code, where);
+        if (arrival == nullptr) return {};
+        const auto read = Performative::decode(arrival->items());
+        if (!read) ADD_FAILURE_AT(where.file, where.line) << "undecodable " << arrival->describe();
+        return read ? *read : Performative{};
+    }
+    void expect_header(std::string_view header, Where where = Where::here());
+    void expect_close(std::string_view condition, std::string_view description,
+                      Where where = Where::here());
+    void expect_nothing(Where where = Where::here());
+    void expect_nothing_on(std::uint16_t channel, Where where);
+    // The server closed the socket.
+    void expect_socket_closed(Where where = Where::here());
+    bool is_open();
+    const Arrival* next(std::uint16_t channel);
+    const Arrival* take(std::uint16_t channel, std::uint64_t code, Where where);
+    std::size_t take_heartbeats();
+    void ignore_rest() { ignoring_rest_ = true; }
+    // What the client answers to our deliveries counts from here.
+    std::uint32_t deliveries_of(std::uint16_t channel, std::uint32_t handle) {
+        return deliveries_[{channel, handle}];
+    }
+    void note_deliveries(std::uint16_t channel, std::uint32_t handle, std::uint32_t count) {
+        deliveries_[{channel, handle}] += count;
+    }
+    std::uint32_t transfers_of(std::uint16_t channel) const;
+
+    World& world() { return world_; }
+    Wire& wire() { return world_.wire(index_); }
+    std::size_t index() const { return index_; }
+    void disconnect() { world_.disconnect(index_); }
+
+  private:
+    void arrive();
+
+    World& world_;
+    std::size_t index_;
+    std::string held_;
+    bool holding_ = false;
+    bool ignoring_rest_ = false;
+    std::size_t read_ = 0;  // bytes of wire().received()
+    FrameReader reader_;
+    std::size_t heartbeats_ = 0;
+    std::map<std::uint16_t, std::deque<Arrival>> inboxes_;
+    std::deque<Arrival> taken_;  // views handed out stay valid
+    std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint32_t> deliveries_;
+    std::map<std::uint16_t, std::uint32_t> transfers_;
+};
+
+template <typename Performative>
+void PeerSession::send(const Performative& performative, std::string_view payload) {
+    peer_->send(channel_, performative, payload);
+}
+
+template <typename Performative>
+Performative PeerSession::expect(Where where) {
+    return peer_->expect<Performative>(channel_, where);
+}
+
+template <typename Outcome>
+Outcome PeerSession::expect_outcome(std::uint32_t first, std::uint32_t last, Where where) {
+    const Raw state = outcome_of(first, last, where);
+    TypeReader in(state);
+    const auto code = in.descriptor();
+    const auto items = in.list();
+    if (in.failed() || code != Outcome::descriptor_code || !items) {
+        TypeReader whole(state);
+        ADD_FAILURE_AT(where.file, where.line) << "another outcome: " << text_of(whole.datum());
+        return {};
+    }
+    return Outcome::decode(*items).value_or(Outcome{});
+}
+
+template <typename Outcome>
+Outcome PeerSession::publish(std::uint32_t handle, std::uint32_t delivery_id,
+                             const std::string& message, Where where) {
+    transfer(handle, delivery_id, message);
+    return expect_outcome<Outcome>(delivery_id, where);
+}
+
+// A test of AMQP 1.0 that runs near and far and is taken again afterwards.
+class Wire10Test : public amqp091::WireTest {
+  protected:
+    void TearDown() override;
+
+    // Not yet connected.
+    Peer& new_peer10(PeerPlace place = PeerPlace::loopback);
+    Peer& connect10(const Login& login = {}, Where where = Where::here());
+    // The peer of a test that needs but one, connected.
+    Peer& peer10();
+    // Its session 0, begun.
+    PeerSession& session();
+    // Declared over 0-9-1.
+    void declare(std::string_view queue, std::initializer_list<Argument> arguments = {},
+                 Where where = Where::here());
+    void declare_quorum(std::string_view queue, std::initializer_list<Argument> arguments = {},
+                        Where where = Where::here());
+
+  private:
+    std::vector<std::unique_ptr<Peer>> peers10_;
+    Peer* peer10_ = nullptr;
+    std::optional<PeerSession> session_;
+};
+
+using amqp091::distance_name;
+
+}  // namespace revenant::amqp10
