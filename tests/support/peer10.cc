@@ -445,9 +445,9 @@ void PeerSession::credit(std::uint32_t handle, std::uint32_t credit, bool drain,
               .echo = echo});
 }
 
-TakenMessage PeerSession::expect_message(Where where) {
+TakenMessage PeerSession::expect_message_bytes(std::string& bytes, Where where) {
     TakenMessage received;
-    std::string bytes;
+    bytes.clear();
     for (bool more = true; more;) {
         const Arrival* const arrival = peer_->take(channel_, Transfer::descriptor_code, where);
         if (arrival == nullptr) return received;
@@ -469,7 +469,13 @@ TakenMessage PeerSession::expect_message(Where where) {
         more = transfer->more;
     }
     peer_->note_deliveries(channel_, received.handle, 1);
-    received.parts = take_apart(std::move(bytes));
+    return received;
+}
+
+TakenMessage PeerSession::expect_message(Where where) {
+    std::string bytes;
+    TakenMessage received = expect_message_bytes(bytes, where);
+    if (received.frames > 0) received.parts = take_apart(std::move(bytes));
     return received;
 }
 

@@ -166,6 +166,8 @@ class PeerSession {
                     Where where = Where::here());
     // Credit, counted from the deliveries that were read.
     void credit(std::uint32_t handle, std::uint32_t credit, bool drain = false, bool echo = false);
+    // Not taken apart: the bytes of the message.
+    TakenMessage expect_message_bytes(std::string& bytes, Where where = Where::here());
     TakenMessage expect_message(Where where = Where::here());
     TakenMessage expect_message(std::string_view body, Where where = Where::here());
     void settle(std::uint32_t first, std::uint32_t last, const std::string& state,
