@@ -139,7 +139,10 @@ TEST_P(Consuming10, AMessageOf091IsReadIn10) {
     channel().publish(
         "", "q", "from afar",
         amqp091::Properties()
-            .headers({{"a", 7}, {"x-b", "text"}, {"CC", Value::array({Value::string("k")})}})
+            .headers({{"a", 7},
+                      {"x-b", "text"},
+                      {"x-tables", Value::array({Value::table({{"k", Value::string("v")}})})},
+                      {"CC", Value::array({Value::string("k")})}})
             .delivery_mode(2)
             .text(amqp091::Property::message_id, "id"));
     session().attach_receiver(0, "/queues/q", 1);
@@ -148,6 +151,7 @@ TEST_P(Consuming10, AMessageOf091IsReadIn10) {
     ASSERT_NE(came.parts->property("a"), nullptr);
     EXPECT_EQ(text_of(*came.parts->property("a")), "7");
     EXPECT_EQ(came.annotated_text("x-b"), "text");
+    EXPECT_EQ(came.annotated_text("x-tables"), "[{'k': 'v'}]");
     EXPECT_EQ(came.annotated_text("x-cc"), "['k']");
     EXPECT_EQ(came.annotated_text("x-exchange"), "");
     EXPECT_EQ(came.annotated_text("x-routing-key"), "q");

@@ -511,6 +511,23 @@ TEST_P(Management10, ADeadLetterExchangeNeedsPermissions) {
                       "read access to queue 'r' in vhost '/' refused for user 'user'");
 }
 
+// DL-33: other arguments are not looked at.
+TEST_P(Management10, WithoutADeadLetterExchangeNothingIsChecked) {
+    add_user("user", {".*", "", ""});
+    PeerSession own = connect10({.user = "user", .password = "secret"}).begin();
+    attach_pair(own);
+    std::string bytes;
+    for (const Datum& body :
+         {Datum::null(), with_arguments({{Datum::string("x-max-length"), Datum::int32(5)}})}) {
+        own.transfer(requests, 0,
+                     request("PUT", body.is_null() ? "/queues/plain" : "/queues/short", body),
+                     true);
+        own.expect_message_bytes(bytes);
+        const auto sections = split_message(bytes);
+        EXPECT_EQ(composite_in<Properties>(sections->properties)->subject, "201");
+    }
+}
+
 // amqp10 7.13
 TEST_P(Management10, ExclusiveQueuesBelongToTheConnection) {
     expect_status("201", "PUT", "/queues/mine",
