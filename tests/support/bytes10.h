@@ -49,7 +49,9 @@ class MessageBytes {
     MessageBytes& to(std::string_view address);
     MessageBytes& property(std::string_view name, const Datum& value);  // an application's
     MessageBytes& body(std::string sections);
-    operator std::string() const { return bytes(); }  // NOLINT: it stands for the bytes
+    operator std::string() const {
+        return bytes();
+    }  // NOLINT(google-explicit-constructor): it is them
     std::string bytes() const;
 
   private:
