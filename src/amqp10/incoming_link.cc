@@ -129,7 +129,7 @@ void IncomingLink::grant_credit() {
 }
 
 void IncomingLink::on_flow(const Flow& flow) {
-    if (!flow.echo) return;
+    if (!flow.echo || !is_attached()) return;
     Flow answer;
     answer.delivery_count = delivery_count_;
     answer.link_credit = credit_;

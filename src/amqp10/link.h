@@ -67,6 +67,8 @@ class Link : public engine::EffectSink {
   protected:
     // While it belongs to a session; nothing that comes later concerns the client.
     bool is_open() const { return session_ != nullptr; }
+    // The client knows of it: nothing may be said about a link before its attach.
+    bool is_attached() const { return attached_; }
     Session& session() { return *session_; }
     Connection& connection() { return connection_; }
     const AttachWish& wish() const { return wish_; }

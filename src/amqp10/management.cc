@@ -6,6 +6,7 @@
 #include "amqp10/session.h"
 #include "amqp10/value_conversion.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace revenant::amqp10 {
@@ -151,10 +152,13 @@ void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view 
         return refuse(condition::precondition_failed,
                       "received transfer on half open management link pair");
     }
-    if (!responses->has_credit()) {
-        return refuse(condition::precondition_failed,
-                      "insufficient credit (" + std::to_string(responses->credit()) +
-                          ") for management link from RabbitMQ to client");
+    // Answers that are under way will use some of it.
+    if (responses->credit() <= owed()) {
+        return refuse(
+            condition::precondition_failed,
+            "insufficient credit (" +
+                std::to_string(responses->credit() - std::min(responses->credit(), owed())) +
+                ") for management link from RabbitMQ to client");
     }
     credit_ -= 1;
     delivery_count_ += 1;
@@ -170,6 +174,7 @@ void ManagementRequests::next_request() {
     while (is_open() && step_ == Step::none && !waiting_.empty()) {
         current_ = std::move(waiting_.front());
         waiting_.pop_front();
+        permission_text_.clear();
         work();
     }
 }
@@ -201,6 +206,15 @@ void ManagementRequests::work() {
         return answer({204, Datum::null()});
     }
     answer(refusal_answer(404, "no such thing: " + current_.verb + " /" + current_.segments[0]));
+}
+
+std::optional<engine::Refusal> ManagementRequests::noted(std::optional<engine::Refusal> refusal) {
+    if (refusal) permission_text_ = refusal->text;
+    return refusal;
+}
+
+std::uint32_t ManagementRequests::owed() const {
+    return static_cast<std::uint32_t>(waiting_.size()) + (step_ == Step::none ? 0 : 1);
 }
 
 bool ManagementRequests::require(Permission permission, std::string_view kind,
@@ -256,7 +270,7 @@ void ManagementRequests::declare_queue() {
     command.exclusive = fields->flag("exclusive", false);
     command.auto_delete = fields->flag("auto_delete", false);
     command.arguments = std::move(fields->arguments);
-    command.refusal_if_new = rights_.dead_letter_refusal(name, command.arguments);
+    command.refusal_if_new = noted(rights_.dead_letter_refusal(name, command.arguments));
     rights_.add_vhost_settings(command, connection().settings());
     step_ = Step::declare_queue;
     ask(std::move(command));
@@ -311,7 +325,7 @@ void ManagementRequests::declare_exchange() {
     command.auto_delete = fields->flag("auto_delete", false);
     command.internal = fields->flag("internal", false);
     command.arguments = std::move(fields->arguments);
-    command.refusal_if_new = rights_.alternate_refusal(name, command.arguments);
+    command.refusal_if_new = noted(rights_.alternate_refusal(name, command.arguments));
     step_ = Step::declare_exchange;
     ask(std::move(command));
 }
@@ -373,7 +387,7 @@ void ManagementRequests::bind() {
         read_fields(current_.body, {},
                     {"source", "binding_key", "destination_queue", "destination_exchange"}, "");
     command.arguments = fields->arguments;
-    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
+    command.refusal_if_topic = noted(rights_.topic_refusal(Permission::read, source_, key_));
     step_ = Step::without_content;
     ask(std::move(command));
 }
@@ -397,7 +411,7 @@ void ManagementRequests::unbind_listed(const engine::BindingsAnswer& listed) {
         if (arguments_mark(binding.arguments) != (mark == nullptr ? "" : *mark)) continue;
         engine::Unbind command{channel(),         source_, destination_kind_, destination_, key_,
                                binding.arguments, {}};
-        command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
+        command.refusal_if_topic = noted(rights_.topic_refusal(Permission::read, source_, key_));
         step_ = Step::without_content;
         return ask(std::move(command));
     }
@@ -490,13 +504,14 @@ void ManagementRequests::on_refused(const engine::Refuse& refuse) {
             status = 403;
             break;
         case engine::RefusalKind::access_refused:
-            if (!declares || !current_.segments[1].starts_with("amq.")) {
-                return session().fail(fault_of(refusal));
-            }
+            // 7.12, but what nobody may touch is told in an answer.
+            if (refusal.text == permission_text_) return session().fail(fault_of(refusal));
             status = 403;
-            text = (step_ == Step::declare_queue ? "queue '" : "exchange '") +
-                   current_.segments[1] + "' in vhost '" + connection().vhost() +
-                   "' starts with reserved prefix 'amq.'";
+            if (declares && current_.segments[1].starts_with("amq.")) {
+                text = (step_ == Step::declare_queue ? "queue '" : "exchange '") +
+                       current_.segments[1] + "' in vhost '" + connection().vhost() +
+                       "' starts with reserved prefix 'amq.'";
+            }
             break;
         case engine::RefusalKind::not_found:
             if (step_ == Step::describe_queue || step_ == Step::purge_queue) {

@@ -138,6 +138,7 @@ void OutgoingLink::consume() {
         }
     }
     ask(std::move(command));
+    if (early_flow_) on_flow(*std::exchange(early_flow_, std::nullopt));
 }
 
 void OutgoingLink::on_done(engine::Done&&) {
@@ -186,6 +187,11 @@ void OutgoingLink::before_close() {
 // ------------------------------------------------------------------------- credit
 
 void OutgoingLink::on_flow(const Flow& flow) {
+    if (!consuming_) {
+        early_flow_ = flow;
+        early_flow_->properties = {};
+        return;
+    }
     if (!flow.link_credit) {
         if (flow.echo) send(engine::SetCredit{channel(), consumer, 0, false, true});
         return;

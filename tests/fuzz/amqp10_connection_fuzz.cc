@@ -1,0 +1,457 @@
+// Connections of AMQP 1.0: any bytes, before and behind a handshake, into a whole broker without
+// sockets. The engine stays sound, the client gets well-formed frames only, and how the bytes were
+// cut makes no difference.
+//
+// The first octet chooses: near or far, with or without a handshake, raw bytes or a script. A
+// script is a list of steps: performatives from a small vocabulary, frames with a right outside and
+// anything within, time, alarms, letters that arrive late, a second peer.
+#include "amqp091/connection.h"
+#include "amqp10/descriptors.h"
+#include "amqp10/frame.h"
+#include "amqp10/performatives.gen.h"
+#include "amqp10/type_writer.h"
+#include "auth/password.h"
+#include "base/check.h"
+#include "catalog/catalog.h"
+#include "engine/engine.h"
+#include "message/value.h"
+#include "pattern/pattern.h"
+#include "protocol/connection.h"
+#include "tests/support/frame_reader10.h"
+#include "tests/support/world.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace revenant;
+using namespace revenant::amqp10;
+using protocol::Advance;
+using protocol::Carry;
+using protocol::CloseForced;
+using protocol::Disconnect;
+using protocol::Distance;
+using protocol::Feed;
+using protocol::Protocol;
+using protocol::RaiseAlarm;
+using protocol::Read;
+using protocol::Step;
+using protocol::Wire;
+using protocol::World;
+
+namespace {
+
+using namespace std::string_literals;
+
+// Takes the input apart; yields zeros when it is used up.
+class Input {
+  public:
+    explicit Input(std::string_view bytes) : bytes_(bytes) {}
+    bool empty() const { return bytes_.empty(); }
+    std::uint8_t octet() {
+        if (bytes_.empty()) return 0;
+        const auto first = static_cast<std::uint8_t>(bytes_.front());
+        bytes_.remove_prefix(1);
+        return first;
+    }
+    bool flag() { return octet() % 2 == 1; }
+    std::string_view take(std::size_t size) {
+        const std::string_view taken = bytes_.substr(0, size);
+        bytes_.remove_prefix(taken.size());
+        return taken;
+    }
+    std::string_view rest() { return take(bytes_.size()); }
+    template <typename Choices>
+    auto one_of(const Choices& choices) {
+        return choices[octet() % std::size(choices)];
+    }
+
+  private:
+    std::string_view bytes_;
+};
+
+constexpr std::array<std::string_view, 9> addresses = {
+    "/queues/q",        "/queues/r",        "/exchanges/amq.fanout",
+    "/exchanges/e/key", "/management",      "/queues/missing",
+    "/exchanges/nope",  "/exchanges/a/b/c", "odd"};
+
+template <typename Performative>
+std::string framed(std::uint16_t channel, const Performative& performative,
+                   std::string_view payload = {}, FrameType type = FrameType::amqp) {
+    std::string frame;
+    const std::size_t begin = begin_frame(frame, type, channel);
+    TypeWriter out(frame);
+    performative.encode(out);
+    frame.append(payload);
+    end_frame(frame, begin);
+    return frame;
+}
+
+std::string encoded(const Datum& datum) {
+    std::string bytes;
+    TypeWriter(bytes).datum(datum);
+    return bytes;
+}
+
+template <typename Terminus>
+std::string terminus(Input& input) {
+    Terminus made;
+    const std::string address = encoded(Datum::string(input.one_of(addresses)));
+    const std::string capability =
+        encoded(Datum::symbol(input.flag() ? "temporary-queue" : "rabbitmq:volatile-queue"));
+    switch (input.octet() % 8) {
+        case 0:
+            return {};
+        case 1:
+            made.dynamic = true;
+            made.expiry_policy = "link-detach";
+            made.capabilities = capability;
+            break;
+        case 2:
+            break;
+        default:
+            made.address = address;
+            break;
+    }
+    std::string bytes;
+    TypeWriter out(bytes);
+    made.encode(out);
+    return bytes;
+}
+
+std::string attach(Input& input, std::uint16_t channel) {
+    const std::string source = terminus<Source>(input);
+    const std::string target = terminus<Target>(input);
+    const std::string paired =
+        encoded(Datum::map({{Datum::symbol("paired"), Datum::boolean(true)}}));
+    Attach made;
+    made.name = input.flag() ? "one" : "two";
+    made.handle = input.octet() % 4;
+    made.role = input.flag();
+    made.snd_settle_mode = input.octet() % 3;
+    made.rcv_settle_mode = input.octet() % 8 == 0 ? 1 : 0;
+    made.source = source;
+    made.target = target;
+    if (!made.role || input.flag()) made.initial_delivery_count = input.octet();
+    if (input.octet() % 8 == 0) made.max_message_size = input.octet() * 8;
+    made.properties = paired;
+    return framed(channel, made);
+}
+
+std::string section(std::uint64_t code, const Datum& content) {
+    std::string bytes;
+    TypeWriter out(bytes);
+    out.descriptor(code);
+    out.datum(content);
+    return bytes;
+}
+
+std::string message(Input& input) {
+    std::string bytes;
+    TypeWriter out(bytes);
+    const std::uint8_t chosen = input.octet();
+    if ((chosen & 1) != 0) {
+        Header header;
+        header.durable = input.flag();
+        header.ttl = input.octet();
+        header.encode(out);
+    }
+    if ((chosen & 2) != 0) {
+        bytes += section(descriptor::message_annotations,
+                         Datum::map({{Datum::symbol(input.flag() ? "x-cc" : "x-a"),
+                                      Datum::list({Datum::string("r")})}}));
+    }
+    if ((chosen & 4) != 0) {
+        Properties properties;
+        constexpr std::array<std::string_view, 8> verbs = {"GET", "PUT", "DELETE", "POST"};
+        constexpr std::array<std::string_view, 10> paths = {"/queues/q",
+                                                            "/queues/new",
+                                                            "/queues/q/messages",
+                                                            "/exchanges/e",
+                                                            "/bindings",
+                                                            "/bindings?src=e&dstq=q&key=k",
+                                                            "/bindings/src=e;dstq=q;key=k;args=",
+                                                            "/queues/r",
+                                                            "/exchanges/e/k",
+                                                            "odd"};
+        properties.subject = input.one_of(verbs);
+        properties.to = input.one_of(paths);
+        properties.encode(out);
+    }
+    if ((chosen & 8) != 0) bytes += std::string(input.take(input.octet() % 32));
+    if ((chosen & 16) != 0) {
+        return bytes + section(descriptor::value,
+                               Datum::map({{Datum::string("durable"), Datum::boolean(true)}}));
+    }
+    return bytes + section(descriptor::data, Datum::binary(std::string(input.octet() * 4, 'b')));
+}
+
+std::string transfer(Input& input, std::uint16_t channel) {
+    Transfer made;
+    made.handle = input.octet() % 4;
+    if (input.octet() % 8 != 0) made.delivery_id = input.octet() % 8;
+    if (input.flag()) made.settled = input.flag();
+    made.more = input.octet() % 4 == 0;
+    made.aborted = input.octet() % 16 == 0;
+    return framed(channel, made, message(input));
+}
+
+std::string flow(Input& input, std::uint16_t channel) {
+    Flow made;
+    if (input.flag()) made.next_incoming_id = input.octet();
+    made.incoming_window = input.flag() ? 1000 : input.octet() % 4;
+    if (input.octet() % 4 != 0) made.handle = input.octet() % 4;
+    made.delivery_count = input.octet() % 8;
+    if (input.octet() % 4 != 0) made.link_credit = input.octet();
+    made.drain = input.octet() % 4 == 0;
+    made.echo = input.octet() % 4 == 0;
+    return framed(channel, made);
+}
+
+std::string disposition(Input& input, std::uint16_t channel) {
+    const std::string annotations =
+        encoded(Datum::map({{Datum::symbol("x-why"), Datum::string("so")}}));
+    std::string state;
+    TypeWriter out(state);
+    switch (input.octet() % 6) {
+        case 0:
+            Accepted{}.encode(out);
+            break;
+        case 1:
+            Rejected{}.encode(out);
+            break;
+        case 2:
+            Released{}.encode(out);
+            break;
+        case 3:
+        case 4:
+            Modified{.delivery_failed = input.flag(),
+                     .undeliverable_here = input.flag(),
+                     .message_annotations = annotations}
+                .encode(out);
+            break;
+        default:
+            break;
+    }
+    Disposition made;
+    made.role = input.octet() % 8 != 0;
+    made.first = input.octet() % 16;
+    if (input.flag()) made.last = made.first + input.octet() % 16;
+    made.settled = input.octet() % 4 != 0;
+    made.state = state;
+    return framed(channel, made);
+}
+
+std::string beginning_or_end(Input& input, std::uint16_t channel) {
+    switch (input.octet() % 5) {
+        case 0:
+            return framed(
+                channel,
+                Begin{.incoming_window = input.octet(), .outgoing_window = 100, .handle_max = 3});
+        case 1:
+            return framed(channel, End{});
+        case 2:
+            return input.octet() % 8 == 0 ? framed(0, Close{}) : std::string();
+        default:
+            return framed(channel, Detach{.handle = input.octet() % std::uint32_t{4},
+                                          .closed = input.flag()});
+    }
+}
+
+// Frames with a right outside and anything within.
+std::string any_frame(Input& input, std::uint16_t channel) {
+    std::string frame;
+    const std::size_t begin =
+        begin_frame(frame, input.octet() % 8 == 0 ? FrameType::sasl : FrameType::amqp, channel);
+    if (input.flag()) {
+        TypeWriter(frame).descriptor(0x10 + input.octet() % 0x0e);
+    }
+    frame.append(input.take(input.octet()));
+    end_frame(frame, begin);
+    return frame;
+}
+
+std::string handshake(std::uint32_t frame_max) {
+    std::string bytes("AMQP\x03\x01\x00\x00"s);
+    SaslInit init;
+    init.mechanism = "PLAIN";
+    const std::string response = "\0guest\0guest"s;
+    init.initial_response = response;
+    bytes += framed(0, init, {}, FrameType::sasl);
+    bytes += "AMQP\x00\x01\x00\x00"s;
+    Open open;
+    open.container_id = "fuzz";
+    open.max_frame_size = frame_max;
+    bytes += framed(0, open);
+    for (const std::uint16_t channel : {0, 1}) {
+        bytes += framed(channel, Begin{.incoming_window = 100, .outgoing_window = 100});
+    }
+    return bytes;
+}
+
+void add_world_step(Input& input, std::vector<Step>& steps) {
+    const std::size_t wire = input.octet() % 2;
+    switch (input.octet() % 8) {
+        case 0:
+            return steps.emplace_back(Carry{Carry::What::commands}), void();
+        case 1:
+            return steps.emplace_back(Carry{Carry::What::effects}), void();
+        case 2:
+            return steps.emplace_back(Advance{milliseconds(input.octet() * 10)}), void();
+        case 3:
+            return steps.emplace_back(RaiseAlarm{input.flag() ? "low on memory & disk" : ""}),
+                   void();
+        case 4:
+            return steps.emplace_back(Read{wire, input.flag()}), void();
+        case 5:
+            if (input.octet() % 8 == 0) steps.emplace_back(Disconnect{wire});
+            return;
+        case 6:
+            if (input.octet() % 8 == 0) steps.emplace_back(CloseForced{wire, "by an operator"});
+            return;
+        default:
+            return steps.emplace_back(Carry{Carry::What::all}), void();
+    }
+}
+
+std::string some_bytes(Input& input, std::uint8_t choice) {
+    const auto channel = static_cast<std::uint16_t>(input.octet() % 3);
+    switch (choice % 16) {
+        case 0:
+            return std::string(input.take(input.octet()));
+        case 1:
+        case 2:
+            return any_frame(input, channel);
+        case 3:
+        case 4:
+        case 5:
+            return attach(input, channel);
+        case 6:
+        case 7:
+        case 8:
+            return transfer(input, channel);
+        case 9:
+        case 10:
+            return flow(input, channel);
+        case 11:
+        case 12:
+            return disposition(input, channel);
+        default:
+            return beginning_or_end(input, channel);
+    }
+}
+
+std::vector<Step> script(Input& input) {
+    constexpr std::size_t steps_max = 200;
+    std::vector<Step> steps;
+    while (!input.empty() && steps.size() < steps_max) {
+        const std::uint8_t choice = input.octet();
+        if (choice % 16 >= 14) {
+            add_world_step(input, steps);
+        } else {
+            const std::size_t wire = choice >> 7;
+            steps.emplace_back(Feed{wire, some_bytes(input, choice)});
+        }
+    }
+    return steps;
+}
+
+void check_sound(World& world) {
+    const std::string fault = world.fault();
+    if (!fault.empty()) std::fprintf(stderr, "%s\n", fault.c_str());
+    CHECK(fault.empty());
+}
+
+void check_same(Wire& other, Wire& whole) {
+    const std::string found = difference(other.received(), whole.received());
+    if (!found.empty()) std::fprintf(stderr, "%s\n", found.c_str());
+    CHECK(found.empty());
+}
+
+struct Start {
+    Distance first;
+    Distance second;
+    bool with_handshake;
+};
+
+// Queues to send to and to receive from.
+void add_topology(World& world) {
+    engine::Engine& engine = world.engine();
+    const ConnectionId connection{1000};
+    const ChannelId channel{1001};
+    engine.handle(engine::OpenConnection{connection, "guest"}, world.now());
+    engine.handle(engine::OpenChannel{connection, channel}, world.now());
+    for (const char* name : {"q", "r"}) {
+        engine::DeclareQueue command;
+        command.channel = channel;
+        command.name = name;
+        command.durable = true;
+        if (name[0] == 'r') {
+            command.arguments.push_back({"x-queue-type", Value::string("quorum")});
+            command.arguments.push_back({"x-dead-letter-exchange", Value::string("")});
+            command.arguments.push_back({"x-dead-letter-routing-key", Value::string("q")});
+        }
+        engine.handle(std::move(command), world.now());
+    }
+    engine.handle(engine::CloseConnection{connection}, world.now());
+}
+
+// Runs the steps with every feed cut into pieces of this size; 0: whole.
+void run(World& world, const Start& start, const std::vector<Step>& steps, std::size_t piece) {
+    add_topology(world);
+    world.connect({start.first, PeerPlace::loopback, Protocol::amqp10});
+    world.connect({start.second, PeerPlace::loopback, Protocol::amqp10});
+    if (start.with_handshake) {
+        world.feed(0, handshake(512));
+        world.feed(1, handshake(8192));
+        world.carry();
+    }
+    for (const Step& step : steps) {
+        const Feed* const feed = std::get_if<Feed>(&step);
+        if (feed == nullptr || piece == 0) {
+            world.take(step);
+            continue;
+        }
+        for (std::size_t at = 0; at < feed->bytes.size(); at += piece) {
+            world.feed(feed->wire, std::string_view(feed->bytes).substr(at, piece));
+        }
+    }
+    for (std::size_t i = 0; i < world.wire_count(); ++i) world.read(i, true);
+    world.raise_alarm("");
+    world.carry();
+    check_sound(world);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    constexpr std::size_t size_max = 4096;
+    Input input({reinterpret_cast<const char*>(data), std::min(size, size_max)});
+    const std::uint8_t choice = input.octet();
+    const Start start{.first = (choice & 1) != 0 ? Distance::far : Distance::near,
+                      .second = (choice & 2) != 0 ? Distance::far : Distance::near,
+                      .with_handshake = (choice & 4) == 0};
+    const bool raw = (choice & 8) != 0;
+    const std::vector<Step> steps =
+        raw ? std::vector<Step>{Feed{0, std::string(input.rest())}} : script(input);
+
+    World whole({}, /*keeps_record=*/(choice & 16) != 0);
+    run(whole, start, steps, 0);
+    World pieces({}, /*keeps_record=*/false);
+    run(pieces, start, steps, 1 + (choice >> 5) * 9);
+    for (std::size_t i = 0; i < whole.wire_count(); ++i) {
+        const std::vector<std::string> told = transcript(whole.wire(i).received());
+        for (const std::string& line : told) CHECK(!line.starts_with("fault"));
+        check_same(pieces.wire(i), whole.wire(i));
+    }
+    for (std::size_t i = 0; i < whole.wire_count(); ++i) whole.disconnect(i);
+    whole.carry();
+    check_sound(whole);
+    CHECK(whole.engine().attached().connection_count() == 0);
+    return 0;
+}
