@@ -517,6 +517,7 @@ void Connection::keep_until_closed(std::unique_ptr<Link> link) {
 }
 
 void Connection::forget_the_gone() {
+    if (gone_sessions_.empty() && closed_links_.empty()) return;
     for (const std::uint16_t channel : std::exchange(gone_sessions_, {})) {
         const auto found = sessions_.find(channel);
         if (found == sessions_.end() || !found->second->is_gone()) continue;

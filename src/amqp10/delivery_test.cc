@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 namespace revenant::amqp10 {
@@ -52,6 +53,20 @@ TEST(Delivery, OfAPlainMessage) {  // 6.1, 6.2: to the byte
                               "a30a782d65786368616e6765 a1026578"
                               "a30d782d726f7574696e672d6b6579 a1036b6579") +
                      body));
+}
+
+TEST(Delivery, TheLongestNamesAndTheLargestHeaderFit) {
+    const std::string exchange(255, 'e');
+    const std::string key(255, 'k');
+    const std::string header = encoded(
+        Header{.durable = true, .priority = 255, .ttl = std::numeric_limits<std::uint32_t>::max()});
+    const auto got = delivered(*published(header + body, exchange, key), nullptr,
+                               {.failed_deliveries = std::numeric_limits<std::uint32_t>::max()});
+    EXPECT_EQ(got->header[1], Datum::ubyte(255));
+    EXPECT_EQ(got->header[2], Datum::uint(std::numeric_limits<std::uint32_t>::max()));
+    EXPECT_EQ(got->header[4], Datum::uint(std::numeric_limits<std::uint32_t>::max()));
+    EXPECT_EQ(*got->annotation("x-exchange"), Datum::string(exchange));
+    EXPECT_EQ(*got->annotation("x-routing-key"), Datum::string(key));
 }
 
 TEST(Delivery, TheHeaderIsThatOfThePublisher) {  // 6.2

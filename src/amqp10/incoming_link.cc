@@ -223,7 +223,7 @@ Result<IncomingLink::Destination, Fault> IncomingLink::destination_of(
 }
 
 void IncomingLink::publish(std::string_view bytes) {
-    const auto published = read_published(bytes);
+    auto published = read_published(bytes);
     if (!published) {
         Fault fault{published.error().condition, published.error().text, {}};
         if (fault.condition == condition::invalid_field) return refuse_message(std::move(fault));
@@ -240,7 +240,7 @@ void IncomingLink::publish(std::string_view bytes) {
     publish_to(*destination, *published);
 }
 
-void IncomingLink::publish_to(const Destination& destination, const Published& published) {
+void IncomingLink::publish_to(const Destination& destination, Published& published) {
     if (const auto refusal = rights_.write_refusal(destination.exchange)) {
         return session().fail(fault_of(*refusal));
     }
@@ -249,7 +249,8 @@ void IncomingLink::publish_to(const Destination& destination, const Published& p
     command.refusal_if_topic = rights_.topic_write_refusal(
         destination.exchange, destination.routing_key, published.head.extra_keys);
     command.message = make_message(destination.exchange, destination.routing_key,
-                                   published.properties, published.body, published.head);
+                                   published.properties, published.body,
+                                   std::move(published.head));
     command.tell_refusal = true;
     if (!arriving_->settled) {
         command.mandatory = true;

@@ -55,7 +55,8 @@ class IncomingLink final : public Link {
     std::string target_of_reply() const;
     bool begin_message(const Transfer& transfer);
     void publish(std::string_view bytes);
-    void publish_to(const Destination& destination, const Published& published);
+    // Takes from it what the message keeps.
+    void publish_to(const Destination& destination, Published& published);
     Result<Destination, Fault> destination_of(const Published& published) const;
     // The message cannot be published; the link goes on if it can.
     void refuse_message(Fault fault);

@@ -71,6 +71,7 @@ Result<void, PublishError> read_keys(Raw value, std::vector<std::string>& keys) 
 // `keys` is where to put those of x-cc; nullptr where it means nothing.
 Result<void, PublishError> check_annotations(std::string_view section,
                                              std::vector<std::string>* keys) {
+    if (section.empty()) return {};
     MapWalk walk(section);
     while (const auto entry = walk.next()) {
         const auto key = symbol_in(entry->key);
@@ -88,6 +89,7 @@ Result<void, PublishError> check_annotations(std::string_view section,
 }
 
 bool are_application_properties(std::string_view section) {
+    if (section.empty()) return true;
     MapWalk walk(section);
     while (const auto entry = walk.next()) {
         if (!string_in(entry->key) || !is_well_formed(entry->value)) return false;

@@ -80,12 +80,10 @@ Result<Sections, std::string> split_message(std::string_view message) {
     TypeReader in(message);
     while (!in.at_end()) {
         const std::string_view before = in.rest();
-        TypeReader peek(before);
-        const auto code = peek.descriptor();
-        const std::string_view section = in.raw();
-        if (!code || peek.failed() || in.failed()) {
-            return Unexpected{std::string("malformed_section")};
-        }
+        const auto code = in.descriptor();
+        in.raw();
+        if (!code || in.failed()) return Unexpected{std::string("malformed_section")};
+        const std::string_view section = before.substr(0, before.size() - in.rest().size());
         const Step step = step_of(*code);
         std::string_view* const place = place_of(sections, step);
         if (place == nullptr) return Unexpected{std::string("unknown_section")};

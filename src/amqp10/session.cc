@@ -432,26 +432,28 @@ void Session::on_disposition(const Disposition& disposition) {
     };
     const std::uint64_t first = number_of(disposition.first);
     const std::uint64_t last = number_of(disposition.last.value_or(disposition.first));
+    if (first == last) return settle_delivery(first, disposition, *outcome);
     std::vector<std::uint64_t> numbers;
-    if (first == last) {
-        numbers.push_back(first);
-    } else {
-        unsettled_.for_each_up_to(last, [&](std::uint64_t number, const Unsettled&) {
-            if (number >= first) numbers.push_back(number);
-        });
-    }
+    unsettled_.for_each_up_to(last, [&](std::uint64_t number, const Unsettled&) {
+        if (number >= first) numbers.push_back(number);
+    });
     for (const std::uint64_t number : numbers) {
-        const Unsettled* const found = unsettled_.find(number);
-        if (found == nullptr) continue;
-        // A copy: what the engine does now may bring further deliveries.
-        const Unsettled settled = *found;
-        unsettled_.remove(number);
-        if (!disposition.settled) {
-            tell(sending, static_cast<std::uint32_t>(number - 1), disposition.state);
-        }
-        settled.link->settle(settled.delivery, *outcome);
+        settle_delivery(number, disposition, *outcome);
         if (state_ != State::running) return;
     }
+}
+
+void Session::settle_delivery(std::uint64_t number, const Disposition& disposition,
+                              const ClientOutcome& outcome) {
+    const Unsettled* const found = unsettled_.find(number);
+    if (found == nullptr) return;
+    // A copy: what the engine does now may bring further deliveries.
+    const Unsettled settled = *found;
+    unsettled_.remove(number);
+    if (!disposition.settled) {
+        tell(sending, static_cast<std::uint32_t>(number - 1), disposition.state);
+    }
+    settled.link->settle(settled.delivery, outcome);
 }
 
 }  // namespace revenant::amqp10

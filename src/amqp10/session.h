@@ -23,6 +23,7 @@ namespace revenant::amqp10 {
 class Connection;
 class Link;
 class OutgoingLink;
+struct ClientOutcome;
 
 // How a publish ended, as the client is told.
 enum class PublishOutcome : std::uint8_t { accepted, released };
@@ -90,6 +91,8 @@ class Session {
     void on_flow(const Flow& flow);
     void on_transfer(const Transfer& transfer, std::string_view payload);
     void on_disposition(const Disposition& disposition);
+    void settle_delivery(std::uint64_t number, const Disposition& disposition,
+                         const ClientOutcome& outcome);
     void on_detach(const Detach& detach);
     void on_end();
 

@@ -2,6 +2,7 @@
 
 #include "amqp10/frame.h"
 #include "amqp10/performatives.gen.h"
+#include "amqp10/short_bytes.h"
 
 #include <algorithm>
 #include <array>
@@ -11,55 +12,37 @@ namespace revenant::amqp10 {
 namespace {
 
 // The list of a transfer is always short: at most 5 + 5 + 34 + 1 + 1 + 1 bytes.
-class TransferBytes {
-  public:
-    TransferBytes(const Parcel& parcel, bool more) {
-        put(0x00);
-        put(0x53);
-        put(Transfer::descriptor_code);
-        put(0xc0);
-        const std::size_t size_at = size_;
-        put(0);
-        put(more ? 6 : 5);
-        uint(parcel.handle);
-        uint(parcel.delivery_id);
-        put(0xa0);
-        put(static_cast<unsigned>(parcel.tag.size()));
-        std::memcpy(&bytes_[size_], parcel.tag.data(), parcel.tag.size());
-        size_ += parcel.tag.size();
-        put(0x43);  // message-format 0
-        put(parcel.settled ? 0x41 : 0x42);
-        if (more) put(0x41);
-        bytes_[size_at] = static_cast<char>(size_ - size_at - 1);
-    }
-    std::string_view bytes() const { return {bytes_.data(), size_}; }
-
-  private:
-    void put(unsigned octet) { bytes_[size_++] = static_cast<char>(octet); }
-    void uint(std::uint32_t value) {
-        if (value == 0) return put(0x43);
-        if (value < 256) {
-            put(0x52);
-            return put(value);
-        }
-        put(0x70);
-        for (int shift = 24; shift >= 0; shift -= 8) put(value >> shift & 0xff);
-    }
-
-    std::array<char, 64> bytes_{};
-    std::size_t size_ = 0;
-};
+ShortBytes<64> transfer_of(const Parcel& parcel, bool more) {
+    ShortBytes<64> out;
+    out.put(0x00);
+    out.put(0x53);
+    out.put(Transfer::descriptor_code);
+    out.put(0xc0);
+    const std::size_t size_at = out.size();
+    out.put(0);
+    out.put(more ? 6 : 5);
+    out.uint(parcel.handle);
+    out.uint(parcel.delivery_id);
+    out.put(0xa0);
+    out.put(static_cast<unsigned>(parcel.tag.size()));
+    out.append(parcel.tag);
+    out.put(0x43);  // message-format 0
+    out.boolean(parcel.settled);
+    if (more) out.boolean(true);
+    out.patch(size_at, out.size() - size_at - 1);
+    return out;
+}
 
 }  // namespace
 
 bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parcel& parcel,
                            std::uint32_t frame_max) {
     const std::size_t left = parcel.size() - parcel.sent;
-    TransferBytes transfer(parcel, /*more=*/false);
+    auto transfer = transfer_of(parcel, /*more=*/false);
     std::size_t room = frame_max - frame_header_bytes - transfer.bytes().size();
     const bool last = left <= room;
     if (!last) {
-        transfer = TransferBytes(parcel, /*more=*/true);
+        transfer = transfer_of(parcel, /*more=*/true);
         room = frame_max - frame_header_bytes - transfer.bytes().size();
     }
     const std::size_t part = std::min(left, room);

@@ -35,30 +35,6 @@ std::int64_t as_signed(Unsigned value) {
 
 }  // namespace
 
-bool TypeReader::take_null() {
-    if (in_.rest().empty() || in_.rest().front() != 0x40) return false;
-    in_.u8();
-    return true;
-}
-
-std::optional<bool> TypeReader::boolean() {
-    if (take_null()) return std::nullopt;
-    switch (in_.u8()) {
-        case 0x41:
-            return true;
-        case 0x42:
-            return false;
-        case 0x56: {
-            const std::uint8_t octet = in_.u8();
-            if (octet > 1) in_.fail();
-            return octet == 1;
-        }
-        default:
-            in_.fail();
-            return std::nullopt;
-    }
-}
-
 std::optional<std::uint8_t> TypeReader::ubyte() {
     if (take_null()) return std::nullopt;
     if (in_.u8() != 0x50) in_.fail();
@@ -69,21 +45,6 @@ std::optional<std::uint16_t> TypeReader::ushort() {
     if (take_null()) return std::nullopt;
     if (in_.u8() != 0x60) in_.fail();
     return in_.u16();
-}
-
-std::optional<std::uint32_t> TypeReader::uint() {
-    if (take_null()) return std::nullopt;
-    switch (in_.u8()) {
-        case 0x70:
-            return in_.u32();
-        case 0x52:
-            return in_.u8();
-        case 0x43:
-            return 0;
-        default:
-            in_.fail();
-            return std::nullopt;
-    }
 }
 
 std::optional<std::uint64_t> TypeReader::ulong() {
@@ -107,17 +68,6 @@ std::optional<std::int64_t> TypeReader::timestamp() {
     return static_cast<std::int64_t>(in_.u64());
 }
 
-std::string_view TypeReader::variable(std::uint8_t constructor) {
-    return in_.bytes(layout_of(constructor) == Layout::variable_one ? in_.u8() : in_.u32());
-}
-
-std::optional<std::string_view> TypeReader::binary() {
-    if (take_null()) return std::nullopt;
-    const std::uint8_t constructor = in_.u8();
-    if (constructor != 0xa0 && constructor != 0xb0) in_.fail();
-    return variable(constructor);
-}
-
 std::optional<std::string_view> TypeReader::string() {
     if (take_null()) return std::nullopt;
     const std::uint8_t constructor = in_.u8();
@@ -130,30 +80,6 @@ std::optional<std::string_view> TypeReader::symbol() {
     const std::uint8_t constructor = in_.u8();
     if (constructor != 0xa3 && constructor != 0xb3) in_.fail();
     return variable(constructor);
-}
-
-TypeReader::Items TypeReader::items(bool narrow) {
-    ByteReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
-    Items items;
-    items.count = narrow ? inside.u8() : inside.u32();
-    items.bytes = inside.rest();
-    if (inside.failed()) in_.fail();
-    return items;
-}
-
-std::optional<TypeReader::Items> TypeReader::list() {
-    if (take_null()) return std::nullopt;
-    switch (in_.u8()) {
-        case 0x45:
-            return Items{};
-        case 0xc0:
-            return items(/*narrow=*/true);
-        case 0xd0:
-            return items(/*narrow=*/false);
-        default:
-            in_.fail();
-            return std::nullopt;
-    }
 }
 
 std::optional<TypeReader::Items> TypeReader::map() {
@@ -169,7 +95,7 @@ std::optional<TypeReader::Items> TypeReader::map() {
     }
 }
 
-std::optional<std::uint64_t> TypeReader::descriptor() {
+std::optional<std::uint64_t> TypeReader::unusual_descriptor() {
     if (take_null()) return std::nullopt;
     if (in_.u8() != 0x00) in_.fail();
     const std::string_view rest = in_.rest();

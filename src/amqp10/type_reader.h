@@ -63,6 +63,7 @@ class TypeReader {
     std::string_view variable(std::uint8_t constructor);
     Items items(bool narrow);
     bool take_null();
+    std::optional<std::uint64_t> unusual_descriptor();  // not a number of one byte
     // How much more a datum may hold.
     struct Room {
         int depth = depth_max;
@@ -82,6 +83,88 @@ class TypeReader {
     ByteReader in_;
     Room room_;
 };
+
+// Here, as several of them are read with every message.
+inline bool TypeReader::take_null() {
+    if (in_.rest().empty() || in_.rest().front() != 0x40) return false;
+    in_.u8();
+    return true;
+}
+
+inline std::optional<bool> TypeReader::boolean() {
+    if (take_null()) return std::nullopt;
+    switch (in_.u8()) {
+        case 0x41:
+            return true;
+        case 0x42:
+            return false;
+        case 0x56: {
+            const std::uint8_t octet = in_.u8();
+            if (octet > 1) in_.fail();
+            return octet == 1;
+        }
+        default:
+            in_.fail();
+            return std::nullopt;
+    }
+}
+
+inline std::optional<std::uint32_t> TypeReader::uint() {
+    if (take_null()) return std::nullopt;
+    switch (in_.u8()) {
+        case 0x70:
+            return in_.u32();
+        case 0x52:
+            return in_.u8();
+        case 0x43:
+            return 0;
+        default:
+            in_.fail();
+            return std::nullopt;
+    }
+}
+
+inline std::string_view TypeReader::variable(std::uint8_t constructor) {
+    return in_.bytes(constructor >> 4 == 0xa ? in_.u8() : in_.u32());
+}
+
+inline std::optional<std::string_view> TypeReader::binary() {
+    if (take_null()) return std::nullopt;
+    const std::uint8_t constructor = in_.u8();
+    if (constructor != 0xa0 && constructor != 0xb0) in_.fail();
+    return variable(constructor);
+}
+
+inline TypeReader::Items TypeReader::items(bool narrow) {
+    ByteReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
+    Items items;
+    items.count = narrow ? inside.u8() : inside.u32();
+    items.bytes = inside.rest();
+    if (inside.failed()) in_.fail();
+    return items;
+}
+
+inline std::optional<TypeReader::Items> TypeReader::list() {
+    if (take_null()) return std::nullopt;
+    switch (in_.u8()) {
+        case 0x45:
+            return Items{};
+        case 0xc0:
+            return items(/*narrow=*/true);
+        case 0xd0:
+            return items(/*narrow=*/false);
+        default:
+            in_.fail();
+            return std::nullopt;
+    }
+}
+
+inline std::optional<std::uint64_t> TypeReader::descriptor() {
+    const std::string_view rest = in_.rest();
+    if (rest.size() < 3 || rest[0] != '\x00' || rest[1] != '\x53') return unusual_descriptor();
+    in_.bytes(3);
+    return static_cast<std::uint8_t>(rest[2]);
+}
 
 // One value and nothing else.
 bool is_well_formed(Raw value);

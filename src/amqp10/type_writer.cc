@@ -104,8 +104,7 @@ void TypeWriter::timestamp(std::int64_t ms) {
 
 void TypeWriter::begin_variable(std::uint8_t narrow, std::size_t size) {
     if (size <= 0xff) {
-        out_.u8(narrow);
-        out_.u8(static_cast<std::uint8_t>(size));
+        out_.u16(static_cast<std::uint16_t>(narrow << 8 | size));
     } else {
         out_.u8(narrow | 0x10);
         out_.u32(static_cast<std::uint32_t>(size));
@@ -133,6 +132,10 @@ void TypeWriter::long_int(std::int64_t value) {
 }
 
 void TypeWriter::descriptor(std::uint64_t code) {
+    if (code > 0 && code <= 0xff) {
+        const char bytes[] = {0x00, 0x53, static_cast<char>(code)};
+        return out_.bytes({bytes, sizeof bytes});
+    }
     out_.u8(0x00);
     ulong(code);
 }
