@@ -351,10 +351,10 @@ bool Session::send_frames(Parcel& parcel) {
 
 void Session::send_parcels() {
     while (!parcels_.empty() && remote_window_ > 0) {
+        connection_.note_delivery();
         if (!send_frames(parcels_.front())) return;
         parcel_bytes_ -= parcels_.front().size();
         parcels_.pop_front();
-        connection_.note_delivery();
     }
 }
 
