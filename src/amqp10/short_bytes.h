@@ -12,9 +12,6 @@ namespace revenant::amqp10 {
 template <std::size_t size_max>
 class ShortBytes {
   public:
-    // Deliberately without zeros first.
-    ShortBytes() {}  // NOLINT(modernize-use-equals-default, cppcoreguidelines-pro-type-member-init)
-
     void put(unsigned octet) { bytes_[size_++] = static_cast<char>(octet); }
     void append(std::string_view bytes) {
         if (bytes.empty()) return;
@@ -48,7 +45,7 @@ class ShortBytes {
     std::string_view bytes() const { return {bytes_.data(), size_}; }
 
   private:
-    std::array<char, size_max> bytes_;
+    std::array<char, size_max> bytes_;  // without zeros first, on purpose
     std::size_t size_ = 0;
 };
 
