@@ -332,6 +332,7 @@ void Connection::on_close() {
         state_ = State::closed;
         return;
     }
+    if (state_ == State::failing) client_closed_ = true;
     if (state_ != State::running) return;
     before_flush();
     state_ = State::leaving;
@@ -370,7 +371,7 @@ void Connection::send_close(const Fault* fault) {
         close.error = error;
     }
     write(0, close);
-    state_ = State::closing;
+    state_ = client_closed_ ? State::closed : State::closing;
     state_deadline_ = now_ + (stream_broken_ ? silence_before_drop : close_timeout);
 }
 

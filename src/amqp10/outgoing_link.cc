@@ -193,7 +193,7 @@ void OutgoingLink::on_flow(const Flow& flow) {
         return;
     }
     if (!flow.link_credit) {
-        if (flow.echo) send(engine::SetCredit{channel(), consumer, 0, false, true});
+        if (flow.echo) send(engine::SetCredit{channel(), consumer, credit_until_, false, true});
         return;
     }
     // The client counts up to 32 bits and may not have seen all we sent (1.4).
@@ -205,10 +205,9 @@ void OutgoingLink::on_flow(const Flow& flow) {
         reply_credit_until_ = static_cast<std::uint64_t>(until);
         return;
     }
-    const std::int64_t deliveries =
-        std::max<std::int64_t>(until - static_cast<std::int64_t>(drained_), 0);
-    send(engine::SetCredit{channel(), consumer, static_cast<std::uint64_t>(deliveries), flow.drain,
-                           flow.echo});
+    credit_until_ = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(until - static_cast<std::int64_t>(drained_), 0));
+    send(engine::SetCredit{channel(), consumer, credit_until_, flow.drain, flow.echo});
 }
 
 // 5.23
@@ -217,6 +216,7 @@ void OutgoingLink::on_credit_state(const engine::CreditState& state) {
     if (state.drained) {
         drained_ += left;
         delivery_count_ += left;
+        credit_until_ = state.delivered;
     }
     Flow flow;
     flow.delivery_count = static_cast<std::uint32_t>(delivery_count_);
