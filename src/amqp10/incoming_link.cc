@@ -249,8 +249,7 @@ void IncomingLink::publish_to(const Destination& destination, Published& publish
     command.refusal_if_topic = rights_.topic_write_refusal(
         destination.exchange, destination.routing_key, published.head.extra_keys);
     command.message = make_message(destination.exchange, destination.routing_key,
-                                   published.properties, published.body,
-                                   std::move(published.head));
+                                   published.properties, published.body, std::move(published.head));
     command.tell_refusal = true;
     if (!arriving_->settled) {
         command.mandatory = true;

@@ -46,7 +46,7 @@ class OutgoingLink final : public Link {
     // As the client counts: those sent, and those whose credit was drained.
     std::uint64_t delivery_count_ = 0;
     std::uint64_t drained_ = 0;
-    std::uint64_t credit_until_ = 0;  // as the engine counts: without those drained
+    std::uint64_t credit_until_ = 0;        // as the engine counts: without those drained
     std::uint64_t reply_credit_until_ = 0;  // of replies, in the same count
 };
 
