@@ -356,7 +356,7 @@ test('received_is_no_outcome', async ({ connection, channel }) => {
 });
 
 test('expected_refusal_can_fail', async ({ connection, channel }) => {
-    // The helper that many cases rest on must notice what is granted and what is refused otherwise.
+    // The function that many cases rest on must notice what is granted and what is refused otherwise.
     const queue = await declareQueue(channel);
     await assert.rejects(expectRefusal(openSender(connection, addressOf(queue)), 'amqp:not-found', 'x'),
         /Missing expected rejection/);
