@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -65,6 +66,10 @@ class ManagementRequests final : public ManagementLink {
     // What a binding of this request joins; answered with 400 if the request does not say.
     bool read_binding_ends(bool from_body);
     bool may_bind();
+    // The refusal that goes along with a command.
+    std::optional<engine::Refusal> noted(std::optional<engine::Refusal> refusal);
+    // Answers that were not given yet.
+    std::uint32_t owed() const;
 
     protocol::Rights rights_;
     std::uint32_t delivery_count_ = 0;
@@ -85,6 +90,8 @@ class ManagementRequests final : public ManagementLink {
     };
     Step step_ = Step::none;
     int created_status_ = 200;
+    // What the engine refuses in these words is a matter of permissions: it ends the session.
+    std::string permission_text_;
     ManagementRequest current_;
     std::string source_;
     engine::DestinationKind destination_kind_ = engine::DestinationKind::queue;
@@ -97,8 +104,11 @@ class ManagementResponses final : public ManagementLink {
   public:
     using ManagementLink::ManagementLink;
     void on_flow(const Flow& flow) override;
-    bool has_credit() const { return delivery_count_ != credit_until_; }
-    std::uint32_t credit() const { return credit_until_ - delivery_count_; }
+    // The client may take back what was used already: serial numbers (1.4).
+    std::uint32_t credit() const {
+        const auto left = static_cast<std::int32_t>(credit_until_ - delivery_count_);
+        return left > 0 ? static_cast<std::uint32_t>(left) : 0;
+    }
     void send_answer(std::string message);
 
   private:
