@@ -328,6 +328,8 @@ void Connection::on_close() {
         state_ = State::closed;
         return;
     }
+    // It crosses ours, which follows when the engine has let go.
+    if (state_ == State::failing) client_closed_ = true;
     if (state_ != State::running) return;
     before_flush();
     state_ = State::leaving;
@@ -382,6 +384,7 @@ void Connection::request(engine::Effect&& effect) {
         state_ = State::closed;
     } else if (state_ == State::failing) {
         send_close(failure_.get());
+        if (client_closed_) state_ = State::closed;
     }
 }
 

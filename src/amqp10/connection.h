@@ -177,6 +177,7 @@ class Connection final : public protocol::Connection {
     std::vector<engine::Command> waiting_commands_;
     bool deliveries_paused_ = false;
     bool stream_broken_ = false;
+    bool client_closed_ = false;
     std::unique_ptr<Fault> failure_;
     boost::unordered_flat_map<std::uint16_t, std::unique_ptr<Session>> sessions_;
     std::vector<std::uint16_t> gone_sessions_;
