@@ -45,8 +45,8 @@ void IncomingLink::start() {
     if (auto fault = choose_target()) return fail(std::move(*fault));
     open_channel();
     if (temporary_) {
-        destination_ = Destination{"", declare_temporary_queue()};
-        return;
+        destination_ = Destination{"", temporary_name()};
+        return declare_temporary_queue(destination_->routing_key);
     }
     if (is_anonymous()) return attach();
     if (const auto refusal = rights_.write_refusal(destination_->exchange)) {
@@ -129,7 +129,7 @@ void IncomingLink::grant_credit() {
 }
 
 void IncomingLink::on_flow(const Flow& flow) {
-    if (!flow.echo) return;
+    if (!flow.echo || !is_attached()) return;
     Flow answer;
     answer.delivery_count = delivery_count_;
     answer.link_credit = credit_;

@@ -61,7 +61,8 @@ void Link::confirm(const engine::Confirm&) {}
 void Link::on_effect(engine::Effect&&) {}
 
 void Link::on_transfer(const Transfer&, std::string_view) {
-    session().fail({condition::not_allowed, "a transfer on a link that the client receives from", {}});
+    session().fail(
+        {condition::not_allowed, "a transfer on a link that the client receives from", {}});
 }
 
 void Link::request(engine::Effect&& effect) {
@@ -91,9 +92,7 @@ void Link::request(engine::Effect&& effect) {
     }
 }
 
-void Link::on_refused(const engine::Refuse& refuse) {
-    fail(fault_of(refuse.refusal));
-}
+void Link::on_refused(const engine::Refuse& refuse) { fail(fault_of(refuse.refusal)); }
 
 // ------------------------------------------------------------------------- attach and detach
 
@@ -105,16 +104,17 @@ std::optional<Fault> Link::unsupported() const {
     return std::nullopt;
 }
 
-std::string Link::declare_temporary_queue() {
+std::string Link::temporary_name() { return connection_.host().random_name("amq.gen-"); }
+
+// The answer may be there before this returns: the link knows the name by then.
+void Link::declare_temporary_queue(const std::string& name) {
     engine::DeclareQueue command;
     command.channel = channel_;
-    command.name = connection_.host().random_name("amq.gen-");
+    command.name = name;
     command.server_named = true;
     command.exclusive = true;
     command.auto_delete = true;
-    std::string name = command.name;
     ask(std::move(command));
-    return name;
 }
 
 void Link::write_attach(const Reply& reply) {

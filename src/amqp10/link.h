@@ -67,6 +67,8 @@ class Link : public engine::EffectSink {
   protected:
     // While it belongs to a session; nothing that comes later concerns the client.
     bool is_open() const { return session_ != nullptr; }
+    // The client knows of it: nothing may be said about a link before its attach.
+    bool is_attached() const { return attached_; }
     Session& session() { return *session_; }
     Connection& connection() { return connection_; }
     const AttachWish& wish() const { return wish_; }
@@ -100,7 +102,8 @@ class Link : public engine::EffectSink {
     // What no link of ours can do (5.4).
     std::optional<Fault> unsupported() const;
     // A queue of this connection alone, made for the link, under a name of our own (4.6).
-    std::string declare_temporary_queue();
+    std::string temporary_name();
+    void declare_temporary_queue(const std::string& name);
     // Ends the link with an error; before it was attached, in the form of 5.1.
     void fail(Fault fault);
 
@@ -112,8 +115,8 @@ class Link : public engine::EffectSink {
     bool channel_open_ = false;
     bool attached_ = false;
     bool closing_ = false;
-    bool refused_ = false;         // the engine has closed the channel by itself
-    std::uint32_t expected_ = 0;   // answers under way, without that to the close
+    bool refused_ = false;        // the engine has closed the channel by itself
+    std::uint32_t expected_ = 0;  // answers under way, without that to the close
 };
 
 }  // namespace revenant::amqp10

@@ -73,8 +73,9 @@ void OutgoingLink::start() {
         }
     }
     open_channel();
-    if (origin_ == Origin::temporary_queue) queue_ = declare_temporary_queue();
-    if (origin_ != Origin::temporary_queue) consume();
+    if (origin_ != Origin::temporary_queue) return consume();
+    queue_ = temporary_name();
+    declare_temporary_queue(queue_);
 }
 
 std::optional<Fault> OutgoingLink::choose_origin() {
@@ -137,6 +138,7 @@ void OutgoingLink::consume() {
         }
     }
     ask(std::move(command));
+    if (early_flow_) on_flow(*std::exchange(early_flow_, std::nullopt));
 }
 
 void OutgoingLink::on_done(engine::Done&&) {
@@ -185,8 +187,14 @@ void OutgoingLink::before_close() {
 // ------------------------------------------------------------------------- credit
 
 void OutgoingLink::on_flow(const Flow& flow) {
+    if (!consuming_) {
+        early_flow_ = flow;
+        early_flow_->properties = {};
+        return;
+    }
     if (!flow.link_credit) {
-        if (flow.echo) send(engine::SetCredit{channel(), consumer, 0, false, true});
+        // How it stands, and nothing else.
+        if (flow.echo) send(engine::SetCredit{channel(), consumer, credit_until_, false, true});
         return;
     }
     // The client counts up to 32 bits and may not have seen all we sent (1.4).
@@ -198,9 +206,9 @@ void OutgoingLink::on_flow(const Flow& flow) {
         reply_credit_until_ = static_cast<std::uint64_t>(until);
         return;
     }
-    const std::int64_t deliveries = std::max<std::int64_t>(until - static_cast<std::int64_t>(drained_), 0);
-    send(engine::SetCredit{channel(), consumer, static_cast<std::uint64_t>(deliveries), flow.drain,
-                           flow.echo});
+    credit_until_ = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(until - static_cast<std::int64_t>(drained_), 0));
+    send(engine::SetCredit{channel(), consumer, credit_until_, flow.drain, flow.echo});
 }
 
 // 5.23
@@ -208,6 +216,7 @@ void OutgoingLink::on_credit_state(const engine::CreditState& state) {
     const std::uint64_t left = state.until > state.delivered ? state.until - state.delivered : 0;
     if (state.drained) {
         drained_ += left;
+        credit_until_ = state.delivered;
         delivery_count_ += left;
     }
     Flow flow;
@@ -242,10 +251,10 @@ bool OutgoingLink::deliver(engine::Deliver&& effect) {
     parcel.delivery = effect.delivery.value;
     parcel.settled = presettled_;
     parcel.tag = tag_of(effect.delivery.value);
-    const std::string_view body = render_delivery(
-        *effect.message, effect.envelope.get(),
-        {effect.redelivered, effect.failed_deliveries, effect.counts}, parcel.head,
-        parcel.converted);
+    const std::string_view body =
+        render_delivery(*effect.message, effect.envelope.get(),
+                        {effect.redelivered, effect.failed_deliveries, effect.counts}, parcel.head,
+                        parcel.converted);
     parcel.message_body = parcel.converted.empty() ? body : std::string_view{};
     parcel.message = std::move(effect.message);
     delivery_count_ += 1;

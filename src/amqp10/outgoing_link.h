@@ -42,9 +42,11 @@ class OutgoingLink final : public Link {
     std::string queue_;
     bool presettled_ = false;
     bool consuming_ = false;
+    std::optional<Flow> early_flow_;  // it came before there was a consumer
     // As the client counts: those sent, and those whose credit was drained.
     std::uint64_t delivery_count_ = 0;
     std::uint64_t drained_ = 0;
+    std::uint64_t credit_until_ = 0;        // in the engine's count, which knows of no draining
     std::uint64_t reply_credit_until_ = 0;  // of replies, in the same count
 };
 
