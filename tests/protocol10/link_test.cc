@@ -365,6 +365,40 @@ TEST_P(Link10, ATemporaryQueueLivesAsLongAsItsLink) {
     session().publish<Released>(1, 1, MessageBytes("too late"));
 }
 
+// amqp10 9.1: credit may come before the answer to the attach, also where a queue is made first.
+TEST_P(Link10, CreditMayComeRightBehindTheAttach) {
+    declare("q");
+    channel().publish("", "q", "one");
+    Source asked;
+    const std::string capability = encoded(Datum::symbol("temporary-queue"));
+    asked.dynamic = true;
+    asked.capabilities = capability;
+    const std::string source = encoded(asked);
+    session();
+    peer10().hold();
+    session().send_attach_receiver(0, "/queues/q");
+    session().credit(0, 5);
+    session().send(Attach{.name = "n", .handle = 1, .role = true, .source = source});
+    session().credit(1, 5);
+    session().send_attach_sender(2, "/queues/q");
+    session().send(Flow{.next_incoming_id = 0, .incoming_window = 100, .handle = 2, .echo = true});
+    peer10().release();
+    depends_on_distance();
+    std::string address;
+    std::size_t transfers = 0;
+    while (const Arrival* const arrival = peer10().next(0)) {
+        if (arrival->code() == Transfer::descriptor_code) transfers += 1;
+        if (arrival->code() != Attach::descriptor_code) continue;
+        const auto attach = Attach::decode(arrival->items()).value();
+        if (attach.handle != 1) continue;
+        address = string_of(composite_in<Source>(attach.source)->address).value_or("");
+    }
+    EXPECT_EQ(transfers, 1U);
+    session().attach_sender(3, address);
+    session().transfer(3, 0, MessageBytes("to me"), true);
+    EXPECT_EQ(session().expect_message("to me").handle, 1U);
+}
+
 // amqp10 4.6
 TEST_P(Link10, ADynamicTargetMayBeATemporaryQueueAsWell) {
     Target asked;

@@ -104,7 +104,6 @@ TEST_P(Publishing10, AMessageMayComeInManyTransfers) {
 
 // amqp10 C.8: both ways, in frames as small as there may be.
 TEST_P(Publishing10, ALargeMessageComesThroughSmallFramesWhole) {
-    settings().frame_max = 4096;
     declare("q");
     Peer& client = connect10({.max_frame_size = 512});
     PeerSession small = client.begin();

@@ -229,8 +229,9 @@ TEST_P(Settlement10, SettledWithoutAnOutcomeIsReleased) {
 
 // amqp10 5.24, DL-206
 TEST_P(Settlement10, OtherStatesEndTheSession) {
-    const auto victim = [this](const std::string& state, std::string_view what) {
-        const std::string queue = "q" + std::to_string(state.size());
+    int count = 0;
+    const auto victim = [&](const std::string& state, std::string_view what) {
+        const std::string queue = "q" + std::to_string(count++);
         declare(queue);
         channel().publish("", queue, "m");
         PeerSession fresh = connect10().begin();

@@ -180,6 +180,7 @@ std::optional<Arrival> FrameReader::accept(Arrival arrival) {
     if (*code == Begin::descriptor_code) {
         if (begun) return blame("a session that begins twice");
         begun = true;
+        attached_[arrival.channel].clear();
         return arrival;
     }
     if (!begun) return blame(arrival.describe() + " for no session");
@@ -187,6 +188,34 @@ std::optional<Arrival> FrameReader::accept(Arrival arrival) {
     if (*code != Transfer::descriptor_code && !in.rest().empty()) {
         return blame("a payload behind " + arrival.describe());
     }
+    return accept_of_link(std::move(arrival), *code);
+}
+
+// A link is attached before anything else is said of it, and not twice.
+std::optional<Arrival> FrameReader::accept_of_link(Arrival arrival, std::uint64_t code) {
+    std::set<std::uint32_t>& attached = attached_[arrival.channel];
+    std::optional<std::uint32_t> handle;
+    if (code == Attach::descriptor_code) {
+        const auto attach = Attach::decode(arrival.items());
+        if (!attach || !attached.insert(attach->handle).second) {
+            return blame("attached twice: " + arrival.describe());
+        }
+        return arrival;
+    }
+    if (code == Flow::descriptor_code) {
+        const auto flow = Flow::decode(arrival.items());
+        if (flow) handle = flow->handle;
+    } else if (code == Transfer::descriptor_code) {
+        const auto transfer = Transfer::decode(arrival.items());
+        if (transfer) handle = transfer->handle;
+    } else if (code == Detach::descriptor_code) {
+        const auto detach = Detach::decode(arrival.items());
+        if (detach) handle = detach->handle;
+    }
+    if (handle && !attached.contains(*handle)) {
+        return blame("without an attach: " + arrival.describe());
+    }
+    if (code == Detach::descriptor_code && handle) attached.erase(*handle);
     return arrival;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,10 @@ class FrameReader {
     std::string bytes_;
     std::size_t used_ = 0;
     std::uint32_t frame_max_ = 0xffffffff;
+    std::optional<Arrival> accept_of_link(Arrival arrival, std::uint64_t code);
+
     std::map<std::uint16_t, bool> begun_;  // sessions, by their channels
+    std::map<std::uint16_t, std::set<std::uint32_t>> attached_;
     std::string fault_;
 };
 

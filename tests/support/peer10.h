@@ -5,9 +5,8 @@
 // channel of AMQP 0-9-1 as well, for topology and for messages that go from one to the other.
 #pragma once
 
-#include "amqp10/fault.h"
 #include "amqp10/performatives.gen.h"
-#include "tests/support/amqp10_message.h"
+#include "tests/support/bytes10.h"
 #include "tests/support/frame_reader10.h"
 #include "tests/support/peer.h"
 
@@ -29,53 +28,6 @@ using protocol::Distance;
 using protocol::Wire;
 using protocol::World;
 
-constexpr std::string_view sasl_greeting{"AMQP\x03\x01\x00\x00", 8};
-constexpr std::string_view amqp_greeting{"AMQP\x00\x01\x00\x00", 8};
-
-constexpr std::uint8_t unsettled_mode = 0;
-constexpr std::uint8_t settled_mode = 1;
-constexpr std::uint8_t mixed_mode = 2;
-
-// --- bytes by hand ---
-
-std::string frame10(FrameType type, std::uint16_t channel, std::string_view body);
-template <typename Performative>
-std::string frame10(std::uint16_t channel, const Performative& performative,
-                    std::string_view payload = {}) {
-    return frame10(FrameType::amqp, channel, encoded(performative) + std::string(payload));
-}
-template <typename Performative>
-std::string sasl_frame(const Performative& performative) {
-    return frame10(FrameType::sasl, 0, encoded(performative));
-}
-// A described list of whatever fields.
-std::string described_list(std::uint64_t code, const Data& fields);
-std::string encoded(const Datum& datum);
-// Terminuses; without an address it is null.
-std::string source_of(std::optional<std::string> address);
-std::string target_of(std::optional<std::string> address);
-
-// The bytes of a message, section by section.
-class MessageBytes {
-  public:
-    explicit MessageBytes(std::string_view body = "body") : body_(data(body)) {}
-    MessageBytes& header(const Header& header);
-    MessageBytes& annotation(std::string_view name, const Datum& value);
-    MessageBytes& properties(const Properties& properties);
-    MessageBytes& to(std::string_view address);
-    MessageBytes& property(std::string_view name, const Datum& value);  // an application's
-    MessageBytes& body(std::string sections);
-    operator std::string() const { return bytes(); }  // NOLINT: it stands for the bytes
-    std::string bytes() const;
-
-  private:
-    std::string header_;
-    DataMap annotations_;
-    std::string properties_;
-    DataMap application_properties_;
-    std::string body_;
-};
-
 struct Login {
     std::string mechanism = "PLAIN";
     std::string user = "guest";
@@ -86,36 +38,6 @@ struct Login {
     std::uint16_t channel_max = 65535;
     std::optional<std::uint32_t> idle_time_out;
 };
-
-// A message that came, whole.
-struct TakenMessage {
-    std::uint32_t handle = 0;
-    std::uint32_t delivery_id = 0;
-    std::string tag;
-    bool settled = false;
-    std::size_t frames = 0;
-    std::unique_ptr<Delivered> parts;
-
-    std::string body() const;
-    bool durable() const { return flag(0); }
-    bool first_acquirer() const { return flag(3); }
-    std::uint64_t delivery_count() const;
-    const Datum* header_field(std::size_t index) const;
-    // Of an annotation: its text, its number; "" and -1 if there is none.
-    std::string annotated_text(std::string_view name) const;
-    std::int64_t annotated_number(std::string_view name) const;
-
-  private:
-    bool flag(std::size_t index) const;
-};
-
-struct ErrorText {
-    std::string condition;
-    std::string description;
-    std::string info;
-};
-// Of an error field; all empty if it is absent.
-ErrorText error_in(Raw field);
 
 class Peer;
 
