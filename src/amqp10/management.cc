@@ -119,7 +119,8 @@ void ManagementRequests::attached() {
 }
 
 void ManagementRequests::grant_credit() {
-    if (credit_ > credit_max / 2) return;
+    // Requests that wait for the engine hold it back, so that they do not pile up here.
+    if (credit_ > credit_max / 2 || owed() >= credit_max) return;
     credit_ = credit_max;
     on_flow(Flow{.echo = true});
 }
@@ -183,6 +184,7 @@ void ManagementRequests::answer(const ManagementAnswer& given) {
     step_ = Step::none;
     auto* const responses = dynamic_cast<ManagementResponses*>(other_half());
     if (responses != nullptr) responses->send_answer(encode_answer(current_, given));
+    grant_credit();
 }
 
 void ManagementRequests::work() {

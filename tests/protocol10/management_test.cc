@@ -453,6 +453,48 @@ TEST_P(Management10, CreditForRequestsIsRenewed) {
     depends_on_distance();
 }
 
+// amqp10 7.2: far away, answers that are under way hold the credit back.
+TEST_P(Management10, TooManyRequestsEndTheSession) {
+    depends_on_distance();
+    attach_pair(session());
+    peer10().hold();
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        session().transfer(requests, i, request("GET", "/queues/q"), true);
+    }
+    peer10().release();
+    std::size_t answers = 0;
+    ErrorText error;
+    while (const Arrival* const arrival = peer10().next(0)) {
+        if (arrival->code() == Transfer::descriptor_code) answers += 1;
+        if (arrival->code() != End::descriptor_code) continue;
+        error = error_in(End::decode(arrival->items())->error);
+    }
+    if (GetParam() == Distance::near) {
+        EXPECT_EQ(answers, 20U);
+        EXPECT_EQ(error.condition, "");
+    } else {
+        EXPECT_EQ(error.condition, "amqp:link:transfer-limit-exceeded");
+        EXPECT_EQ(error.description, "insufficient credit for requests");
+    }
+}
+
+// amqp10 7.2: answers that are under way are counted.
+TEST_P(Management10, AnswersUnderWayNeedCreditAsWell) {
+    depends_on_distance();
+    attach_pair(session(), 1);
+    peer10().hold();
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        session().transfer(requests, i, request("GET", "/queues/q"), true);
+    }
+    peer10().release();
+    if (GetParam() == Distance::near) {
+        std::string bytes;
+        session().expect_message_bytes(bytes);
+    }
+    session().expect_end("amqp:precondition-failed",
+                         "insufficient credit (0) for management link from RabbitMQ to client");
+}
+
 // amqp10 7.12: refused permissions end the session.
 TEST_P(Management10, WithoutPermissionTheSessionEnds) {
     declare("q");

@@ -49,9 +49,8 @@ class MessageBytes {
     MessageBytes& to(std::string_view address);
     MessageBytes& property(std::string_view name, const Datum& value);  // an application's
     MessageBytes& body(std::string sections);
-    operator std::string() const {
-        return bytes();
-    }  // NOLINT(google-explicit-constructor): it is them
+    // NOLINTNEXTLINE(google-explicit-constructor): it stands for them
+    operator std::string() const { return bytes(); }
     std::string bytes() const;
 
   private:
