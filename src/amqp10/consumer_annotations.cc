@@ -9,10 +9,15 @@
 namespace revenant::amqp10 {
 namespace {
 
-// For 0-9-1: texts, integers and booleans (DL-100).
-Value simple_form(Raw value) {
+// For 0-9-1: texts, integers and booleans (DL-100). A time is told in milliseconds where the broker
+// itself reads it (DL-164).
+Value simple_form(std::string_view key, Raw value) {
     TypeReader in(value);
-    auto converted = to_value(in.datum());
+    const Datum datum = in.datum();
+    if (key == "x-opt-delivery-time" && datum.type == Type::timestamp) {
+        return Value::int64(*datum.as_signed());
+    }
+    auto converted = to_value(datum);
     if (in.failed() || !converted) return Value::nothing();
     if (const std::int64_t* number = converted->as_integer()) return Value::int64(*number);
     const bool shown = converted->as_string() != nullptr || converted->as_boolean() != nullptr;
@@ -37,7 +42,7 @@ Result<std::vector<Annotation>, std::string> read_consumer_annotations(Raw map) 
                               " is malformed"};
         }
         Annotation annotation{std::string(*key), std::string(entry->value),
-                              simple_form(entry->value)};
+                              simple_form(*key, entry->value)};
         const auto [place, is_new] = places.try_emplace(*key, annotations.size());
         if (is_new) {
             annotations.push_back(std::move(annotation));
