@@ -158,6 +158,7 @@ TEST_P(Handshake10, FramesBeforeOpenAreSmall) {
 
 // amqp10 2.6
 TEST_P(Handshake10, TheHostnameChoosesTheVhost) {
+    world().change(SetPermissions{"guest", "elsewhere", {".*", ".*", ".*"}});
     EXPECT_EQ(connect10({.hostname = "vhost:elsewhere"}).wire().connection().facts().vhost,
               "elsewhere");
     EXPECT_EQ(connect10({.hostname = "broker.example"}).wire().connection().facts().vhost, "/");
