@@ -167,8 +167,9 @@ void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view 
     auto read = read_request(payload, request);
     if (!read) request.query = {{"error", std::move(read).error()}}, request.segments.clear();
     waiting_.push_back(std::move(request));
+    // Before the answer, whether that comes at once or later.
+    grant_credit();
     if (step_ == Step::none) next_request();
-    if (is_open()) grant_credit();
 }
 
 void ManagementRequests::next_request() {
