@@ -39,9 +39,10 @@ void Link::send(engine::Command&& command) {
 }
 
 void Link::close(bool detached) {
-    before_close();
+    // What the engine says from here on does not concern the client.
     session_ = nullptr;
     closing_ = true;
+    before_close();
     if (channel_open_ && connection_.is_attached()) {
         send(engine::CloseChannel{channel_, detached});
     } else {

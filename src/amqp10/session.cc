@@ -351,10 +351,11 @@ bool Session::send_frames(Parcel& parcel) {
 
 void Session::send_parcels() {
     while (!parcels_.empty() && remote_window_ > 0) {
-        if (!send_frames(parcels_.front())) return;
+        const bool whole = send_frames(parcels_.front());
+        connection_.note_delivery();
+        if (!whole) return;
         parcel_bytes_ -= parcels_.front().size();
         parcels_.pop_front();
-        connection_.note_delivery();
     }
 }
 
