@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::uint32_t credit_max = 170;
 
-// An exchange's own routing keys are as short as 0-9-1 has them.
-constexpr std::size_t name_bytes_max = 255;
-
 bool wants_temporary_queue(const Target& target) {
     const auto all = symbols_in(target.capabilities);
     return std::find(all.begin(), all.end(), "temporary-queue") != all.end();
