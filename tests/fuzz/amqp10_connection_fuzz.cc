@@ -288,7 +288,7 @@ std::string handshake(std::uint32_t frame_max) {
     open.container_id = "fuzz";
     open.max_frame_size = frame_max;
     bytes += framed(0, open);
-    for (const std::uint16_t channel : {0, 1}) {
+    for (const std::uint16_t channel : {std::uint16_t{0}, std::uint16_t{1}}) {
         bytes += framed(channel, Begin{.incoming_window = 100, .outgoing_window = 100});
     }
     return bytes;
