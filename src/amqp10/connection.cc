@@ -155,12 +155,10 @@ void Connection::on_performative(std::uint16_t channel, std::uint64_t code,
                          ") exceeds maximum channel number (" + std::to_string(channel_max_) + ")",
                      {}});
     }
-    const auto found = sessions_.find(channel);
-    if (code == Begin::descriptor_code && found == sessions_.end()) {
-        return on_begin(channel, items);
-    }
+    Session* const session = find_session(channel);
+    if (session != nullptr) return session->receive(code, items, payload);
     // Others for a session that is not there are ignored (3.4).
-    if (found != sessions_.end()) found->second->receive(code, items, payload);
+    if (code == Begin::descriptor_code) on_begin(channel, items);
 }
 
 void Connection::on_begin(std::uint16_t channel, const TypeReader::Items& items) {
@@ -170,10 +168,9 @@ void Connection::on_begin(std::uint16_t channel, const TypeReader::Items& items)
     if (auto refusal = host_.admit_channel()) {
         return fail({condition::resource_limit_exceeded, std::move(*refusal), {}});
     }
-    auto session = std::make_unique<Session>(*this, channel);
-    Session& begun = *session;
-    sessions_.emplace(channel, std::move(session));
-    begun.begin(*begin);
+    if (channel >= sessions_.size()) sessions_.resize(std::size_t{channel} + 1);
+    sessions_[channel] = std::make_unique<Session>(*this, channel);
+    sessions_[channel]->begin(*begin);
 }
 
 // ------------------------------------------------------------------------- handshake
@@ -380,7 +377,9 @@ void Connection::request(engine::Effect&& effect) {
     const Hearing hearing(*this);
     port_ = nullptr;
     // A session or link may be on the stack while its connection fails.
-    for (auto& [channel, session] : sessions_) session->orphaned();
+    for (auto& session : sessions_) {
+        if (session) session->orphaned();
+    }
     for (auto& link : closing_links_) link->orphaned();
     if (state_ == State::leaving) {
         send_close(nullptr);
@@ -499,8 +498,8 @@ bool Connection::note_delivery() {
 void Connection::output_drained() {
     if (!deliveries_paused_ || output_.unsent_bytes() > deliveries_resume_bytes) return;
     if (!is_attached()) return;
-    for (const auto& [channel, session] : sessions_) {
-        if (session->is_clogged()) return;
+    for (const auto& session : sessions_) {
+        if (session && session->is_clogged()) return;
     }
     deliveries_paused_ = false;
     send(engine::ResumeConnection{id_});
@@ -510,22 +509,26 @@ void Connection::set_alarm(std::string_view reason) {
     const bool was_blocked = is_blocked();
     alarm_ = std::string(reason);
     if (state_ != State::running || was_blocked == is_blocked()) return;
-    for (auto& [channel, session] : sessions_) session->set_blocked(is_blocked());
+    for (auto& session : sessions_) {
+        if (session) session->set_blocked(is_blocked());
+    }
 }
 
 void Connection::keep_until_closed(std::unique_ptr<Link> link) {
     closing_links_.push_back(std::move(link));
 }
 
-void Connection::forget_the_gone() {
-    if (gone_sessions_.empty() && closed_links_.empty()) return;
+void Connection::forget_gone_sessions() {
     for (const std::uint16_t channel : std::exchange(gone_sessions_, {})) {
-        const auto found = sessions_.find(channel);
-        if (found == sessions_.end() || !found->second->is_gone()) continue;
-        std::erase(sessions_to_flush_, found->second.get());
-        sessions_.erase(found);
+        const Session* const session = find_session(channel);
+        if (session == nullptr || !session->is_gone()) continue;
+        std::erase(sessions_to_flush_, session);
+        sessions_[channel].reset();
         host_.channel_left();
     }
+}
+
+void Connection::forget_closed_links() {
     for (Link* const link : std::exchange(closed_links_, {})) {
         std::erase_if(closing_links_, [&](const auto& owned) { return owned.get() == link; });
     }
@@ -568,9 +571,10 @@ protocol::ConnectionFacts Connection::facts() const {
     facts.channel_max = channel_max_;
     facts.heartbeat_seconds = static_cast<std::uint16_t>(client_idle_ms_ / 1000);
     facts.container_id = container_id_;
-    for (const auto& [channel, session] : sessions_) {
+    for (const auto& session : sessions_) {
+        if (!session) continue;
         for (const ChannelId link : session->link_channels()) {
-            facts.channels.push_back({link, channel, false});
+            facts.channels.push_back({link, session->channel(), false});
         }
     }
     return facts;

@@ -16,8 +16,6 @@
 #include "base/time.h"
 #include "protocol/connection.h"
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -152,7 +150,15 @@ class Connection final : public protocol::Connection {
     void drop_later();
     void send_waiting();
     void flush_sessions();
-    void forget_the_gone();
+    Session* find_session(std::uint16_t channel) {
+        return channel < sessions_.size() ? sessions_[channel].get() : nullptr;
+    }
+    void forget_the_gone() {
+        if (!gone_sessions_.empty()) forget_gone_sessions();
+        if (!closed_links_.empty()) forget_closed_links();
+    }
+    void forget_gone_sessions();
+    void forget_closed_links();
     std::string_view shown_state() const;
 
     const protocol::ConnectionSettings& settings_;
@@ -179,7 +185,7 @@ class Connection final : public protocol::Connection {
     bool stream_broken_ = false;
     bool client_closed_ = false;  // its close crossed ours
     std::unique_ptr<Fault> failure_;
-    boost::unordered_flat_map<std::uint16_t, std::unique_ptr<Session>> sessions_;
+    std::vector<std::unique_ptr<Session>> sessions_;  // by channel; many may be empty
     std::vector<std::uint16_t> gone_sessions_;
     std::vector<Session*> sessions_to_flush_;
     std::vector<std::unique_ptr<Link>> closing_links_;

@@ -6,24 +6,22 @@
 #include "amqp10/map_walk.h"
 #include "amqp10/message_format.h"
 #include "amqp10/performatives.gen.h"
-#include "amqp10/short_bytes.h"
+#include "amqp10/value_cursor.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace revenant::amqp10 {
 namespace {
 
 // A dead letter was acquired before (DL-96), and its own time to live is over (DL-70, DL-104).
-template <std::size_t size_max>
-void write_header(ShortBytes<size_max>& out, const Message& message, bool died,
-                  const DeliveryFacts& facts) {
+ValueCursor write_header(ValueCursor out, const Message& message, bool died,
+                         const DeliveryFacts& facts) {
     constexpr std::int64_t ttl_most = std::numeric_limits<std::uint32_t>::max();
-    out.put(0x00);
-    out.put(0x53);
-    out.put(Header::descriptor_code);
-    out.put(0xc0);
-    const std::size_t size_at = out.size();
+    out.append({"\x00\x53\x70\xc0", 4});
+    static_assert(Header::descriptor_code == 0x70);
+    char* const size = out.at();
     out.put(0);
     out.put(5);
     out.boolean(message.persistent());
@@ -40,7 +38,8 @@ void write_header(ShortBytes<size_max>& out, const Message& message, bool died,
     }
     out.boolean(!facts.redelivered && facts.failed_deliveries == 0 && !died);
     out.uint(facts.failed_deliveries);
-    out.patch(size_at, out.size() - size_at - 1);
+    *size = static_cast<char>(out.distance_from(size) - 1);
+    return out;
 }
 
 // The first of the kept sections, if it is there.
@@ -79,21 +78,20 @@ bool is_usual(const Message& message, const Envelope* envelope, const DeliveryFa
            message.routing_key().size() <= usual_names_max;
 }
 
-void write_usual(ShortBytes<usual_head_max>& out, const Message& message) {
+ValueCursor write_usual(ValueCursor out, const Message& message) {
     constexpr std::string_view exchange_key = "\xa3\x0ax-exchange";
     constexpr std::string_view routing_key_key = "\xa3\x0dx-routing-key";
-    out.put(0x00);
-    out.put(0x53);
-    out.put(descriptor::message_annotations);
-    out.put(0xd1);
-    out.put_u32(static_cast<std::uint32_t>(4 + exchange_key.size() + 2 + message.exchange().size() +
+    out.append({"\x00\x53\x72\xd1", 4});
+    static_assert(descriptor::message_annotations == 0x72);
+    out.u32(static_cast<std::uint32_t>(4 + exchange_key.size() + 2 + message.exchange().size() +
                                            routing_key_key.size() + 2 +
                                            message.routing_key().size()));
-    out.put_u32(4);
+    out.u32(4);
     out.append(exchange_key);
     out.short_string(message.exchange());
     out.append(routing_key_key);
     out.short_string(message.routing_key());
+    return out;
 }
 
 }  // namespace
@@ -104,15 +102,15 @@ std::string_view render_delivery(const Message& message, const Envelope* envelop
     const bool native = message.format().number == message_format().number;
     const std::string_view annotations = native ? own_annotations(message) : std::string_view{};
     const bool died = envelope != nullptr && !envelope->history.deaths.empty();
-    ShortBytes<usual_head_max> first;
-    write_header(first, message, died, facts);
-    if (native && annotations.empty() && is_usual(message, envelope, facts)) {
-        write_usual(first, message);
-        head.append(first.bytes());
+    std::array<char, usual_head_max> first;  // without zeros first, on purpose
+    ValueCursor cursor = write_header(ValueCursor(first.data()), message, died, facts);
+    const bool usual = native && annotations.empty() && is_usual(message, envelope, facts);
+    if (usual) cursor = write_usual(cursor, message);
+    head.append(first.data(), cursor.distance_from(first.data()));
+    if (usual) {
         head.append(message.properties());
         return message.body();
     }
-    head.append(first.bytes());
     TypeWriter out(head);
     const AddedAnnotations added(message, envelope, facts.counts);
     if (!native) return write_foreign(out, message, added, converted);

@@ -1,6 +1,5 @@
 #include "amqp10/frame.h"
 
-#include "base/byte_reader.h"
 #include "base/byte_writer.h"
 
 namespace revenant::amqp10 {
@@ -15,33 +14,21 @@ FrameError too(std::string_view what, std::uint64_t found, std::string_view rela
 
 }  // namespace
 
-std::size_t frame_size(std::string_view bytes) { return ByteReader(bytes).u32(); }
-
-FrameOutcome read_frame(std::string_view bytes, std::uint32_t size_max, FrameType expected) {
-    if (bytes.size() < frame_header_bytes) return FrameIncomplete{};
-    ByteReader in(bytes);
-    const std::uint32_t size = in.u32();
-    const std::uint8_t offset_words = in.u8();
-    const std::uint8_t type = in.u8();
-    const std::uint16_t channel = in.u16();
+FrameError frame_error(const FrameHeader& header, std::uint32_t size_max, FrameType expected) {
+    const std::uint32_t size = header.size;
     if (size < frame_header_bytes) {
         return too("frame size", size, "<", "minimum frame size", frame_header_bytes, "bytes");
     }
     if (size > size_max) {
         return too("frame size", size, ">", "maximum frame size", size_max, "bytes");
     }
-    if (offset_words < 2)
-        return too("data offset", offset_words, "<", "minimum data offset", 2, "");
-    const std::size_t offset = std::size_t{offset_words} * 4;
+    if (header.offset_words < 2)
+        return too("data offset", header.offset_words, "<", "minimum data offset", 2, "");
+    const std::size_t offset = std::size_t{header.offset_words} * 4;
     if (offset > size) return too("data offset", offset, ">", "frame size", size, "bytes");
-    if (type != static_cast<std::uint8_t>(expected)) {
-        const char* const mode = expected == FrameType::amqp ? "amqp" : "sasl";
-        return FrameError{"unexpected frame type " + std::to_string(type) + " in " + mode +
-                          " mode (expected " + std::to_string(static_cast<unsigned>(expected)) +
-                          ")"};
-    }
-    if (bytes.size() < size) return FrameIncomplete{};
-    return Frame{expected, channel, bytes.substr(offset, size - offset)};
+    const char* const mode = expected == FrameType::amqp ? "amqp" : "sasl";
+    return FrameError{"unexpected frame type " + std::to_string(header.type) + " in " + mode +
+                      " mode (expected " + std::to_string(static_cast<unsigned>(expected)) + ")"};
 }
 
 std::size_t begin_frame(std::string& out, FrameType type, std::uint16_t channel) {

@@ -1,6 +1,8 @@
 // Frames of AMQP 1.0: size, data offset, type and channel, then a performative and a payload. 1.1
 #pragma once
 
+#include "base/byte_reader.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,13 +27,42 @@ struct FrameError {
 struct FrameIncomplete {};
 using FrameOutcome = std::variant<Frame, FrameIncomplete, FrameError>;
 
-// The first frame of the bytes; `size_max` is what we have announced.
-FrameOutcome read_frame(std::string_view bytes, std::uint32_t size_max, FrameType expected);
+// The first frame of the bytes; `size_max` is what we have announced. Here, as it is read with
+// every message.
+inline FrameOutcome read_frame(std::string_view bytes, std::uint32_t size_max, FrameType expected);
 // How many bytes the frame takes that read_frame found at their beginning.
-std::size_t frame_size(std::string_view bytes);
+inline std::size_t frame_size(std::string_view bytes) { return ByteReader(bytes).u32(); }
 
 // Begins a frame at the end of `out`; the answer is where it begins, for end_frame().
 std::size_t begin_frame(std::string& out, FrameType type, std::uint16_t channel);
 void end_frame(std::string& out, std::size_t begin);
+
+// ------------------------------------------------------------------------- how it is done
+
+struct FrameHeader {
+    std::uint32_t size = 0;
+    std::uint8_t offset_words = 0;  // of four bytes: where the body begins
+    std::uint8_t type = 0;
+    std::uint16_t channel = 0;
+};
+
+// What is wrong with it, if something is.
+FrameError frame_error(const FrameHeader& header, std::uint32_t size_max, FrameType expected);
+
+inline FrameOutcome read_frame(std::string_view bytes, std::uint32_t size_max, FrameType expected) {
+    if (bytes.size() < frame_header_bytes) return FrameIncomplete{};
+    const std::uint64_t word = ByteReader(bytes).u64();
+    const FrameHeader header{static_cast<std::uint32_t>(word >> 32),
+                             static_cast<std::uint8_t>(word >> 24),
+                             static_cast<std::uint8_t>(word >> 16),
+                             static_cast<std::uint16_t>(word)};
+    const std::size_t offset = std::size_t{header.offset_words} * 4;
+    if (header.size > size_max || offset < frame_header_bytes || offset > header.size ||
+        header.type != static_cast<std::uint8_t>(expected)) {
+        return frame_error(header, size_max, expected);
+    }
+    if (bytes.size() < header.size) return FrameIncomplete{};
+    return Frame{expected, header.channel, bytes.substr(offset, header.size - offset)};
+}
 
 }  // namespace revenant::amqp10

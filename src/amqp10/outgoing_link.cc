@@ -51,14 +51,6 @@ std::string dynamic_node_properties() {
     return encoded;
 }
 
-std::string tag_of(std::uint64_t delivery) {
-    std::string tag(4, '\0');
-    for (int i = 0; i < 4; ++i) {
-        tag[static_cast<std::size_t>(i)] = static_cast<char>(delivery >> (24 - 8 * i));
-    }
-    return tag;
-}
-
 }  // namespace
 
 void OutgoingLink::start() {
@@ -249,7 +241,6 @@ bool OutgoingLink::deliver(engine::Deliver&& effect) {
     parcel.handle = handle();
     parcel.delivery = effect.delivery.value;
     parcel.settled = presettled_;
-    parcel.tag = tag_of(effect.delivery.value);
     const std::string_view body =
         render_delivery(*effect.message, effect.envelope.get(),
                         {effect.redelivered, effect.failed_deliveries, effect.counts}, parcel.head,

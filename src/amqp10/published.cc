@@ -71,7 +71,6 @@ Result<void, PublishError> read_keys(Raw value, std::vector<std::string>& keys) 
 // `keys` is where to put those of x-cc; nullptr where it means nothing.
 Result<void, PublishError> check_annotations(std::string_view section,
                                              std::vector<std::string>* keys) {
-    if (section.empty()) return {};
     MapWalk walk(section);
     while (const auto entry = walk.next()) {
         const auto key = symbol_in(entry->key);
@@ -138,15 +137,21 @@ Result<Published, PublishError> read_published(std::string_view message) {
     Published published;
     published.head.format = &message_format();
     if (!read_header(sections.header, published.head)) return unreadable("malformed_header");
-    REVENANT_TRY_VOID(check_annotations(sections.delivery_annotations, nullptr));
-    REVENANT_TRY_VOID(
-        check_annotations(sections.message_annotations, &published.head.extra_keys.cc));
+    if (!sections.delivery_annotations.empty()) {
+        REVENANT_TRY_VOID(check_annotations(sections.delivery_annotations, nullptr));
+    }
+    if (!sections.message_annotations.empty()) {
+        REVENANT_TRY_VOID(
+            check_annotations(sections.message_annotations, &published.head.extra_keys.cc));
+    }
     if (!read_properties(sections.properties, published)) return unreadable("malformed_properties");
     if (!are_application_properties(sections.application_properties)) {
         return unreadable("malformed_application_properties");
     }
     if (!is_body(sections)) return unreadable("malformed_body");
-    REVENANT_TRY_VOID(check_annotations(sections.footer, nullptr));
+    if (!sections.footer.empty()) {
+        REVENANT_TRY_VOID(check_annotations(sections.footer, nullptr));
+    }
     published.body = from_first(message, sections.body);
     // They stand next to each other and before the body.
     for (const std::string_view section :

@@ -305,7 +305,6 @@ bool Session::is_clogged() const { return parcel_bytes_ > parcel_bytes_max; }
 Parcel& Session::fresh_parcel() {
     fresh_.head.clear();
     fresh_.converted.clear();
-    fresh_.tag.clear();
     fresh_.sent = 0;
     fresh_.started = false;
     return fresh_;
@@ -421,10 +420,17 @@ void Session::before_flush() {
 // Of our messages, by the client (5.24).
 void Session::on_disposition(const Disposition& disposition) {
     if (disposition.role == sending) return;  // about its own: they were settled by us
+    if (disposition.state == accepted_state) {  // mostly
+        return settle_deliveries(disposition, {{.kind = engine::OutcomeKind::accepted}, {}});
+    }
     const auto outcome = read_outcome(disposition.state);
     if (!outcome) return fail(outcome.error());
     // What is not settled and says nothing asks for nothing.
     if (!disposition.settled && is_absent(disposition.state)) return;
+    settle_deliveries(disposition, *outcome);
+}
+
+void Session::settle_deliveries(const Disposition& disposition, const ClientOutcome& outcome) {
     const std::uint64_t newest = unsettled_.newest();
     const auto number_of = [&](std::uint32_t id) {
         const auto back = static_cast<std::int32_t>(static_cast<std::uint32_t>(newest - 1) - id);
@@ -432,13 +438,13 @@ void Session::on_disposition(const Disposition& disposition) {
     };
     const std::uint64_t first = number_of(disposition.first);
     const std::uint64_t last = number_of(disposition.last.value_or(disposition.first));
-    if (first == last) return settle_delivery(first, disposition, *outcome);
+    if (first == last) return settle_delivery(first, disposition, outcome);
     std::vector<std::uint64_t> numbers;
     unsettled_.for_each_up_to(last, [&](std::uint64_t number, const Unsettled&) {
         if (number >= first) numbers.push_back(number);
     });
     for (const std::uint64_t number : numbers) {
-        settle_delivery(number, disposition, *outcome);
+        settle_delivery(number, disposition, outcome);
         if (state_ != State::running) return;
     }
 }

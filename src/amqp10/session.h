@@ -91,6 +91,7 @@ class Session {
     void on_flow(const Flow& flow);
     void on_transfer(const Transfer& transfer, std::string_view payload);
     void on_disposition(const Disposition& disposition);
+    void settle_deliveries(const Disposition& disposition, const ClientOutcome& outcome);
     void settle_delivery(std::uint64_t number, const Disposition& disposition,
                          const ClientOutcome& outcome);
     void on_detach(const Detach& detach);

@@ -2,7 +2,7 @@
 
 #include "amqp10/frame.h"
 #include "amqp10/performatives.gen.h"
-#include "amqp10/short_bytes.h"
+#include "amqp10/value_cursor.h"
 
 #include <algorithm>
 #include <array>
@@ -11,42 +11,53 @@
 namespace revenant::amqp10 {
 namespace {
 
-// The list of a transfer is always short: at most 5 + 5 + 34 + 1 + 1 + 1 bytes.
-ShortBytes<64> transfer_of(const Parcel& parcel, bool more) {
-    ShortBytes<64> out;
-    out.put(0x00);
-    out.put(0x53);
-    out.put(Transfer::descriptor_code);
-    out.put(0xc0);
-    const std::size_t size_at = out.size();
-    out.put(0);
-    out.put(more ? 6 : 5);
-    out.uint(parcel.handle);
-    out.uint(parcel.delivery_id);
-    out.put(0xa0);
-    out.put(static_cast<unsigned>(parcel.tag.size()));
-    out.append(parcel.tag);
-    out.put(0x43);  // message-format 0
-    out.boolean(parcel.settled);
-    if (more) out.boolean(true);
-    out.patch(size_at, out.size() - size_at - 1);
-    return out;
-}
+// What precedes the payload: the frame's header and the transfer, whose list takes at most
+// 5 + 5 + 6 + 1 + 1 + 1 bytes. The size of the frame is still missing.
+class FrameStart {
+  public:
+    FrameStart(const Parcel& parcel, std::uint16_t channel, bool more) {
+        ValueCursor out(bytes_.data() + sizeof(std::uint32_t));
+        out.put(2);  // the data begin behind two words
+        out.put(static_cast<unsigned>(FrameType::amqp));
+        out.u16(channel);
+        out.append({"\x00\x53\x14\xc0", 4});
+        static_assert(Transfer::descriptor_code == 0x14);
+        char* const list = out.at();
+        out.put(0);
+        out.put(more ? 6 : 5);
+        out.uint(parcel.handle);
+        out.uint(parcel.delivery_id);
+        out.put(0xa0);
+        out.put(parcel.link == nullptr ? 0 : 4);
+        if (parcel.link != nullptr) out.u32(static_cast<std::uint32_t>(parcel.delivery));
+        out.put(0x43);  // message-format 0
+        out.boolean(parcel.settled);
+        if (more) out.boolean(true);
+        *list = static_cast<char>(out.distance_from(list) - 1);
+        size_ = out.distance_from(bytes_.data());
+    }
+
+    std::size_t size() const { return size_; }
+    std::string_view bytes(std::size_t frame_size) {
+        ValueCursor(bytes_.data()).u32(static_cast<std::uint32_t>(frame_size));
+        return {bytes_.data(), size_};
+    }
+
+  private:
+    std::array<char, frame_header_bytes + 32> bytes_;  // without zeros first, on purpose
+    std::size_t size_;
+};
 
 }  // namespace
 
 bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parcel& parcel,
                            std::uint32_t frame_max) {
     const std::size_t left = parcel.size() - parcel.sent;
-    auto transfer = transfer_of(parcel, /*more=*/false);
-    std::size_t room = frame_max - frame_header_bytes - transfer.bytes().size();
-    const bool last = left <= room;
-    if (!last) {
-        transfer = transfer_of(parcel, /*more=*/true);
-        room = frame_max - frame_header_bytes - transfer.bytes().size();
-    }
-    const std::size_t part = std::min(left, room);
-    const std::size_t size = frame_header_bytes + transfer.bytes().size() + part;
+    FrameStart start(parcel, channel, /*more=*/false);
+    const bool last = left <= frame_max - start.size();
+    if (!last) start = FrameStart(parcel, channel, /*more=*/true);
+    const std::size_t part = std::min(left, frame_max - start.size());
+    const std::size_t size = start.size() + part;
 
     std::size_t head_part = 0;
     if (parcel.sent < parcel.head.size()) {
@@ -55,20 +66,11 @@ bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parc
     const std::size_t body_part = part - head_part;
     const bool shared = body_part >= protocol::Output::shared_bytes_min && parcel.converted.empty();
     char* at = output.extend(size - (shared ? body_part : 0));
-    const std::array<char, frame_header_bytes> header{static_cast<char>(size >> 24),
-                                                      static_cast<char>(size >> 16),
-                                                      static_cast<char>(size >> 8),
-                                                      static_cast<char>(size),
-                                                      2,
-                                                      static_cast<char>(FrameType::amqp),
-                                                      static_cast<char>(channel >> 8),
-                                                      static_cast<char>(channel)};
     const auto append = [&at](std::string_view bytes) {
         std::memcpy(at, bytes.data(), bytes.size());
         at += bytes.size();
     };
-    append({header.data(), header.size()});
-    append(transfer.bytes());
+    append(start.bytes(size));
     if (head_part > 0) append(std::string_view(parcel.head).substr(parcel.sent, head_part));
     const std::size_t body_at = parcel.sent + head_part - parcel.head.size();
     if (body_part > 0) {

@@ -14,13 +14,12 @@ class OutgoingLink;
 
 // A message with the link it leaves on. What precedes its body has been rendered.
 struct Parcel {
-    OutgoingLink* link = nullptr;  // nullptr: settled, and nobody asks for it later
+    OutgoingLink* link = nullptr;  // nullptr: settled, without a tag; nobody asks for it later
     std::uint32_t handle = 0;
-    std::uint64_t delivery = 0;  // the engine's number of it
+    std::uint64_t delivery = 0;  // the engine's number of it; its lower half is the tag
     bool settled = false;
     bool started = false;
     std::uint32_t delivery_id = 0;
-    std::string tag;
     std::string head;
     MessageRef message;
     std::string_view message_body;  // a part of the message; empty if the body is converted

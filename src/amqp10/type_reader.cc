@@ -111,7 +111,7 @@ std::optional<std::uint64_t> TypeReader::unusual_descriptor() {
 
 // -------------------------------------------------------------------------- any value
 
-Raw TypeReader::raw() {
+Raw TypeReader::any_raw() {
     const std::string_view before = in_.rest();
     // A described value is its descriptor and then a value; both may be described themselves.
     for (int missing = 1; missing > 0 && !in_.failed(); --missing) {

@@ -34,7 +34,7 @@ class TypeReader {
     Datum datum();
     std::uint32_t values_left() const { return room_.values; }
     // One value, unread.
-    Raw raw();
+    Raw raw() { return at_plain_outcome() ? in_.bytes(plain_outcome_bytes) : any_raw(); }
     // One value, unread but found to be right down to its last one.
     void check();
 
@@ -60,6 +60,15 @@ class TypeReader {
     std::optional<std::uint64_t> descriptor();
 
   private:
+    // A descriptor of one byte and an empty list: accepted, released or rejected without a word.
+    // Every delivery brings one back.
+    static constexpr std::size_t plain_outcome_bytes = 4;
+    bool at_plain_outcome() const {
+        const std::string_view rest = in_.rest();
+        return rest.size() >= plain_outcome_bytes && rest[0] == '\x00' && rest[1] == '\x53' &&
+               rest[3] == '\x45';
+    }
+    Raw any_raw();
     std::string_view variable(std::uint8_t constructor);
     Items items(bool narrow);
     bool take_null();
