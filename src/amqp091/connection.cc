@@ -33,10 +33,6 @@ constexpr Duration close_timeout_max = seconds(30);
 // Deliveries stop when this much waits in the output and go on below the lower mark. Reading stops
 // at a much higher mark: answers alone must be able to pile up that far before a client that never
 // reads is left alone.
-constexpr std::size_t deliveries_pause_bytes = 1024 * 1024;
-constexpr std::size_t deliveries_resume_bytes = 256 * 1024;
-constexpr std::size_t reading_pause_bytes = 16 * 1024 * 1024;
-
 std::string quote_octets(std::string_view payload) {
     // As much as RabbitMQ shows: enough to recognise a frame, never a whole body.
     constexpr std::size_t shown_max = 16;
@@ -77,13 +73,7 @@ std::string_view state_name(Connection::State state) {
 }  // namespace
 
 Connection::Connection(const ConnectionSettings& settings, Host& host, Timestamp now)
-    : settings_(settings),
-      host_(host),
-      now_(now),
-      last_arrival_(now),
-      last_departure_(now),
-      state_deadline_(now + settings.handshake_timeout),
-      frame_max_(settings.initial_frame_max) {}
+    : protocol::Connection(settings, host, now), frame_max_(settings.initial_frame_max) {}
 
 Connection::~Connection() {
     for (auto& [number, channel] : channels_) host_.release_channel(channel->id());
@@ -570,7 +560,7 @@ void Connection::tick(Timestamp now) {
 bool Connection::wants_input() const {
     if (state_ == State::closed || state_ == State::moving) return false;
     if (blocked_) return false;
-    return output_.unsent_bytes() < reading_pause_bytes;
+    return has_room_for_answers();
 }
 
 void Connection::before_flush() {
@@ -586,16 +576,9 @@ void Connection::confirms_waiting(Channel& channel) {
     host_.wants_flush();
 }
 
-bool Connection::note_delivery() {
-    host_.wants_flush();
-    if (output_.unsent_bytes() < deliveries_pause_bytes) return true;
-    deliveries_paused_ = true;
-    return false;
-}
-
 void Connection::output_drained() {
-    if (!deliveries_paused_ || output_.unsent_bytes() > deliveries_resume_bytes) return;
-    deliveries_paused_ = false;
+    if (!deliveries_may_resume()) return;
+    deliveries_resumed();
     if (state_ == State::running) port_->send(engine::ResumeConnection{id_});
 }
 

@@ -56,8 +56,6 @@ class Connection final : public protocol::Connection {
     void request(engine::Effect&& effect) override;
 
     // --- for its channels ---
-    const ConnectionSettings& settings() const { return settings_; }
-    Host& host() { return host_; }
     Port& port() { return *port_; }
     const std::string& user() const { return user_; }
     const std::string& vhost() const { return vhost_; }
@@ -78,13 +76,6 @@ class Connection final : public protocol::Connection {
     // The channel ended; it is forgotten as soon as none of its methods can be on the stack.
     void channel_gone(std::uint16_t number) { gone_channels_.push_back(number); }
     void note_publish();
-    // False when the socket cannot keep up with deliveries.
-    bool note_delivery();
-    // Deliveries stopped on their way here; more come when they are asked for.
-    void deliveries_paused() {
-        deliveries_paused_ = true;
-        host_.wants_flush();
-    }
 
     enum class State : std::uint8_t {
         greeting,
@@ -129,15 +120,9 @@ class Connection final : public protocol::Connection {
     void forget_channel(std::uint16_t number);
     void forget_gone_channels();
 
-    const ConnectionSettings& settings_;
-    Host& host_;
     Port* port_ = nullptr;
     ConnectionId id_;
     State state_ = State::greeting;
-    Timestamp now_;
-    Timestamp last_arrival_;
-    Timestamp last_departure_;
-    Timestamp state_deadline_;  // of a handshake, a close or a drop
     std::uint32_t frame_max_;
     std::uint16_t channel_max_ = 0;
     std::uint16_t heartbeat_seconds_ = 0;
@@ -155,7 +140,6 @@ class Connection final : public protocol::Connection {
     std::string alarm_;
     bool publishes_ = false;
     bool blocked_ = false;
-    bool deliveries_paused_ = false;
 };
 
 }  // namespace revenant::amqp091

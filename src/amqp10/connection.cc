@@ -22,10 +22,6 @@ constexpr std::uint32_t idle_ms_min = 1000;
 constexpr std::string_view default_vhost = "/";
 constexpr std::string_view vhost_prefix = "vhost:";
 
-constexpr std::size_t deliveries_pause_bytes = 1024 * 1024;
-constexpr std::size_t deliveries_resume_bytes = 256 * 1024;
-constexpr std::size_t reading_pause_bytes = 16 * 1024 * 1024;
-
 constexpr std::uint8_t sasl_ok = 0;
 constexpr std::uint8_t sasl_auth = 1;
 
@@ -62,12 +58,7 @@ bool is_greeting(std::string_view bytes) { return bytes.starts_with(sasl_header)
 
 Connection::Connection(const protocol::ConnectionSettings& settings, protocol::Host& host,
                        Timestamp now)
-    : settings_(settings),
-      host_(host),
-      now_(now),
-      last_arrival_(now),
-      last_departure_(now),
-      state_deadline_(now + settings.handshake_timeout) {}
+    : protocol::Connection(settings, host, now) {}
 
 Connection::~Connection() = default;
 
@@ -439,7 +430,7 @@ void Connection::tick(Timestamp now) {
 
 bool Connection::wants_input() const {
     if (state_ == State::closed || state_ == State::moving) return false;
-    return output_.unsent_bytes() < reading_pause_bytes;
+    return has_room_for_answers();
 }
 
 void Connection::wants_flush(Session& session) {
@@ -488,20 +479,13 @@ void Connection::settle(const engine::Settle& command) {
     if (port_ != nullptr) port_->settle(command);
 }
 
-bool Connection::note_delivery() {
-    host_.wants_flush();
-    if (output_.unsent_bytes() < deliveries_pause_bytes) return true;
-    deliveries_paused_ = true;
-    return false;
-}
-
 void Connection::output_drained() {
-    if (!deliveries_paused_ || output_.unsent_bytes() > deliveries_resume_bytes) return;
+    if (!deliveries_may_resume()) return;
     if (!is_attached()) return;
     for (const auto& session : sessions_) {
         if (session && session->is_clogged()) return;
     }
-    deliveries_paused_ = false;
+    deliveries_resumed();
     send(engine::ResumeConnection{id_});
 }
 

@@ -55,8 +55,6 @@ class Connection final : public protocol::Connection {
     void request(engine::Effect&& effect) override;
 
     // --- for its sessions and links ---
-    const protocol::ConnectionSettings& settings() const { return settings_; }
-    protocol::Host& host() { return host_; }
     // To the engine. While it is telling us something it must not be asked anything: what is sent
     // then waits for the next flush, and whatever comes later waits behind it.
     void send(engine::Command&& command);
@@ -102,12 +100,6 @@ class Connection final : public protocol::Connection {
     // Keeps a link that has ended until the engine has let go of it.
     void keep_until_closed(std::unique_ptr<Link> link);
     void link_closed(Link& link) { closed_links_.push_back(&link); }
-    // False when the socket cannot keep up with deliveries.
-    bool note_delivery();
-    void deliveries_paused() {
-        deliveries_paused_ = true;
-        host_.wants_flush();
-    }
 
   private:
     enum class State : std::uint8_t {
@@ -161,15 +153,9 @@ class Connection final : public protocol::Connection {
     void forget_closed_links();
     std::string_view shown_state() const;
 
-    const protocol::ConnectionSettings& settings_;
-    protocol::Host& host_;
     protocol::Port* port_ = nullptr;
     ConnectionId id_;
     State state_ = State::greeting;
-    Timestamp now_;
-    Timestamp last_arrival_;
-    Timestamp last_departure_;
-    Timestamp state_deadline_;
     std::string user_;
     std::string vhost_;
     std::string mechanism_;
@@ -181,7 +167,6 @@ class Connection final : public protocol::Connection {
     std::string alarm_;
     int hearing_ = 0;
     std::vector<engine::Command> waiting_commands_;
-    bool deliveries_paused_ = false;
     bool stream_broken_ = false;
     bool client_closed_ = false;  // its close crossed ours
     std::unique_ptr<Fault> failure_;

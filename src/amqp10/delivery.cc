@@ -84,8 +84,7 @@ ValueCursor write_usual(ValueCursor out, const Message& message) {
     out.append({"\x00\x53\x72\xd1", 4});
     static_assert(descriptor::message_annotations == 0x72);
     out.u32(static_cast<std::uint32_t>(4 + exchange_key.size() + 2 + message.exchange().size() +
-                                           routing_key_key.size() + 2 +
-                                           message.routing_key().size()));
+                                       routing_key_key.size() + 2 + message.routing_key().size()));
     out.u32(4);
     out.append(exchange_key);
     out.short_string(message.exchange());

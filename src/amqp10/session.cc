@@ -419,7 +419,7 @@ void Session::before_flush() {
 
 // Of our messages, by the client (5.24).
 void Session::on_disposition(const Disposition& disposition) {
-    if (disposition.role == sending) return;  // about its own: they were settled by us
+    if (disposition.role == sending) return;    // about its own: they were settled by us
     if (disposition.state == accepted_state) {  // mostly
         return settle_deliveries(disposition, {{.kind = engine::OutcomeKind::accepted}, {}});
     }

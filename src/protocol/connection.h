@@ -41,6 +41,14 @@ struct ConnectionFacts {
 
 class Connection : public engine::EffectSink {
   public:
+    Connection(const ConnectionSettings& settings, Host& host, Timestamp now)
+        : settings_(settings),
+          host_(host),
+          now_(now),
+          last_arrival_(now),
+          last_departure_(now),
+          state_deadline_(now + settings.handshake_timeout) {}
+
     // Works on every whole frame in the bytes; returns how many bytes were used. The rest must be
     // given again, in front of what arrives later.
     virtual std::size_t receive(std::string_view bytes, Timestamp now) = 0;
@@ -68,8 +76,44 @@ class Connection : public engine::EffectSink {
     virtual bool finished() const = 0;
     virtual ConnectionFacts facts() const = 0;
 
+    // --- for what belongs to it: channels, sessions, links ---
+    const ConnectionSettings& settings() const { return settings_; }
+    Host& host() { return host_; }
+    // False when the socket cannot keep up with deliveries.
+    bool note_delivery() {
+        host_.wants_flush();
+        if (output_.unsent_bytes() < deliveries_pause_bytes) return true;
+        deliveries_paused_ = true;
+        return false;
+    }
+    // Deliveries stopped on their way here; more come when they are asked for.
+    void deliveries_paused() {
+        deliveries_paused_ = true;
+        host_.wants_flush();
+    }
+
   protected:
+    bool deliveries_may_resume() const {
+        return deliveries_paused_ && output_.unsent_bytes() <= deliveries_resume_bytes;
+    }
+    void deliveries_resumed() { deliveries_paused_ = false; }
+    // A peer that does not read what it caused is not read from.
+    bool has_room_for_answers() const { return output_.unsent_bytes() < reading_pause_bytes; }
+
+    const ConnectionSettings& settings_;
+    Host& host_;
     Output output_;
+    Timestamp now_;
+    Timestamp last_arrival_;
+    Timestamp last_departure_;
+    Timestamp state_deadline_;  // of a handshake, a close or a drop
+
+  private:
+    static constexpr std::size_t deliveries_pause_bytes = 1024 * 1024;
+    static constexpr std::size_t deliveries_resume_bytes = 256 * 1024;
+    static constexpr std::size_t reading_pause_bytes = 16 * 1024 * 1024;
+
+    bool deliveries_paused_ = false;
 };
 
 }  // namespace revenant::protocol
