@@ -37,6 +37,7 @@ Result<Ref<const OutcomeDetails>, Fault> details_of(const Modified& modified) {
     if (!annotations) return Unexpected{Fault{condition::invalid_field, annotations.error(), {}}};
     auto* const details = new OutcomeDetails;
     details->annotations = std::move(annotations).value();
+    details->delivery_time = delivery_time_in(details->annotations);
     return Ref<const OutcomeDetails>::adopt(details);
 }
 

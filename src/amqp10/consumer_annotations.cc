@@ -3,21 +3,17 @@
 #include "amqp10/map_walk.h"
 #include "amqp10/value_conversion.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 namespace revenant::amqp10 {
 namespace {
 
-// For 0-9-1: texts, integers and booleans (DL-100). A time is told in milliseconds where the broker
-// itself reads it (DL-164).
-Value simple_form(std::string_view key, Raw value) {
+// For 0-9-1: texts, integers and booleans (DL-100).
+Value simple_form(Raw value) {
     TypeReader in(value);
-    const Datum datum = in.datum();
-    if (key == "x-opt-delivery-time" && datum.type == Type::timestamp) {
-        return Value::int64(*datum.as_signed());
-    }
-    auto converted = to_value(datum);
+    auto converted = to_value(in.datum());
     if (in.failed() || !converted) return Value::nothing();
     if (const std::int64_t* number = converted->as_integer()) return Value::int64(*number);
     const bool shown = converted->as_string() != nullptr || converted->as_boolean() != nullptr;
@@ -42,7 +38,7 @@ Result<std::vector<Annotation>, std::string> read_consumer_annotations(Raw map) 
                               " is malformed"};
         }
         Annotation annotation{std::string(*key), std::string(entry->value),
-                              simple_form(*key, entry->value)};
+                              simple_form(entry->value)};
         const auto [place, is_new] = places.try_emplace(*key, annotations.size());
         if (is_new) {
             annotations.push_back(std::move(annotation));
@@ -52,6 +48,18 @@ Result<std::vector<Annotation>, std::string> read_consumer_annotations(Raw map) 
     }
     if (walk.failed()) return Unexpected{std::string("message-annotations is no map")};
     return annotations;
+}
+
+std::optional<Timestamp> delivery_time_in(const std::vector<Annotation>& annotations) {
+    constexpr std::int64_t latest_ms = std::int64_t{1} << 43;  // in the year 2248
+    for (const Annotation& annotation : annotations) {
+        if (annotation.key != "x-opt-delivery-time") continue;
+        TypeReader in(annotation.encoded);
+        const Datum datum = in.datum();
+        const std::int64_t* const ms = datum.as_signed();
+        if (ms != nullptr) return Timestamp{std::clamp<std::int64_t>(*ms, 0, latest_ms) * 1000};
+    }
+    return std::nullopt;
 }
 
 }  // namespace revenant::amqp10

@@ -6,6 +6,7 @@
 
 #include "base/ids.h"
 #include "base/ref.h"
+#include "base/time.h"
 #include "engine/policy.h"
 #include "engine/refusal.h"
 #include "message/death.h"
@@ -185,6 +186,7 @@ struct Outcome {
 struct OutcomeDetails : RefCounted<OutcomeDetails> {
     std::vector<Annotation> annotations;
     std::optional<DeathError> error;
+    std::optional<Timestamp> delivery_time;  // not to be given out again before (DL-164)
 };
 struct Settle {
     ChannelId channel;

@@ -317,8 +317,8 @@ class History {
         OutcomeDetails details;
         if (one_in(2)) details.error = DeathError{"app:" + std::to_string(below(3)), "why"};
         if (one_in(3)) {
-            const auto ms = scenario_.now().whole_ms() + static_cast<std::int64_t>(below(100)) - 20;
-            details.annotations.push_back({"x-opt-delivery-time", "", Value::int64(ms)});
+            const auto ms = static_cast<std::int64_t>(below(100)) - 20;
+            details.delivery_time = scenario_.now() + milliseconds(ms);
         }
         while (one_in(2)) {
             details.annotations.push_back({"x-" + std::to_string(below(4)),

@@ -161,8 +161,9 @@ struct ToldWhen {
     Scenario s;
     ScenarioChannel& c = s.open_channel();
     OutcomeDetails at(Duration from_now) {
-        return annotated(
-            {{"x-opt-delivery-time", "", Value::int64((s.now() + from_now).whole_ms())}});
+        OutcomeDetails details;
+        details.delivery_time = s.now() + from_now;
+        return details;
     }
     std::vector<std::string> seen() { return s.ready("q"); }
 };

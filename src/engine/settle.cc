@@ -82,16 +82,8 @@ bool counts_as_failure(const Outcome& outcome, const Queue& queue) {
     return outcome.delivery_failed && !(outcome.forgiven_by_quorum_queues && queue.is_quorum());
 }
 
-// DL-164
-std::optional<Timestamp> delivery_time_in(const OutcomeDetails* details) {
-    if (details == nullptr) return std::nullopt;
-    constexpr std::int64_t latest_ms = std::int64_t{1} << 43;  // in the year 2248
-    for (const Annotation& annotation : details->annotations) {
-        if (annotation.key != "x-opt-delivery-time") continue;
-        const std::int64_t* const ms = annotation.simple.as_integer();
-        if (ms != nullptr) return Timestamp{std::clamp<std::int64_t>(*ms, 0, latest_ms) * 1000};
-    }
-    return std::nullopt;
+std::optional<Timestamp> delivery_time_of(const OutcomeDetails* details) {
+    return details == nullptr ? std::nullopt : details->delivery_time;
 }
 
 // Consumers may go on adding for ever, and what they add is kept.
@@ -173,7 +165,7 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
         case OutcomeKind::released:
             if (const auto reason = return_delivery(
                     turn, queue, position,
-                    {counts_as_failure(outcome, queue), delivery_time_in(settlement.details)})) {
+                    {counts_as_failure(outcome, queue), delivery_time_of(settlement.details)})) {
                 run.add(queue, position, *reason);
             }
             break;

@@ -259,15 +259,15 @@ TEST_P(DeadLetters10, ModifiedByAConsumerOfAQuorumQueue) {
 // DL-164
 TEST_P(DeadLetters10, ADeliveryTimeOfModifiedDelaysTheMessage) {
     declare_quorum("q");
-    const auto at = [this](Duration from_now) {
+    const auto at = [this](Duration from_now, auto as_type) {
         return encoded(Datum::map({{Datum::symbol("x-opt-delivery-time"),
-                                    Datum::long_int((world().now() + from_now).whole_ms())}}));
+                                    as_type((world().now() + from_now).whole_ms())}}));
     };
     channel().publish("", "q", "m");
     session().attach_receiver(0, "/queues/q", 10);
-    const std::string past = at(seconds(-5));
+    const std::string past = at(seconds(-5), Datum::long_int);
     session().settle(session().expect_message("m"), Modified{.message_annotations = past});
-    const std::string future = at(seconds(5));
+    const std::string future = at(seconds(5), Datum::timestamp);
     session().settle(session().expect_message("m"), Modified{.message_annotations = future});
     world().advance(milliseconds(4900));
     session().expect_nothing();
