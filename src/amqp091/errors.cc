@@ -15,8 +15,10 @@ ReplyCode reply_code(engine::RefusalKind kind) {
             return ReplyCode::not_found;
         case engine::RefusalKind::precondition_failed:
         case engine::RefusalKind::limit_reached:
+        case engine::RefusalKind::unknown_exchange_type:
             return ReplyCode::precondition_failed;
         case engine::RefusalKind::access_refused:
+        case engine::RefusalKind::not_permitted:
             return ReplyCode::access_refused;
         case engine::RefusalKind::resource_locked:
             return ReplyCode::resource_locked;

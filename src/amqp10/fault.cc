@@ -11,8 +11,10 @@ std::string_view condition_of(engine::RefusalKind kind) {
         case engine::RefusalKind::not_found:
             return condition::not_found;
         case engine::RefusalKind::precondition_failed:
+        case engine::RefusalKind::unknown_exchange_type:
             return condition::precondition_failed;
         case engine::RefusalKind::access_refused:
+        case engine::RefusalKind::not_permitted:
             return condition::unauthorized_access;
         case engine::RefusalKind::resource_locked:
             return condition::resource_locked;

@@ -316,9 +316,7 @@ void IncomingLink::on_publish_refused(engine::PublishRefused&& effect) {
         return;  // the confirm tells
     }
     Fault fault = fault_of(effect.refusal);
-    if (effect.refusal.kind == engine::RefusalKind::access_refused) {
-        return session().fail(std::move(fault));
-    }
+    if (fault.condition == condition::unauthorized_access) return session().fail(std::move(fault));
     if (found == nullptr) return fail(std::move(fault));
     found->answered = true;
     if (is_anonymous()) {

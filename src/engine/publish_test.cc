@@ -26,7 +26,7 @@ TEST(Publish, TheExchangeMustExist) {  // amqp091 9.2
 TEST(Publish, ATopicRefusalCountsOnlyForATopicExchange) {  // amqp091 9.2, 15.4
     Scenario s;
     auto& ch = s.open_channel();
-    const Refusal refusal{RefusalKind::access_refused, "write access to topic 'k' refused"};
+    const Refusal refusal{RefusalKind::not_permitted, "write access to topic 'k' refused"};
     ch.publish("k", "a", {.exchange = "amq.direct", .refusal_if_topic = refusal});
     EXPECT_TRUE(ch.is_open());
     ch.publish("k", "a", {.exchange = "amq.topic", .refusal_if_topic = refusal});
@@ -38,7 +38,7 @@ TEST(Publish, WhatElseIsWrongIsToldAfterTheExchange) {  // amqp091 9.2
     auto& ch = s.open_channel();
     ch.declare_queue("q");
     const Refusal wrong{precondition_failed, "invalid expiration 'abc': no_integer"};
-    const Refusal topic{RefusalKind::access_refused, "write access to topic 'k' refused"};
+    const Refusal topic{RefusalKind::not_permitted, "write access to topic 'k' refused"};
     ch.publish("k", "a", {.exchange = "nowhere", .refusal = wrong});
     ch.expect_refused(RefusalKind::not_found, "no exchange 'nowhere' in vhost '/'");
     ch.publish("k", "a", {.exchange = "amq.topic", .refusal_if_topic = topic, .refusal = wrong});

@@ -9,11 +9,13 @@ namespace revenant::engine {
 enum class RefusalKind : std::uint8_t {
     not_found,
     precondition_failed,
-    access_refused,
+    access_refused,  // nobody may
+    not_permitted,   // this user may not; 0-9-1 tells both alike
     resource_locked,
     not_allowed,
     not_implemented,
-    limit_reached,  // how many there may be; 0-9-1 tells it as a failed precondition
+    limit_reached,          // how many there may be; 0-9-1 tells it as a failed precondition
+    unknown_exchange_type,  // so does it this
 };
 
 struct Refusal {

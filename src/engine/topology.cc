@@ -206,7 +206,7 @@ Result<void, Refusal> declare_exchange(Turn& turn, const DeclareExchange& comman
     const std::string owner = turn.exchange_phrase(command.name);
     const auto type = parse_exchange_type(command.type);
     if (!type) {
-        return refuse(RefusalKind::precondition_failed,
+        return refuse(RefusalKind::unknown_exchange_type,
                       "unknown exchange type '" + command.type + "'");
     }
     if (const Value* alternate = find(command.arguments, "alternate-exchange");

@@ -75,7 +75,7 @@ TEST(Exchanges, AnUnknownTypeIsRefused) {  // amqp091 6.5
     Scenario s;
     auto& ch = s.open_channel();
     ch.declare_exchange("x", "foo");
-    ch.expect_refused(precondition_failed, "unknown exchange type 'foo'");
+    ch.expect_refused(RefusalKind::unknown_exchange_type, "unknown exchange type 'foo'");
     for (const char* type : {"direct", "fanout", "topic", "headers", "x-consistent-hash"}) {
         ch.declare_exchange(std::string("x-") + type, type);
         EXPECT_TRUE(s.has_exchange(std::string("x-") + type));
@@ -257,7 +257,7 @@ TEST(Exchanges, TheAlternateMustBeNamedByAString) {  // amqp091 6.12
 TEST(Exchanges, APermissionRefusalCountsOnlyForANewOne) {  // amqp091 6.12, 15.3
     Scenario s;
     auto& ch = s.open_channel();
-    const Refusal refusal{access_refused, "configure access to exchange 'x' refused"};
+    const Refusal refusal{RefusalKind::not_permitted, "configure access to exchange 'x' refused"};
     ch.declare_exchange("x", "direct");
     ch.declare_exchange("x", "direct", {.refusal_if_new = refusal});
     ch.declare_exchange("y", "direct", {.refusal_if_new = refusal});
@@ -323,7 +323,7 @@ TEST(Bindings, VanishWithTheirQueue) {  // amqp091 7.13
 TEST(Bindings, ATopicRefusalCountsOnlyForATopicExchange) {  // amqp091 15.4
     Scenario s;
     auto& ch = s.open_channel();
-    const Refusal refusal{access_refused, "read access to topic 'k' refused"};
+    const Refusal refusal{RefusalKind::not_permitted, "read access to topic 'k' refused"};
     ch.declare_queue("q");
     ch.bind("amq.direct", "q", "k", {.refusal_if_topic = refusal});
     ch.bind("amq.topic", "q", "k", {.refusal_if_topic = refusal});
@@ -602,7 +602,7 @@ TEST(Queues, ADeletionTellsTheConsumers) {  // amqp091 8.12, 11.15
 TEST(Queues, APermissionRefusalCountsOnlyForANewOne) {  // amqp091 8.21; DL-33, DL-37
     Scenario s;
     auto& ch = s.open_channel();
-    const Refusal refusal{access_refused, "write access to exchange 'dlx' refused"};
+    const Refusal refusal{RefusalKind::not_permitted, "write access to exchange 'dlx' refused"};
     ch.declare_queue("q");
     ch.declare_queue("q", {.refusal_if_new = refusal});
     ch.declare_queue("new", {.refusal_if_new = refusal});
@@ -626,7 +626,7 @@ TEST(Queues, TheTypeOfTheDeadLetterExchangeComesBeforeItsPermission) {  // DL-39
     Scenario s;
     auto& ch = s.open_channel();
     ch.declare_queue("q", {.arguments = arguments({{"x-dead-letter-exchange", 1}}),
-                           .refusal_if_new = Refusal{access_refused, "no"}});
+                           .refusal_if_new = Refusal{RefusalKind::not_permitted, "no"}});
     ch.expect_refused(precondition_failed,
                       "invalid type 'signedint' for arg 'x-dead-letter-exchange' in queue 'q' in "
                       "vhost '/'");

@@ -83,7 +83,7 @@ Response put_exchange(Context& context, const Call& call) {
         alternate != nullptr && alternate->as_string() != nullptr &&
         (!rights.exchange(Permission::read, *name) ||
          !rights.exchange(Permission::write, *alternate->as_string()))) {
-        command->refusal_if_new = engine::Refusal{engine::RefusalKind::access_refused,
+        command->refusal_if_new = engine::Refusal{engine::RefusalKind::not_permitted,
                                                   "alternate exchange access refused"};
     }
     const bool existed = find_named(context, call).has_value();

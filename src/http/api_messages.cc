@@ -31,7 +31,7 @@ Response amqp_error(const engine::Refusal& refusal) {
 }
 
 engine::Refusal no_permission(const Call& call, Permission permission, std::string_view object) {
-    return {engine::RefusalKind::access_refused,
+    return {engine::RefusalKind::not_permitted,
             std::string(permission_name(permission)) + " access to " + std::string(object) +
                 " in vhost '" + call.parameter(0) + "' refused for user '" + call.user->name + "'"};
 }
@@ -209,7 +209,7 @@ Response get_refused(const engine::Refusal& refusal) {
     if (refusal.kind == engine::RefusalKind::not_found) {
         return error_response(404, "not_found", text);
     }
-    if (refusal.kind == engine::RefusalKind::access_refused) return not_authorised(text);
+    if (code == amqp091::ReplyCode::access_refused) return not_authorised(text);
     return amqp_error(refusal);
 }
 

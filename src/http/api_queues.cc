@@ -230,7 +230,7 @@ Response put_queue(Context& context, const Call& call) {
         (!rights.queue(Permission::read, *name) ||
          !rights.exchange(Permission::write, *dlx->as_string()))) {
         command->refusal_if_new =
-            engine::Refusal{engine::RefusalKind::access_refused, "dead-letter access refused"};
+            engine::Refusal{engine::RefusalKind::not_permitted, "dead-letter access refused"};
     }
     const bool existed = queue_exists(context, vhost_name, *name);
     const auto done = carry_out(vhost, call.user->name, std::move(*command));

@@ -128,12 +128,14 @@ Response response_to(const engine::Refusal& refusal) {
         case engine::RefusalKind::not_found:
             return error_response(404, "not_found", refusal.text);
         case engine::RefusalKind::access_refused:
+        case engine::RefusalKind::not_permitted:
         case engine::RefusalKind::not_allowed:
             return access_refused();
         case engine::RefusalKind::precondition_failed:
         case engine::RefusalKind::resource_locked:
         case engine::RefusalKind::not_implemented:
         case engine::RefusalKind::limit_reached:
+        case engine::RefusalKind::unknown_exchange_type:
             break;
     }
     return bad_request(refusal.text);
@@ -153,7 +155,7 @@ std::optional<engine::Refusal> Rights::topic(Permission permission, std::string_
     if (call_.access->topic_allowed(call_.user->name, vhost_, exchange, permission, routing_key)) {
         return std::nullopt;
     }
-    return engine::Refusal{engine::RefusalKind::access_refused,
+    return engine::Refusal{engine::RefusalKind::not_permitted,
                            std::string(permission_name(permission)) + " access to topic '" +
                                std::string(routing_key) + "' in exchange '" +
                                std::string(exchange) + "' in vhost '" + std::string(vhost_) +

@@ -19,7 +19,7 @@ std::optional<engine::Refusal> Rights::refusal(Permission permission, std::strin
                                                std::string_view name) const {
     const std::string_view checked = kind == "exchange" ? permission_name_of(name) : name;
     if (access().allowed(user_, vhost_, permission, checked)) return std::nullopt;
-    return engine::Refusal{engine::RefusalKind::access_refused,
+    return engine::Refusal{engine::RefusalKind::not_permitted,
                            std::string(permission_name(permission)) + " access to " +
                                std::string(kind) + " '" + std::string(checked) + "' in vhost '" +
                                vhost_ + "' refused for user '" + user_ + "'"};
@@ -54,7 +54,7 @@ std::optional<engine::Refusal> Rights::topic_refusal(Permission permission,
     if (table.topic_allowed(user_, vhost_, exchange, permission, routing_key)) {
         return std::nullopt;
     }
-    return engine::Refusal{engine::RefusalKind::access_refused,
+    return engine::Refusal{engine::RefusalKind::not_permitted,
                            std::string(permission_name(permission)) + " access to topic '" +
                                std::string(routing_key) + "' in exchange '" +
                                std::string(exchange) + "' in vhost '" + vhost_ +
