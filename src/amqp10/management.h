@@ -4,12 +4,11 @@
 
 #include "amqp10/link.h"
 #include "amqp10/management_request.h"
-#include "protocol/rights.h"
+#include "amqp10/management_work.h"
 
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +41,12 @@ class ManagementRequests final : public ManagementLink {
     void on_flow(const Flow& flow) override;
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
 
+    // --- for the work ---
+    using Link::ask;
+    using Link::connection;
+    using Link::session;
+    void answer(const ManagementRequest& request, const ManagementAnswer& given);
+
   private:
     void attached() override;
     void on_done(engine::Done&& done) override;
@@ -49,54 +54,13 @@ class ManagementRequests final : public ManagementLink {
 
     void grant_credit();
     void next_request();
-    void work();
-    void answer(const ManagementAnswer& answer);
-    bool require(Permission permission, std::string_view kind, std::string_view name);
-
-    void declare_queue();
-    void delete_queue();
-    void purge_queue();
-    void describe_queue();
-    void declare_exchange();
-    void delete_exchange();
-    void bind();
-    void list_bindings();
-    void unbind();
-    void unbind_listed(const engine::BindingsAnswer& listed);
-    // What a binding of this request joins; answered with 400 if the request does not say.
-    bool read_binding_ends(bool from_body);
-    bool may_bind();
-    // The refusal that goes along with a command.
-    std::optional<engine::Refusal> noted(std::optional<engine::Refusal> refusal);
     // Answers that were not given yet.
     std::uint32_t owed() const;
 
-    protocol::Rights rights_;
+    ManagementWork work_;
     std::uint32_t delivery_count_ = 0;
     std::uint32_t credit_ = 0;
     std::deque<ManagementRequest> waiting_;
-
-    // The request being worked on.
-    enum class Step : std::uint8_t {
-        none,
-        declare_queue,
-        describe_queue,
-        delete_queue,
-        purge_queue,
-        declare_exchange,
-        without_content,  // answered by 204
-        list_bindings,
-        find_binding,
-    };
-    Step step_ = Step::none;
-    int created_status_ = 200;
-    // What the engine refuses in these words is a matter of permissions: it ends the session.
-    std::string permission_text_;
-    ManagementRequest current_;
-    std::string source_;
-    engine::DestinationKind destination_kind_ = engine::DestinationKind::queue;
-    std::string destination_;
-    std::string key_;
 };
 
 // Answers leave here.

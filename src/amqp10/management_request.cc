@@ -52,20 +52,8 @@ Result<void, std::string> read_path(std::string_view to, ManagementRequest& requ
     return read_parameters(to.substr(question + 1), '&', request);
 }
 
-}  // namespace
-
-ManagementAnswer refusal_answer(int status, std::string_view text) {
-    return {status, Datum::string(text)};
-}
-
-const std::string* ManagementRequest::parameter(std::string_view key) const {
-    for (const auto& [name, value] : query) {
-        if (name == key) return &value;
-    }
-    return nullptr;
-}
-
-Result<void, std::string> read_request(std::string_view message, ManagementRequest& request) {
+// Whatever can be told of the request is filled in; the error is what is wrong.
+Result<void, std::string> read_into(std::string_view message, ManagementRequest& request) {
     const auto sections = split_message(message);
     if (!sections) return Unexpected{"cannot read the request: " + sections.error()};
     const auto properties = composite_in<Properties>(sections->properties);
@@ -80,6 +68,21 @@ Result<void, std::string> read_request(std::string_view message, ManagementReque
     if (body.failed()) return Unexpected{std::string("cannot read the body of the request")};
     if (!properties->to) return Unexpected{std::string("the request has no 'to'")};
     return read_path(*properties->to, request);
+}
+
+}  // namespace
+
+const std::string* ManagementRequest::parameter(std::string_view key) const {
+    for (const auto& [name, value] : query) {
+        if (name == key) return &value;
+    }
+    return nullptr;
+}
+
+ManagementRequest read_request(std::string_view message) {
+    ManagementRequest request;
+    if (auto read = read_into(message, request); !read) request.error = std::move(read).error();
+    return request;
 }
 
 std::string encode_answer(const ManagementRequest& request, const ManagementAnswer& answer) {

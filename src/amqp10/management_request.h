@@ -16,7 +16,6 @@ struct ManagementAnswer {
     int status = 200;
     Datum body;
 };
-ManagementAnswer refusal_answer(int status, std::string_view text);
 
 struct ManagementRequest {
     std::string message_id;             // encoded
@@ -25,6 +24,7 @@ struct ManagementRequest {
     // ?key=value&… behind the path, or ;key=value… in its last segment; decoded.
     std::vector<std::pair<std::string, std::string>> query;
     Datum body;
+    std::string error;  // what is wrong, if it could not be read; for the answer 400
 
     bool is(std::string_view wanted_verb, std::string_view first, std::size_t segment_count) const {
         return verb == wanted_verb && segments.size() == segment_count && segments[0] == first;
@@ -33,8 +33,7 @@ struct ManagementRequest {
     const std::string* parameter(std::string_view key) const;
 };
 
-// The error is what is wrong, for the answer 400. Whatever can be told of the request is filled in.
-Result<void, std::string> read_request(std::string_view message, ManagementRequest& request);
+ManagementRequest read_request(std::string_view message);
 // The message that answers it.
 std::string encode_answer(const ManagementRequest& request, const ManagementAnswer& answer);
 

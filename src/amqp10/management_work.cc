@@ -1,0 +1,337 @@
+#include "amqp10/management_work.h"
+
+#include "amqp10/address.h"
+#include "amqp10/connection.h"
+#include "amqp10/management.h"
+#include "amqp10/session.h"
+#include "amqp10/value_conversion.h"
+
+#include <utility>
+
+namespace revenant::amqp10 {
+
+ManagementWork::ManagementWork(ManagementRequests& link)
+    : link_(link),
+      rights_(link.connection().host(), link.connection().user(), link.connection().vhost()) {}
+
+void ManagementWork::begin(ManagementRequest request) {
+    current_ = std::move(request);
+    if (!current_.error.empty()) return refuse(400, current_.error);
+    if (current_.is("PUT", "queues", 2)) return declare_queue();
+    if (current_.is("GET", "queues", 2)) return describe_queue();
+    if (current_.is("DELETE", "queues", 2)) return delete_queue();
+    if (current_.is("DELETE", "queues", 3) && current_.segments[2] == "messages") {
+        return purge_queue();
+    }
+    if (current_.is("PUT", "exchanges", 2)) return declare_exchange();
+    if (current_.is("DELETE", "exchanges", 2)) return delete_exchange();
+    if (current_.is("POST", "bindings", 1)) return bind();
+    if (current_.is("GET", "bindings", 1)) return list_bindings();
+    if (current_.is("DELETE", "bindings", 2)) return unbind();
+    if (current_.is("PUT", "auth", 2) && current_.segments[1] == "tokens") {
+        // The internal user store has no tokens that expire.
+        return answer({204, Datum::null()});
+    }
+    refuse(404, "no such thing: " + current_.verb + " /" + current_.segments[0]);
+}
+
+void ManagementWork::answer(const ManagementAnswer& given) {
+    step_ = Step::none;
+    link_.answer(current_, given);
+}
+
+void ManagementWork::refuse(int status, std::string_view text) {
+    answer({status, Datum::string(text)});
+}
+
+bool ManagementWork::require(Permission permission, std::string_view kind, std::string_view name) {
+    const auto refusal = rights_.refusal(permission, kind, name);
+    if (refusal) link_.session().fail(fault_of(*refusal));  // 7.12
+    return !refusal;
+}
+
+// ------------------------------------------------------------------------- queues
+
+namespace {
+
+bool has_line_break(std::string_view name) {
+    return name.find_first_of("\r\n") != std::string_view::npos;
+}
+
+Datum map_of(const Table& arguments) {
+    DataMap map;
+    for (const Field& field : arguments) {
+        if (auto datum = to_datum(field.value)) {
+            map.push_back({Datum::string(field.name), std::move(*datum)});
+        }
+    }
+    return Datum::map(std::move(map));
+}
+
+Datum count_map(std::uint64_t count) {
+    return Datum::map({{Datum::string("message_count"), Datum::ulong(count)}});
+}
+
+}  // namespace
+
+// 7.5
+void ManagementWork::declare_queue() {
+    const std::string& name = current_.segments[1];
+    auto fields = read_fields(current_.body, {"durable", "exclusive", "auto_delete"}, {},
+                              "bad queue property");
+    if (!fields) return refuse(400, fields.error());
+    if (name.empty()) {
+        return refuse(400, "declare queue with empty name not allowed");
+    }
+    if (has_line_break(name)) {
+        return refuse(
+            400, "Bad name '" + name + "': line feed and carriage return characters not allowed");
+    }
+    if (!require(Permission::configure, "queue", name)) return;
+    engine::DeclareQueue command;
+    command.channel = link_.channel();
+    command.name = name;
+    command.durable = fields->flag("durable", true);
+    command.exclusive = fields->flag("exclusive", false);
+    command.auto_delete = fields->flag("auto_delete", false);
+    command.arguments = std::move(fields->arguments);
+    command.refusal_if_new = rights_.dead_letter_refusal(name, command.arguments);
+    rights_.add_vhost_settings(command, link_.connection().settings());
+    step_ = Step::declare_queue;
+    link_.ask(std::move(command));
+}
+
+void ManagementWork::describe_queue() {
+    const std::string& name = current_.segments[1];
+    if (const auto refusal = rights_.refusal_of_all("queue", name)) {
+        return link_.session().fail(fault_of(*refusal));
+    }
+    created_status_ = 200;
+    step_ = Step::describe_queue;
+    link_.ask(engine::DescribeQueue{link_.channel(), name});
+}
+
+void ManagementWork::delete_queue() {
+    const std::string& name = current_.segments[1];
+    if (!require(Permission::configure, "queue", name)) return;
+    step_ = Step::delete_queue;
+    link_.ask(engine::DeleteQueue{link_.channel(), name, false, false});
+}
+
+void ManagementWork::purge_queue() {
+    const std::string& name = current_.segments[1];
+    if (!require(Permission::read, "queue", name)) return;
+    step_ = Step::purge_queue;
+    link_.ask(engine::PurgeQueue{link_.channel(), name});
+}
+
+// ------------------------------------------------------------------------- exchanges
+
+// 7.8
+void ManagementWork::declare_exchange() {
+    const std::string& name = current_.segments[1];
+    auto fields = read_fields(current_.body, {"durable", "auto_delete", "internal"}, {"type"},
+                              "bad exchange property");
+    if (!fields) return refuse(400, fields.error());
+    if (has_line_break(name)) {
+        return refuse(
+            400, "Bad name '" + name + "': line feed and carriage return characters not allowed");
+    }
+    if (name.empty()) return refuse(403, "operation not permitted on the default exchange");
+    if (!require(Permission::configure, "exchange", name)) return;
+    const std::string* const type = fields->text("type");
+    engine::DeclareExchange command;
+    command.channel = link_.channel();
+    command.name = name;
+    command.type = type == nullptr ? "direct" : *type;
+    command.durable = fields->flag("durable", true);
+    command.auto_delete = fields->flag("auto_delete", false);
+    command.internal = fields->flag("internal", false);
+    command.arguments = std::move(fields->arguments);
+    command.refusal_if_new = rights_.alternate_refusal(name, command.arguments);
+    step_ = Step::declare_exchange;
+    link_.ask(std::move(command));
+}
+
+void ManagementWork::delete_exchange() {
+    const std::string& name = current_.segments[1];
+    if (name.empty()) return refuse(403, "operation not permitted on the default exchange");
+    if (!require(Permission::configure, "exchange", name)) return;
+    step_ = Step::without_content;
+    link_.ask(engine::DeleteExchange{link_.channel(), name, false});
+}
+
+// ------------------------------------------------------------------------- bindings
+
+// Of a request that names a binding in its path.
+bool ManagementWork::read_ends_in_path() {
+    return read_ends({current_.parameter("src"), current_.parameter("key"),
+                      current_.parameter("dstq"), current_.parameter("dste")});
+}
+
+bool ManagementWork::read_ends(const NamedEnds& named) {
+    if (named.source == nullptr || named.key == nullptr ||
+        (named.queue == nullptr) == (named.exchange == nullptr)) {
+        refuse(400, "a binding needs a source, a key, and one destination");
+        return false;
+    }
+    const bool to_queue = named.queue != nullptr;
+    source_ = *named.source;
+    key_ = *named.key;
+    destination_kind_ =
+        to_queue ? engine::DestinationKind::queue : engine::DestinationKind::exchange;
+    destination_ = to_queue ? *named.queue : *named.exchange;
+    return true;
+}
+
+bool ManagementWork::may_bind() {
+    const bool to_queue = destination_kind_ == engine::DestinationKind::queue;
+    return require(Permission::write, to_queue ? "queue" : "exchange", destination_) &&
+           require(Permission::read, "exchange", source_);
+}
+
+// 7.9
+void ManagementWork::bind() {
+    const auto fields = read_fields(
+        current_.body, {}, {"source", "binding_key", "destination_queue", "destination_exchange"},
+        "bad binding field");
+    if (!fields) return refuse(400, fields.error());
+    if (!read_ends({fields->text("source"), fields->text("binding_key"),
+                    fields->text("destination_queue"), fields->text("destination_exchange")}) ||
+        !may_bind()) {
+        return;
+    }
+    engine::Bind command{link_.channel(),   source_, destination_kind_, destination_, key_,
+                         fields->arguments, {}};
+    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
+    step_ = Step::without_content;
+    link_.ask(std::move(command));
+}
+
+// 7.10
+void ManagementWork::list_bindings() {
+    if (!read_ends_in_path()) return;
+    step_ = Step::list_bindings;
+    link_.ask(
+        engine::ListBindings{link_.channel(), source_, destination_kind_, destination_, key_});
+}
+
+void ManagementWork::unbind() {
+    if (!read_ends_in_path() || !may_bind()) return;
+    step_ = Step::find_binding;
+    link_.ask(
+        engine::ListBindings{link_.channel(), source_, destination_kind_, destination_, key_});
+}
+
+void ManagementWork::unbind_listed(const engine::BindingsAnswer& listed) {
+    const std::string* const mark = current_.parameter("args");
+    for (const engine::BindingDescription& binding : listed.bindings) {
+        if (arguments_mark(binding.arguments) != (mark == nullptr ? "" : *mark)) continue;
+        engine::Unbind command{link_.channel(),   source_, destination_kind_, destination_, key_,
+                               binding.arguments, {}};
+        command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
+        step_ = Step::without_content;
+        return link_.ask(std::move(command));
+    }
+    answer({204, Datum::null()});
+}
+
+// ------------------------------------------------------------------------- the engine's answers
+
+namespace {
+
+Datum queue_map(const engine::QueueDescription& queue, const protocol::ConnectionSettings& settings,
+                const std::string& vhost) {
+    const Datum node = Datum::string(settings.cluster_name);
+    return Datum::map({{Datum::string("name"), Datum::string(queue.name)},
+                       {Datum::string("vhost"), Datum::string(vhost)},
+                       {Datum::string("durable"), Datum::boolean(queue.durable)},
+                       {Datum::string("auto_delete"), Datum::boolean(queue.auto_delete)},
+                       {Datum::string("exclusive"), Datum::boolean(queue.exclusive)},
+                       {Datum::string("type"), Datum::string(queue.type)},
+                       {Datum::string("arguments"), map_of(queue.arguments)},
+                       {Datum::string("message_count"), Datum::ulong(queue.message_count)},
+                       {Datum::string("consumer_count"),
+                        Datum::uint(static_cast<std::uint32_t>(queue.consumer_count))},
+                       {Datum::string("leader"), node},
+                       {Datum::string("replicas"), Datum::array({node})}});
+}
+
+}  // namespace
+
+void ManagementWork::answer_bindings(const engine::BindingsAnswer& listed) {
+    Data list;
+    for (const auto& binding : listed.bindings) {
+        const bool to_queue = destination_kind_ == engine::DestinationKind::queue;
+        const std::string location = "/bindings/src=" + percent_encode(source_) +
+                                     (to_queue ? ";dstq=" : ";dste=") +
+                                     percent_encode(destination_) + ";key=" + percent_encode(key_) +
+                                     ";args=" + arguments_mark(binding.arguments);
+        list.push_back(
+            Datum::map({{Datum::string("source"), Datum::string(source_)},
+                        {Datum::string(to_queue ? "destination_queue" : "destination_exchange"),
+                         Datum::string(destination_)},
+                        {Datum::string("binding_key"), Datum::string(key_)},
+                        {Datum::string("arguments"), map_of(binding.arguments)},
+                        {Datum::string("location"), Datum::string(location)}}));
+    }
+    answer({200, Datum::list(std::move(list))});
+}
+
+void ManagementWork::on_done(engine::Done&& done) {
+    switch (step_) {
+        case Step::none:
+            return;
+        case Step::declare_queue:
+            created_status_ = std::get<engine::QueueAnswer>(done.answer).created ? 201 : 200;
+            step_ = Step::describe_queue;
+            return link_.ask(engine::DescribeQueue{link_.channel(), current_.segments[1]});
+        case Step::describe_queue:
+            return answer({created_status_,
+                           queue_map(std::get<engine::QueueDescription>(done.answer),
+                                     link_.connection().settings(), link_.connection().vhost())});
+        case Step::delete_queue:
+        case Step::purge_queue:
+            return answer(
+                {200, count_map(std::get<engine::CountAnswer>(done.answer).message_count)});
+        case Step::declare_exchange:
+        case Step::without_content:
+            return answer({204, Datum::null()});
+        case Step::list_bindings:
+            return answer_bindings(std::get<engine::BindingsAnswer>(done.answer));
+        case Step::find_binding:
+            return unbind_listed(std::get<engine::BindingsAnswer>(done.answer));
+    }
+}
+
+void ManagementWork::on_refused(const engine::Refusal& refusal) {
+    const bool declares = step_ == Step::declare_queue || step_ == Step::declare_exchange;
+    const auto in_vhost = [&](std::string_view kind, std::string_view what) {
+        return std::string(kind) + " '" + current_.segments[1] + "' in vhost '" +
+               link_.connection().vhost() + "' " + std::string(what);
+    };
+    switch (refusal.kind) {
+        case engine::RefusalKind::precondition_failed:
+            return refuse(declares ? 409 : 400, refusal.text);
+        case engine::RefusalKind::limit_reached:
+            return refuse(403, refusal.text);
+        case engine::RefusalKind::not_permitted:
+            step_ = Step::none;
+            return link_.session().fail(fault_of(refusal));  // 7.12
+        case engine::RefusalKind::access_refused:
+            if (declares && current_.segments[1].starts_with("amq.")) {
+                return refuse(403, in_vhost(step_ == Step::declare_queue ? "queue" : "exchange",
+                                            "starts with reserved prefix 'amq.'"));
+            }
+            return refuse(403, refusal.text);
+        case engine::RefusalKind::not_found:
+            if (step_ == Step::describe_queue || step_ == Step::purge_queue) {
+                return refuse(404, in_vhost("queue", "not found"));
+            }
+            return refuse(400, refusal.text);
+        default:
+            return refuse(400, refusal.text);
+    }
+}
+
+}  // namespace revenant::amqp10

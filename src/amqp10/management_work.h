@@ -1,0 +1,79 @@
+// ManagementWork: carries out what a request of /management asks, step by step with the engine
+// (7.4 to 7.12). One request at a time.
+#pragma once
+
+#include "amqp10/management_request.h"
+#include "engine/effect.h"
+#include "protocol/rights.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace revenant::amqp10 {
+
+class ManagementRequests;
+
+class ManagementWork {
+  public:
+    explicit ManagementWork(ManagementRequests& link);
+
+    void begin(ManagementRequest request);
+    // The engine still owes something to the request.
+    bool is_busy() const { return step_ != Step::none; }
+    void on_done(engine::Done&& done);
+    void on_refused(const engine::Refusal& refusal);
+
+  private:
+    void answer(const ManagementAnswer& answer);
+    void refuse(int status, std::string_view text);
+    // Ends the session if the user has not this permission.
+    bool require(Permission permission, std::string_view kind, std::string_view name);
+
+    void declare_queue();
+    void delete_queue();
+    void purge_queue();
+    void describe_queue();
+    void declare_exchange();
+    void delete_exchange();
+    void bind();
+    void list_bindings();
+    void unbind();
+    void answer_bindings(const engine::BindingsAnswer& listed);
+    void unbind_listed(const engine::BindingsAnswer& listed);
+    // What a binding joins, as far as a request names it.
+    struct NamedEnds {
+        const std::string* source;
+        const std::string* key;
+        const std::string* queue;
+        const std::string* exchange;
+    };
+    // Answered with 400 if something is missing.
+    bool read_ends(const NamedEnds& named);
+    bool read_ends_in_path();
+    bool may_bind();
+
+    ManagementRequests& link_;
+    protocol::Rights rights_;
+
+    enum class Step : std::uint8_t {
+        none,
+        declare_queue,
+        describe_queue,
+        delete_queue,
+        purge_queue,
+        declare_exchange,
+        without_content,  // answered by 204
+        list_bindings,
+        find_binding,
+    };
+    Step step_ = Step::none;
+    int created_status_ = 200;
+    ManagementRequest current_;
+    std::string source_;
+    engine::DestinationKind destination_kind_ = engine::DestinationKind::queue;
+    std::string destination_;
+    std::string key_;
+};
+
+}  // namespace revenant::amqp10
