@@ -11,7 +11,7 @@ namespace revenant::amqp10 {
 namespace {
 
 constexpr std::string_view management_address = "/management";
-constexpr std::uint32_t credit_max = 8;
+constexpr std::uint32_t request_credit_max = 8;
 
 template <typename Terminus>
 std::optional<std::string> address_in(Raw terminus) {
@@ -118,8 +118,8 @@ void ManagementRequests::attached() {
 
 void ManagementRequests::grant_credit() {
     // Requests that wait for the engine hold it back, so that they do not pile up here.
-    if (credit_ > credit_max / 2 || owed() >= credit_max) return;
-    credit_ = credit_max;
+    if (credit_ > request_credit_max / 2 || owed() >= request_credit_max) return;
+    credit_ = request_credit_max;
     on_flow(Flow{.echo = true});
 }
 

@@ -64,7 +64,7 @@ std::string cell(const json::value& value) {
     return text;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_cell(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"') result += '"';
@@ -141,7 +141,7 @@ std::string to_tabs(const Table& table, bool with_header) {
 std::string to_csv(const Table& table, bool with_header) {
     std::string text;
     const auto add = [&](std::string_view word, bool last) {
-        text += quoted(word);
+        text += quoted_cell(word);
         text += last ? '\n' : ',';
     };
     if (with_header) {

@@ -9,7 +9,7 @@
 namespace revenant::engine {
 namespace {
 
-enum class Stored : std::uint8_t { here = 0, elsewhere = 1 };
+enum class MessagePlace : std::uint8_t { here = 0, elsewhere = 1 };
 
 // Any other number is the distance to the envelope meant, which is larger.
 constexpr std::uint64_t envelope_here = 0;
@@ -34,11 +34,11 @@ class EventWriteArchive final : public WriteArchiveOf<EventWriteArchive> {
     void message(const MessageRef& message) { write_message(*message); }
     void write_message(const Message& message) {
         if (const auto stored_at = message.stored_at()) {
-            bytes().u8(static_cast<std::uint8_t>(Stored::elsewhere));
+            bytes().u8(static_cast<std::uint8_t>(MessagePlace::elsewhere));
             bytes().varint(stored_at->value);
             return;
         }
-        bytes().u8(static_cast<std::uint8_t>(Stored::here));
+        bytes().u8(static_cast<std::uint8_t>(MessagePlace::here));
         message.set_stored_at(here());
         encode_message(message, bytes().target());
     }
@@ -111,7 +111,7 @@ class EventReadArchive final : public ReadArchiveOf<EventReadArchive> {
         : ReadArchiveOf(bytes), reader_(reader), end_{position.value + bytes.size()} {}
 
     void message(MessageRef& message) {
-        if (static_cast<Stored>(bytes().u8()) == Stored::elsewhere) {
+        if (static_cast<MessagePlace>(bytes().u8()) == MessagePlace::elsewhere) {
             message = find({bytes().varint()});
             if (!message) fail();
             return;

@@ -1,6 +1,7 @@
 #include "engine/exchange.h"
 
 #include "base/check.h"
+#include "base/overloaded.h"
 
 #include <algorithm>
 #include <charconv>
@@ -17,13 +18,6 @@ std::optional<std::int64_t> parse_weight(std::string_view routing_key) {
     if (error != std::errc{} || end != routing_key.data() + routing_key.size()) return std::nullopt;
     return weight;
 }
-
-template <typename... Branches>
-struct Overloaded : Branches... {
-    using Branches::operator()...;
-};
-template <typename... Branches>
-Overloaded(Branches...) -> Overloaded<Branches...>;
 
 void erase_one(std::vector<Destination>& destinations, const Destination& destination) {
     const auto place = std::find(destinations.begin(), destinations.end(), destination);

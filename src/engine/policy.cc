@@ -1,6 +1,7 @@
 #include "engine/policy.h"
 
 #include "base/check.h"
+#include "engine/meant_for.h"
 #include "engine/queue.h"
 
 #include <algorithm>
@@ -60,9 +61,6 @@ bool is_locator(const Value& value) {
 }
 bool is_ttl_mode(const Value& value) { return is_one_of(value, {"exact", "head"}); }
 
-constexpr unsigned for_classic = 1;
-constexpr unsigned for_quorum = 2;
-constexpr unsigned for_streams = 4;
 constexpr unsigned everywhere = for_classic | for_quorum | for_streams;
 
 // A key of a policy's definition (DL-195).

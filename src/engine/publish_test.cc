@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr auto precondition_failed = RefusalKind::precondition_failed;
+using enum RefusalKind;
 
 TEST(Publish, TheExchangeMustExist) {  // amqp091 9.2
     Scenario s;

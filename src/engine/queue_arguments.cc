@@ -1,5 +1,7 @@
 #include "engine/queue_arguments.h"
 
+#include "engine/meant_for.h"
+
 #include <algorithm>
 #include <string>
 
@@ -9,9 +11,6 @@ namespace {
 constexpr std::int64_t ttl_ms_max = 315'360'000'000;  // ten years (DL-40)
 constexpr std::int64_t max_priority_max = 255;
 
-constexpr unsigned for_classic = 1;
-constexpr unsigned for_quorum = 2;
-constexpr unsigned for_streams = 4;
 constexpr unsigned for_both = for_classic | for_quorum;
 
 // Which queue types know an argument (DL-43). One that no type knows is kept and ignored.

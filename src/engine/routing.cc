@@ -1,18 +1,12 @@
 #include "engine/routing.h"
 
 #include "base/check.h"
+#include "base/overloaded.h"
 
 #include <string>
 
 namespace revenant::engine {
 namespace {
-
-template <typename... Branches>
-struct Overloaded : Branches... {
-    using Branches::operator()...;
-};
-template <typename... Branches>
-Overloaded(Branches...) -> Overloaded<Branches...>;
 
 enum class HeadersMatch : std::uint8_t { all, any, all_with_x, any_with_x };
 

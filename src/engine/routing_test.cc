@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr auto precondition_failed = RefusalKind::precondition_failed;
+using enum RefusalKind;
 constexpr BindOptions to_exchange() { return {.to = DestinationKind::exchange}; }
 
 TEST(DefaultExchange, ReachesEveryQueueByItsName) {  // amqp091 7.1

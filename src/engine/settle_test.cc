@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr auto precondition_failed = RefusalKind::precondition_failed;
+using enum RefusalKind;
 
 // A queue of these bodies, all of them handed out to one consumer.
 struct Handed {

@@ -13,10 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr auto not_found = RefusalKind::not_found;
-constexpr auto precondition_failed = RefusalKind::precondition_failed;
-constexpr auto access_refused = RefusalKind::access_refused;
-constexpr auto resource_locked = RefusalKind::resource_locked;
+using enum RefusalKind;
 
 std::string locked(const std::string& queue) {
     return "cannot obtain exclusive access to locked queue '" + queue +

@@ -75,10 +75,6 @@ Response list_channels(Context& context, const Call& call, Chosen chosen) {
     return list(call, std::move(views));
 }
 
-bool sees(const Call& call, const runtime::ConnectionView& connection) {
-    return is_monitor(*call.user) || connection.user == call.user->name;
-}
-
 // CONNECTION (NUMBER)
 struct Named {
     const runtime::ConnectionView* connection = nullptr;

@@ -18,11 +18,6 @@ std::string close_reason(const Call& call) {
     return given == nullptr ? std::string(default_reason) : *given;
 }
 
-// One's own connections, all for those who monitor.
-bool sees(const Call& call, const runtime::ConnectionView& connection) {
-    return is_monitor(*call.user) || connection.user == call.user->name;
-}
-
 json::object view_measured(const Context& context, const runtime::ConnectionView& connection,
                            const Wanted& wanted, const Trend& trend) {
     constexpr std::array figures = {Figure::recv_oct, Figure::send_oct};

@@ -156,11 +156,11 @@ Response list_of(Context& context, const Call& call, const std::vector<std::stri
     });
 }
 
-Response list_all(Context& context, const Call& call) {
+Response list_all_queues(Context& context, const Call& call) {
     return list_of(context, call, context.visible_vhosts(call));
 }
 
-Response list_of_vhost(Context& context, const Call& call) {
+Response list_queues_of_vhost(Context& context, const Call& call) {
     return list_of(context, call, {call.parameter(0)});
 }
 
@@ -279,11 +279,11 @@ Response list_bindings(Context& context, const Call& call) {
 
 void add_queue_routes(Router& router, Context& context) {
     router.add("GET", "/queues", Role::management,
-               [&](const Call& call) { return list_all(context, call); });
+               [&](const Call& call) { return list_all_queues(context, call); });
     router.add("GET", "/queues/detailed", Role::management,
-               [&](const Call& call) { return list_all(context, call); });
+               [&](const Call& call) { return list_all_queues(context, call); });
     router.add("GET", "/queues/*", Role::vhost_visible,
-               [&](const Call& call) { return list_of_vhost(context, call); });
+               [&](const Call& call) { return list_queues_of_vhost(context, call); });
     router.add("GET", "/queues/*/*", Role::vhost_visible,
                [&](const Call& call) { return show_queue(context, call); });
     router.add("PUT", "/queues/*/*", Role::vhost,

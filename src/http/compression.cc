@@ -1,5 +1,7 @@
 #include "http/compression.h"
 
+#include "http/trimmed.h"
+
 #include <boost/beast/zlib/deflate_stream.hpp>
 #include <boost/crc.hpp>
 
@@ -19,12 +21,6 @@ constexpr int memory_level = 8;
 
 void append_little_endian(std::uint32_t value, std::string& out) {
     for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(value >> shift);
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-    return text;
 }
 
 bool is_gzip(std::string_view coding) {

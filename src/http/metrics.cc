@@ -3,6 +3,7 @@
 #include "http/metrics_page.h"
 #include "http/responses.h"
 #include "http/router.h"
+#include "http/trimmed.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,12 +17,6 @@ namespace {
 using Format = PrometheusText::Format;
 
 bool everything(std::string_view /*family*/) { return true; }
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-    return text;
-}
 
 std::string_view take_until(std::string_view& rest, char end) {
     const std::size_t at = rest.find(end);

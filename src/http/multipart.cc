@@ -1,5 +1,7 @@
 #include "http/multipart.h"
 
+#include "http/trimmed.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -14,12 +16,6 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
         return std::tolower(static_cast<unsigned char>(x)) ==
                std::tolower(static_cast<unsigned char>(y));
     });
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-    return text;
 }
 
 // The value of `; name=value` or `; name="value"` in a header.

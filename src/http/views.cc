@@ -129,6 +129,10 @@ const runtime::ChannelNumber* Peers::find_channel(const runtime::ConnectionView&
     return found == connection.channels.end() ? nullptr : &*found;
 }
 
+bool sees(const Call& call, const runtime::ConnectionView& connection) {
+    return is_monitor(*call.user) || connection.user == call.user->name;
+}
+
 json::object view_connection(const ApiSettings& settings,
                              const runtime::ConnectionView& connection) {
     const Ends ends = ends_of(connection);

@@ -38,6 +38,8 @@ class Peers {
     std::map<ConnectionId, const runtime::ConnectionView*> by_id_;
 };
 
+// One's own connections, all for those who monitor.
+bool sees(const Call& call, const runtime::ConnectionView& connection);
 json::object view_connection(const ApiSettings& settings,
                              const runtime::ConnectionView& connection);
 // name, peer_host, peer_port

@@ -10,16 +10,16 @@ namespace revenant::journal {
 namespace {
 
 constexpr std::uint32_t snapshot_magic = 0x52565331;  // "RVS1"
-constexpr std::size_t header_bytes = 32;
-constexpr std::string_view suffix = ".snapshot";
+constexpr std::size_t snapshot_header_bytes = 32;
+constexpr std::string_view snapshot_suffix = ".snapshot";
 
-Unexpected<IoError> damaged(const std::string& path, std::string_view how) {
+Unexpected<IoError> damaged_snapshot(const std::string& path, std::string_view how) {
     return Unexpected{IoError{"snapshot damaged: file " + path + ": " + std::string(how) +
                               "; see docs/formats/journal.md for ways out"}};
 }
 
 // Of all but itself; the header before it seeds that of the bytes.
-std::uint64_t checksum_of(std::string_view header, std::string_view bytes) {
+std::uint64_t snapshot_checksum(std::string_view header, std::string_view bytes) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(),
                                 XXH3_64bits(header.data(), header.size()));
 }
@@ -34,10 +34,10 @@ Result<void, IoError> write_safely(Disk& disk, const std::string& path, std::str
 
 }  // namespace
 
-std::string snapshot_name(Lsn at) { return position_name(at, suffix); }
+std::string snapshot_name(Lsn at) { return position_name(at, snapshot_suffix); }
 
 std::optional<Lsn> parse_snapshot_name(std::string_view name) {
-    return parse_position_name(name, suffix);
+    return parse_position_name(name, snapshot_suffix);
 }
 
 Result<void, IoError> write_snapshot_file(Disk& disk, const std::string& directory, Lsn at,
@@ -48,7 +48,7 @@ Result<void, IoError> write_snapshot_file(Disk& disk, const std::string& directo
     out.u32(epoch);
     out.u64(at.value);
     out.u64(bytes.size());
-    out.u64(checksum_of(header, bytes));
+    out.u64(snapshot_checksum(header, bytes));
     const std::string path = directory + "/" + snapshot_name(at);
     const std::string aside = path + ".new";
     if (auto written = write_safely(disk, aside, header, bytes); !written) {
@@ -63,10 +63,10 @@ Result<SnapshotFile, IoError> read_snapshot_file(Disk& disk, const std::string& 
     const std::string path = directory + "/" + snapshot_name(at);
     REVENANT_TRY(const auto file, disk.open(path));
     REVENANT_TRY(const std::uint64_t file_bytes, file->size());
-    if (file_bytes < header_bytes) return damaged(path, "it is too short");
+    if (file_bytes < snapshot_header_bytes) return damaged_snapshot(path, "it is too short");
     std::string contents(file_bytes, '\0');
     REVENANT_TRY(const std::size_t got, file->read(0, contents));
-    if (got != file_bytes) return damaged(path, "it is too short");
+    if (got != file_bytes) return damaged_snapshot(path, "it is too short");
     ByteReader in(contents);
     const std::uint32_t magic = in.u32();
     if (const unsigned digit = magic & 0xff; magic != snapshot_magic &&
@@ -76,17 +76,18 @@ Result<SnapshotFile, IoError> read_snapshot_file(Disk& disk, const std::string& 
                                   " of the snapshot's format; this broker knows version 1; see "
                                   "docs/formats/journal.md"}};
     }
-    if (magic != snapshot_magic) return damaged(path, "it is no snapshot");
+    if (magic != snapshot_magic) return damaged_snapshot(path, "it is no snapshot");
     SnapshotFile snapshot;
     snapshot.epoch = in.u32();
     const std::uint64_t lsn = in.u64();
     const std::uint64_t size = in.u64();
     const std::uint64_t checksum = in.u64();
-    if (lsn != at.value || size != in.remaining()) return damaged(path, "its header is wrong");
+    if (lsn != at.value || size != in.remaining())
+        return damaged_snapshot(path, "its header is wrong");
     const std::string_view covered =
-        std::string_view(contents).substr(0, header_bytes - sizeof checksum);
-    if (checksum_of(covered, in.rest()) != checksum) {
-        return damaged(path, "its checksum is wrong");
+        std::string_view(contents).substr(0, snapshot_header_bytes - sizeof checksum);
+    if (snapshot_checksum(covered, in.rest()) != checksum) {
+        return damaged_snapshot(path, "its checksum is wrong");
     }
     snapshot.bytes = in.rest();
     return snapshot;

@@ -70,6 +70,12 @@ struct ConfigKey {
     Assignment::Outcome (*apply)(Assignment& to);
 };
 
+// Takes any text and keeps none.
+inline Assignment::Outcome any_text(Assignment& to) {
+    std::string ignored;
+    return to.text(ignored);
+}
+
 // All keys, in the order of the documentation.
 const std::vector<ConfigKey>& config_keys();
 std::vector<ConfigKey> network_keys();

@@ -8,6 +8,9 @@
 namespace revenant::node {
 namespace {
 
+using enum Standing;
+using enum Trait;
+
 using Outcome = Assignment::Outcome;
 
 // RabbitMQ's own tag goes as soon as somebody names tags.
@@ -101,8 +104,6 @@ Outcome mechanism(Assignment& to) {
 }  // namespace
 
 std::vector<ConfigKey> access_keys() {
-    constexpr auto works = Standing::works;
-    constexpr auto plain = Trait::plain;
     return {
         {"default_vhost", "/", works, plain, "Made at the first start",
          [](Assignment& to) { return to.text(to.config.first_content.vhost); }},

@@ -4,6 +4,9 @@
 namespace revenant::node {
 namespace {
 
+using enum Standing;
+using enum Trait;
+
 using Outcome = Assignment::Outcome;
 
 Outcome memory_share(Assignment& to) {
@@ -33,18 +36,9 @@ Outcome consumers_per_channel(Assignment& to) {
     return {};
 }
 
-Outcome any_text(Assignment& to) {
-    std::string ignored;
-    return to.text(ignored);
-}
-
 }  // namespace
 
 std::vector<ConfigKey> limit_keys() {
-    constexpr auto works = Standing::works;
-    constexpr auto no_effect = Standing::no_effect_yet;
-    constexpr auto plain = Trait::plain;
-    constexpr auto reloads = Trait::reloads;
     return {
         {"vm_memory_high_watermark.relative", "0.6", works, reloads,
          "Share of the memory at which publishers are blocked", memory_share},
@@ -68,7 +62,7 @@ std::vector<ConfigKey> limit_keys() {
              to.config.connection.max_message_size = bytes;
              return {};
          }},
-        {"consumer_timeout", "1800000", no_effect, plain,
+        {"consumer_timeout", "1800000", no_effect_yet, plain,
          "Milliseconds a consumer may keep a message",
          [](Assignment& to) { return ignored_limit(to); }},
         {"consumer_max_per_channel", "infinity", works, plain, "Consumers of a channel",
@@ -79,11 +73,11 @@ std::vector<ConfigKey> limit_keys() {
          [](Assignment& to) { return to.limit(to.config.connections_max); }},
         {"vhost_max", "infinity", works, plain, "Virtual hosts",
          [](Assignment& to) { return to.limit(to.config.vhosts_max); }},
-        {"cluster_queue_limit", "infinity", no_effect, plain, "Queues of all virtual hosts",
+        {"cluster_queue_limit", "infinity", no_effect_yet, plain, "Queues of all virtual hosts",
          ignored_limit},
-        {"cluster_exchange_limit", "infinity", no_effect, plain, "Exchanges of all virtual hosts",
-         ignored_limit},
-        {"default_limits.vhosts.*", "", no_effect, plain,
+        {"cluster_exchange_limit", "infinity", no_effect_yet, plain,
+         "Exchanges of all virtual hosts", ignored_limit},
+        {"default_limits.vhosts.*", "", no_effect_yet, plain,
          "Limits of new virtual hosts whose names match", any_text},
         {"default_queue_type", "classic", works, plain,
          "Of queues that name none, in virtual hosts that name none",
@@ -93,7 +87,7 @@ std::vector<ConfigKey> limit_keys() {
         {"quorum_queue.property_equivalence.relaxed_checks_on_redeclaration", "false", works, plain,
          "Lets applications declare a quorum queue again as a classic one",
          [](Assignment& to) { return to.flag(to.config.quorum_relaxed_checks_on_redeclaration); }},
-        {"deprecated_features.permit.$name", "", no_effect, plain,
+        {"deprecated_features.permit.$name", "", no_effect_yet, plain,
          "`false`: a deprecated feature is refused",
          [](Assignment& to) {
              bool ignored = false;

@@ -4,6 +4,9 @@
 namespace revenant::node {
 namespace {
 
+using enum Standing;
+using enum Trait;
+
 using Outcome = Assignment::Outcome;
 
 Outcome none(Assignment& to, std::map<std::string, Endpoint, std::less<>>& listeners) {
@@ -60,10 +63,6 @@ Outcome ignored_number(Assignment& to) {
     std::uint64_t ignored = 0;
     return to.number(ignored, 0, UINT64_MAX);
 }
-
-constexpr auto works = Standing::works;
-constexpr auto no_effect = Standing::no_effect_yet;
-constexpr auto plain = Trait::plain;
 
 Outcome login_from(Assignment& to) {
     using tls::LoginFrom;
@@ -173,8 +172,8 @@ std::vector<ConfigKey> connection_keys() {
          [](Assignment& to) {
              return to.number(to.config.sockets.receive_buffer_bytes, 1024, 1U << 30);
          }},
-        {"proxy_protocol", "false", no_effect, plain, "A PROXY header precedes every connection",
-         ignored_flag},
+        {"proxy_protocol", "false", no_effect_yet, plain,
+         "A PROXY header precedes every connection", ignored_flag},
     };
 }
 
@@ -189,7 +188,7 @@ std::vector<ConfigKey> http_keys() {
         {"management.http.max_body_size", "20000000", works, plain, "Largest body of a request",
          [](Assignment& to) { return to.bytes(to.config.http_body_bytes_max); }},
         {"management.ssl.port", "", works, plain, "HTTP API over TLS", tls_port},
-        {"management.ssl.cacertfile", "", no_effect, plain, "Certificates that are trusted",
+        {"management.ssl.cacertfile", "", no_effect_yet, plain, "Certificates that are trusted",
          [](Assignment& to) { return to.readable_file(to.config.tls.http_ca_file); }},
         {"management.ssl.certfile", "", works, plain, "Its certificate",
          [](Assignment& to) { return to.readable_file(to.config.tls.http_certificate_file); }},
@@ -201,8 +200,8 @@ std::vector<ConfigKey> http_keys() {
         {"management.cors.allow_origins.$n", "", works, plain,
          "Pages of these origins may use the API; `*` is every one",
          [](Assignment& to) { return to.text(to.config.cors_origins[std::string(to.variable)]); }},
-        {"management.login_session_timeout", "480", no_effect, plain, "Minutes until UI logs out",
-         ignored_number},
+        {"management.login_session_timeout", "480", no_effect_yet, plain,
+         "Minutes until UI logs out", ignored_number},
         {"prometheus.tcp.port", "15692", works, plain, "Metrics",
          [](Assignment& to) { return to.port(to.config.prometheus); }},
         {"prometheus.tcp.ip", "", works, plain, "Their address",

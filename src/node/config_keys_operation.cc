@@ -5,18 +5,10 @@
 namespace revenant::node {
 namespace {
 
+using enum Standing;
+using enum Trait;
+
 using Outcome = Assignment::Outcome;
-
-constexpr auto works = Standing::works;
-constexpr auto no_effect = Standing::no_effect_yet;
-constexpr auto of_clusters = Standing::of_clusters_only;
-constexpr auto plain = Trait::plain;
-constexpr auto reloads = Trait::reloads;
-
-Outcome any_text(Assignment& to) {
-    std::string ignored;
-    return to.text(ignored);
-}
 
 Outcome any_flag(Assignment& to) {
     bool ignored = false;
@@ -84,14 +76,14 @@ std::vector<ConfigKey> node_keys() {
              std::string ignored;
              return to.one_of(ignored, {"local_filesystem"});
          }},
-        {"definitions.skip_if_unchanged", "false", no_effect, plain,
+        {"definitions.skip_if_unchanged", "false", no_effect_yet, plain,
          "Definitions read before are not read again", any_flag},
         {"management.load_definitions", "", works, plain, "The same as `load_definitions`",
          definitions},
-        {"cluster_formation.*", "", of_clusters, plain, "How a node finds others", any_text},
-        {"cluster_partition_handling", "ignore", of_clusters, plain, "", any_text},
-        {"cluster_partition_handling.*", "", of_clusters, plain, "", any_text},
-        {"queue_leader_locator", "client-local", of_clusters, plain, "", any_text},
+        {"cluster_formation.*", "", of_clusters_only, plain, "How a node finds others", any_text},
+        {"cluster_partition_handling", "ignore", of_clusters_only, plain, "", any_text},
+        {"cluster_partition_handling.*", "", of_clusters_only, plain, "", any_text},
+        {"queue_leader_locator", "client-local", of_clusters_only, plain, "", any_text},
     };
 }
 
@@ -116,7 +108,7 @@ std::vector<ConfigKey> log_keys() {
          [](Assignment& to) { return to.bytes(to.config.log.rotation_bytes); }},
         {"log.file.rotation.count", "10", works, plain, "Old files that are kept",
          [](Assignment& to) { return to.number(to.config.log.rotation_count, 0, 1000); }},
-        {"log.file.rotation.date", "", no_effect, plain,
+        {"log.file.rotation.date", "", no_effect_yet, plain,
          "When a new file is begun; use logrotate and SIGHUP", any_text},
         {"log.default.level", "info", works, reloads,
          "Least level of components that have none of their own",
@@ -128,7 +120,7 @@ std::vector<ConfigKey> log_keys() {
 
 std::vector<ConfigKey> statistics_keys() {
     return {
-        {"collect_statistics", "none", no_effect, plain, "What is counted (everything here)",
+        {"collect_statistics", "none", no_effect_yet, plain, "What is counted (everything here)",
          [](Assignment& to) {
              std::string ignored;
              return to.one_of(ignored, {"none", "coarse", "fine"});
@@ -146,7 +138,7 @@ std::vector<ConfigKey> statistics_keys() {
          [](Assignment& to) {
              return to.one_of(to.config.rates_mode, {"basic", "detailed", "none"});
          }},
-        {"management_agent.disable_metrics_collector", "false", no_effect, plain, "", any_flag},
+        {"management_agent.disable_metrics_collector", "false", no_effect_yet, plain, "", any_flag},
         {"management.restrictions.operator_policy_changes.disabled", "false", works, plain,
          "Nobody changes operator policies by /api/operator-policies",
          [](Assignment& to) { return to.flag(to.config.operator_policies_are_fixed); }},

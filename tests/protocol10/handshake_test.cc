@@ -12,11 +12,6 @@ class Handshake10 : public Wire10Test {};
 INSTANTIATE_TEST_SUITE_P(Wire, Handshake10, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
-std::string text_in(Raw field) {
-    TypeReader in(field);
-    return text_of(in.datum());
-}
-
 // amqp10 C.1, 2.1, 2.2, 2.4
 TEST_P(Handshake10, GoesFromHeaderToOpen) {
     Peer& client = new_peer10();

@@ -19,11 +19,6 @@ class Link10 : public Wire10Test {
 INSTANTIATE_TEST_SUITE_P(Wire, Link10, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
-std::string text_in(Raw field) {
-    TypeReader in(field);
-    return text_of(in.datum());
-}
-
 // amqp10 5.2
 TEST_P(Link10, ASendersAttachIsEchoed) {
     declare("q");

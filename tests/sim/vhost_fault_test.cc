@@ -20,11 +20,11 @@
 namespace revenant::sim {
 namespace {
 
-constexpr int steps_per_life = 60;
+constexpr int steps_per_faulty_life = 60;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t usual_histories = 40;
+constexpr std::uint64_t usual_faulty_histories = 40;
 #else
-constexpr std::uint64_t usual_histories = 300;
+constexpr std::uint64_t usual_faulty_histories = 300;
 #endif
 
 SimDisk::Loss any_loss(Dice& dice) {
@@ -33,7 +33,7 @@ SimDisk::Loss any_loss(Dice& dice) {
 
 // The last life of every history: it works as if nothing had been.
 Violation live_well(VhostWorld& world) {
-    for (int i = 0; i < steps_per_life / 3; ++i) {
+    for (int i = 0; i < steps_per_faulty_life / 3; ++i) {
         if (!world.step()) return "a life without faults ended by itself";
         if (!world.accounts_agree()) return "the accounts do not agree";
     }
@@ -78,7 +78,7 @@ FullOutcome run_with_full_disk(std::uint64_t seed) {
     for (int life = 0; life < 3 && !outcome.violation; ++life) {
         Shortage shortage(world, dice);
         if (dice.one_in(2)) world.disk.crash_at_step(world.disk.steps() + 1 + dice.below(200));
-        for (int i = 0; i < steps_per_life; ++i) {
+        for (int i = 0; i < steps_per_faulty_life; ++i) {
             shortage.before_step();
             if (!world.step()) break;
             if (!world.accounts_agree()) return {"the accounts do not agree", 0};
@@ -117,9 +117,9 @@ FailedOutcome run_with_failures(std::uint64_t seed) {
     FailedOutcome outcome;
     if (const auto refused = world.start()) return {"the first start is refused: " + *refused, 0};
     for (int life = 0; life < 4 && !outcome.violation; ++life) {
-        const std::uint64_t when = dice.below(steps_per_life);
+        const std::uint64_t when = dice.below(steps_per_faulty_life);
         bool running = true;
-        for (std::uint64_t i = 0; running && i < steps_per_life; ++i) {
+        for (std::uint64_t i = 0; running && i < steps_per_faulty_life; ++i) {
             if (i == when) break_something(world.disk, dice);
             running = world.step();
         }
@@ -139,7 +139,7 @@ void run_all(const char* name, const std::function<Violation(std::uint64_t)>& ru
         EXPECT_EQ(run(only).value_or(""), "");
         return;
     }
-    const std::uint64_t histories = number_from_environment("REVENANT_HISTORIES", usual_histories);
+    const std::uint64_t histories = number_from_environment("REVENANT_HISTORIES", usual_faulty_histories);
     for (std::uint64_t seed = 1; seed <= histories; ++seed) {
         watch.begin(seed);
         const Violation violation = run(seed);

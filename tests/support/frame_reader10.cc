@@ -109,6 +109,11 @@ std::string text_of(const Datum& datum) {
     return bytes == nullptr ? "?" : "'" + printable(*bytes) + "'";
 }
 
+std::string text_in(Raw field) {
+    TypeReader in(field);
+    return text_of(in.datum());
+}
+
 std::uint64_t Arrival::code() const {
     if (is_header || body.empty()) return 0;
     TypeReader in(body);

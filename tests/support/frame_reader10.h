@@ -55,6 +55,7 @@ class FrameReader {
 };
 
 std::string text_of(const Datum& datum);
+std::string text_in(Raw field);
 
 // Everything a server sent, told so that the way the bytes were cut makes no difference: by
 // channel, each disposition on its own and apart from the rest, and so the flow of sessions, as

@@ -1,0 +1,13 @@
+// Overloaded: lambdas for the alternatives of a variant, put together for std::visit.
+#pragma once
+
+namespace revenant {
+
+template <typename... Branches>
+struct Overloaded : Branches... {
+    using Branches::operator()...;
+};
+template <typename... Branches>
+Overloaded(Branches...) -> Overloaded<Branches...>;
+
+}  // namespace revenant
