@@ -660,7 +660,7 @@ std::string_view shown_state(Connection::State state, bool blocked) {
 protocol::ConnectionFacts Connection::facts() const {
     protocol::ConnectionFacts facts;
     facts.id = id_;
-    facts.protocol = "AMQP 0-9-1";
+    facts.protocol = engine::ClientProtocol::amqp091;
     facts.user = user_;
     facts.vhost = vhost_;
     facts.state = std::string(shown_state(state_, blocked_));

@@ -561,7 +561,7 @@ std::string_view Connection::shown_state() const {
 protocol::ConnectionFacts Connection::facts() const {
     protocol::ConnectionFacts facts;
     facts.id = id_;
-    facts.protocol = "AMQP 1-0";
+    facts.protocol = engine::ClientProtocol::amqp10;
     facts.user = user_;
     facts.vhost = vhost_;
     facts.state = std::string(shown_state());
