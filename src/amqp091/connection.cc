@@ -440,7 +440,7 @@ void Connection::vhost_opened(const VhostAnswer& answer) {
     id_ = opened.connection;
     state_ = State::running;
     state_deadline_ = never;
-    port_->send(engine::OpenConnection{id_, user_});
+    port_->send(engine::OpenConnection{id_, user_, engine::ClientProtocol::amqp091});
     write(0, ConnectionOpenOk{});
 }
 

@@ -290,7 +290,7 @@ void Connection::vhost_opened(const protocol::VhostAnswer& answer) {
     id_ = opened.connection;
     state_ = State::running;
     state_deadline_ = never;
-    send(engine::OpenConnection{id_, user_});
+    send(engine::OpenConnection{id_, user_, engine::ClientProtocol::amqp10});
     send_open();
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/ids.h"
 #include "base/ref.h"
+#include "engine/client_protocol.h"
 #include "engine/policy.h"
 #include "engine/refusal.h"
 #include "message/death.h"
@@ -22,6 +23,7 @@ namespace revenant::engine {
 struct OpenConnection {
     ConnectionId connection;
     std::string user;
+    ClientProtocol protocol = ClientProtocol::amqp091;
 };
 // Closes its channels and deletes its exclusive queues; answered by ConnectionClosed.
 struct CloseConnection {
@@ -34,6 +36,7 @@ struct ResumeConnection {
 struct OpenChannel {
     ConnectionId connection;
     ChannelId channel;
+    bool for_publishing = false;  // a sender's link of AMQP 1.0: a publisher before it publishes
 };
 // Requeues what is unsettled and removes the consumers.
 struct CloseChannel {
