@@ -430,7 +430,7 @@ void Connection::vhost_opened(const VhostAnswer& answer) {
     id_ = opened.connection;
     state_ = State::running;
     state_deadline_ = never;
-    port_->send(engine::OpenConnection{id_, user_});
+    port_->send(engine::OpenConnection{id_, user_, engine::ClientProtocol::amqp091});
     write(0, ConnectionOpenOk{});
 }
 
@@ -643,7 +643,7 @@ std::string_view shown_state(Connection::State state, bool blocked) {
 protocol::ConnectionFacts Connection::facts() const {
     protocol::ConnectionFacts facts;
     facts.id = id_;
-    facts.protocol = "AMQP 0-9-1";
+    facts.protocol = engine::ClientProtocol::amqp091;
     facts.user = user_;
     facts.vhost = vhost_;
     facts.state = std::string(shown_state(state_, blocked_));

@@ -281,7 +281,7 @@ void Connection::vhost_opened(const protocol::VhostAnswer& answer) {
     id_ = opened.connection;
     state_ = State::running;
     state_deadline_ = never;
-    send(engine::OpenConnection{id_, user_});
+    send(engine::OpenConnection{id_, user_, engine::ClientProtocol::amqp10});
     send_open();
 }
 
@@ -545,7 +545,7 @@ std::string_view Connection::shown_state() const {
 protocol::ConnectionFacts Connection::facts() const {
     protocol::ConnectionFacts facts;
     facts.id = id_;
-    facts.protocol = "AMQP 1-0";
+    facts.protocol = engine::ClientProtocol::amqp10;
     facts.user = user_;
     facts.vhost = vhost_;
     facts.state = std::string(shown_state());

@@ -40,7 +40,7 @@ IncomingLink::IncomingLink(Session& session, const Attach& attach)
 void IncomingLink::start() {
     if (auto fault = unsupported()) return fail(std::move(*fault));
     if (auto fault = choose_target()) return fail(std::move(*fault));
-    open_channel();
+    open_channel(/*for_publishing=*/true);
     if (temporary_) {
         destination_ = Destination{"", temporary_queue_name()};
         return declare_temporary_queue(destination_->routing_key);

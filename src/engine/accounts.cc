@@ -3,6 +3,19 @@
 #include "base/check.h"
 
 namespace revenant::engine {
+namespace {
+
+template <typename Struct>
+void add_fields(Struct& to, const Struct& from, auto... fields) {
+    ((to.*fields += from.*fields), ...);
+}
+
+template <typename Item, std::size_t count>
+void add_items(std::array<Item, count>& to, const std::array<Item, count>& from) {
+    for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
+}
+
+}  // namespace
 
 std::string_view to_string(Ending ending) {
     switch (ending) {
@@ -73,20 +86,65 @@ DeathOutcome outcome_of(Ending ending) {
     UNREACHABLE();
 }
 
+// A counter that is added to one of these must be added to its sum, too.
+
 Consumption& Consumption::operator+=(const Consumption& other) {
-    delivered_auto_ack += other.delivered_auto_ack;
-    delivered_manual_ack += other.delivered_manual_ack;
-    got_auto_ack += other.got_auto_ack;
-    got_manual_ack += other.got_manual_ack;
-    get_empty += other.get_empty;
-    redelivered += other.redelivered;
-    acknowledged += other.acknowledged;
+    using C = Consumption;
+    add_fields(*this, other, &C::delivered_auto_ack, &C::delivered_manual_ack, &C::got_auto_ack,
+               &C::got_manual_ack, &C::get_empty, &C::redelivered, &C::acknowledged);
+    static_assert(sizeof(Consumption) == 7 * sizeof(std::uint64_t));
     return *this;
 }
 
-Consumption Traffic::consumed() const {
+Consumption ClientTraffic::consumed() const {
     Consumption all;
     for (const Consumption& one : consumption) all += one;
+    return all;
+}
+
+Passage ClientTraffic::passage() const {
+    const Consumption all = consumed();
+    return {.published = received,
+            .confirmed = confirmed,
+            .unroutable_returned = unroutable_returned,
+            .unroutable_dropped = unroutable_dropped,
+            .delivered_auto_ack = all.delivered_auto_ack,
+            .delivered_manual_ack = all.delivered_manual_ack,
+            .got_auto_ack = all.got_auto_ack,
+            .got_manual_ack = all.got_manual_ack,
+            .get_empty = all.get_empty,
+            .redelivered = all.redelivered,
+            .acknowledged = all.acknowledged};
+}
+
+ClientTraffic& ClientTraffic::operator+=(const ClientTraffic& other) {
+    using T = ClientTraffic;
+    add_fields(*this, other, &T::received, &T::received_confirm, &T::routed, &T::unroutable_dropped,
+               &T::unroutable_returned, &T::confirmed, &T::message_sizes);
+    add_items(consumption, other.consumption);
+    static_assert(sizeof(ClientTraffic) ==
+                  6 * sizeof(std::uint64_t) + sizeof(consumption) + sizeof(MessageSizes));
+    return *this;
+}
+
+Traffic& Traffic::operator+=(const Traffic& other) {
+    using T = Traffic;
+    add_fields(*this, other, &T::queue_publishes, &T::refused_by_queue, &T::lateness,
+               &T::dead_letters_confirmed, &T::refusals_cut, &T::queues_declared,
+               &T::queues_created, &T::queues_deleted, &T::connections_opened,
+               &T::connections_closed, &T::channels_opened, &T::channels_closed);
+    add_items(clients, other.clients);
+    add_items(deaths.counts, other.deaths.counts);
+    add_items(death_outcomes.counts, other.death_outcomes.counts);
+    static_assert(sizeof(Traffic) == 11 * sizeof(std::uint64_t) + sizeof(clients) +
+                                         sizeof(DeathTable) + sizeof(DeathOutcomes) +
+                                         sizeof(Lateness));
+    return *this;
+}
+
+ClientTraffic Traffic::of_all_clients() const {
+    ClientTraffic all;
+    for (const ClientTraffic& one : clients) all += one;
     return all;
 }
 

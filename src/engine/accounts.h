@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/histogram.h"
+#include "engine/client_protocol.h"
 #include "engine/queue_settings.h"
 #include "message/death.h"
 
@@ -103,7 +104,8 @@ struct DeathOutcomes {
     }
 };
 
-// Bytes of bodies as they were published; the limits are those RabbitMQ's dashboards name.
+// Bytes of messages as they were published, in AMQP 0-9-1 of their bodies; the limits are those
+// RabbitMQ's dashboards name.
 inline constexpr std::array<std::uint64_t, 8> message_size_limits{
     100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 50'000'000, 100'000'000};
 using MessageSizes = Histogram<message_size_limits>;
@@ -130,41 +132,6 @@ struct Consumption {
     Consumption& operator+=(const Consumption& other);
 };
 
-// What passes through a vhost, for metrics. Plain integers owned by the engine's thread.
-struct Traffic {
-    std::uint64_t received = 0;  // publishes
-    std::uint64_t received_confirm = 0;
-    std::uint64_t routed = 0;
-    std::uint64_t unroutable_dropped = 0;
-    std::uint64_t unroutable_returned = 0;
-    std::uint64_t confirmed = 0;
-    std::uint64_t queue_publishes = 0;   // that a queue took; routed to three queues counts three
-    std::uint64_t refused_by_queue = 0;  // reject-publish
-    std::array<Consumption, queue_kind_count> consumption{};
-    MessageSizes message_sizes;
-    DeathTable deaths;
-    DeathOutcomes death_outcomes;
-    Lateness lateness;
-    std::uint64_t dead_letters_confirmed = 0;  // at-least-once: all targets have it
-    std::uint64_t refusals_cut = 0;  // refused by so many full queues in a row that it was dropped
-    std::uint64_t queues_declared = 0;
-    std::uint64_t queues_created = 0;
-    std::uint64_t queues_deleted = 0;
-    std::uint64_t connections_opened = 0;
-    std::uint64_t connections_closed = 0;
-    std::uint64_t channels_opened = 0;
-    std::uint64_t channels_closed = 0;
-
-    Consumption& consumed_from(QueueKind kind) {
-        return consumption[static_cast<std::size_t>(kind)];
-    }
-    const Consumption& consumed_from(QueueKind kind) const {
-        return consumption[static_cast<std::size_t>(kind)];
-    }
-    // From queues of all types.
-    Consumption consumed() const;
-};
-
 // What passes through one queue or one channel; each counts what concerns it.
 struct Passage {
     std::uint64_t published = 0;
@@ -178,6 +145,57 @@ struct Passage {
     std::uint64_t get_empty = 0;
     std::uint64_t redelivered = 0;
     std::uint64_t acknowledged = 0;
+};
+
+// What the clients of one protocol cause.
+struct ClientTraffic {
+    std::uint64_t received = 0;  // publishes
+    std::uint64_t received_confirm = 0;
+    std::uint64_t routed = 0;
+    std::uint64_t unroutable_dropped = 0;
+    std::uint64_t unroutable_returned = 0;
+    std::uint64_t confirmed = 0;
+    std::array<Consumption, queue_kind_count> consumption{};
+    MessageSizes message_sizes;
+
+    Consumption& consumed_from(QueueKind kind) {
+        return consumption[static_cast<std::size_t>(kind)];
+    }
+    const Consumption& consumed_from(QueueKind kind) const {
+        return consumption[static_cast<std::size_t>(kind)];
+    }
+    // From queues of all types.
+    Consumption consumed() const;
+    Passage passage() const;
+    ClientTraffic& operator+=(const ClientTraffic& other);
+};
+
+// What passes through a vhost, for metrics. Plain integers owned by the engine's thread.
+struct Traffic {
+    std::array<ClientTraffic, client_protocol_count> clients{};
+    std::uint64_t queue_publishes = 0;   // that a queue took; routed to three queues counts three
+    std::uint64_t refused_by_queue = 0;  // reject-publish
+    DeathTable deaths;
+    DeathOutcomes death_outcomes;
+    Lateness lateness;
+    std::uint64_t dead_letters_confirmed = 0;  // at-least-once: all targets have it
+    std::uint64_t refusals_cut = 0;  // refused by so many full queues in a row that it was dropped
+    std::uint64_t queues_declared = 0;
+    std::uint64_t queues_created = 0;
+    std::uint64_t queues_deleted = 0;
+    std::uint64_t connections_opened = 0;
+    std::uint64_t connections_closed = 0;
+    std::uint64_t channels_opened = 0;
+    std::uint64_t channels_closed = 0;
+
+    ClientTraffic& of(ClientProtocol protocol) {
+        return clients[static_cast<std::size_t>(protocol)];
+    }
+    const ClientTraffic& of(ClientProtocol protocol) const {
+        return clients[static_cast<std::size_t>(protocol)];
+    }
+    ClientTraffic of_all_clients() const;
+    Traffic& operator+=(const Traffic& other);
 };
 
 }  // namespace revenant::engine

@@ -110,8 +110,9 @@ TEST(Accounts, WhatIsConsumedCountsByTypeOfQueue) {
     ch.get("quorum", /*no_ack=*/true);
     ch.get("classic");
     const Traffic& traffic = s.engine().state().traffic();
-    const Consumption& classic = traffic.consumed_from(QueueKind::classic);
-    const Consumption& quorum = traffic.consumed_from(QueueKind::quorum);
+    const ClientTraffic& clients = traffic.of(ClientProtocol::amqp091);
+    const Consumption& classic = clients.consumed_from(QueueKind::classic);
+    const Consumption& quorum = clients.consumed_from(QueueKind::quorum);
     EXPECT_EQ(classic.acknowledged, 1U);
     EXPECT_EQ(quorum.acknowledged, 0U);
     EXPECT_EQ(classic.get_empty, 1U);
@@ -120,11 +121,102 @@ TEST(Accounts, WhatIsConsumedCountsByTypeOfQueue) {
     EXPECT_EQ(quorum.got_auto_ack, 1U);
     EXPECT_EQ(quorum.redelivered, 1U);
     EXPECT_EQ(classic.redelivered, 0U);
-    EXPECT_EQ(traffic.consumed().delivered(), 3U);
+    EXPECT_EQ(clients.consumed().delivered(), 3U);
     EXPECT_EQ(traffic.queue_publishes, 3U);
-    EXPECT_EQ(traffic.message_sizes.counts[0], 2U);
-    EXPECT_EQ(traffic.message_sizes.counts[2], 1U);
-    EXPECT_EQ(traffic.message_sizes.sum, 2002U);
+    EXPECT_EQ(clients.message_sizes.counts[0], 2U);
+    EXPECT_EQ(clients.message_sizes.counts[2], 1U);
+    EXPECT_EQ(clients.message_sizes.sum, 2002U);
+}
+
+// Which of both protocols a counter has grown for: "1 0".
+template <typename Value>
+std::string by_protocol(const Traffic& traffic, Value value) {
+    return std::to_string(value(traffic.of(ClientProtocol::amqp091))) + " " +
+           std::to_string(value(traffic.of(ClientProtocol::amqp10)));
+}
+
+std::string by_protocol(const Traffic& traffic, std::uint64_t ClientTraffic::*counter) {
+    return by_protocol(traffic, [&](const ClientTraffic& one) { return one.*counter; });
+}
+
+std::string by_protocol(const Traffic& traffic, std::uint64_t Consumption::*counter) {
+    return by_protocol(traffic, [&](const ClientTraffic& one) { return one.consumed().*counter; });
+}
+
+TEST(Accounts, PublishersCountForTheirProtocol) {
+    Scenario s;
+    ScenarioChannel& old_one = s.open_channel();
+    ScenarioChannel& new_one = s.open_channel(s.connect(ClientProtocol::amqp10));
+    old_one.declare_queue("q");
+    old_one.publish("q", "12345");
+    old_one.publish("nobody", "m");
+    new_one.publish("q", "m", {.confirm = true});
+    new_one.publish("q", std::string(200, 'm'));
+    new_one.publish("nobody", "m", {.mandatory = true});
+    EXPECT_THAT(new_one.take_returns(), testing::ElementsAre("m"));
+    const Traffic& traffic = s.engine().state().traffic();
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::received), "2 3");
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::received_confirm), "0 1");
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::confirmed), "0 1");
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::routed), "1 2");
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::unroutable_dropped), "1 0");
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::unroutable_returned), "0 1");
+    const ClientTraffic all = traffic.of_all_clients();
+    EXPECT_EQ(all.received, 5U);
+    EXPECT_EQ(all.message_sizes.count(), 5U);
+    EXPECT_EQ(all.passage().published, 5U);
+}
+
+TEST(Accounts, ASizeIsThatOfTheBodyOrOfAllSections) {
+    Scenario s;
+    ScenarioChannel& old_one = s.open_channel();
+    ScenarioChannel& new_one = s.open_channel(s.connect(ClientProtocol::amqp10));
+    const PublishOptions options{.headers = arguments({{"header", "of some length"}})};
+    const std::uint64_t properties = make_test_message("q", "12345", options)->properties_size();
+    ASSERT_GT(properties, 0U);
+    old_one.publish("q", "12345", options);
+    new_one.publish("q", "12345", options);
+    const Traffic& traffic = s.engine().state().traffic();
+    EXPECT_EQ(traffic.of(ClientProtocol::amqp091).message_sizes.sum, 5U);
+    EXPECT_EQ(traffic.of(ClientProtocol::amqp10).message_sizes.sum, 5U + properties);
+}
+
+TEST(Accounts, ConsumersCountForTheirProtocolWhoeverPublished) {
+    Scenario s;
+    ScenarioChannel& old_one = s.open_channel();
+    ScenarioChannel& new_one = s.open_channel(s.connect(ClientProtocol::amqp10));
+    old_one.declare_queue("q");
+    const std::uint32_t consumer = new_one.consume("q");
+    for (const char* body : {"accepted", "failed"}) old_one.publish("q", body);
+    new_one.ack(new_one.take_delivery().tag);
+    new_one.fail(new_one.take_delivery().tag);
+    new_one.cancel(consumer);
+    new_one.requeue(new_one.take_delivery().tag);
+    new_one.publish("q", "by the other");
+    old_one.get("q", /*no_ack=*/true);
+    old_one.ack(old_one.get("q")->tag);
+    old_one.get("q");
+    const Traffic& traffic = s.engine().state().traffic();
+    EXPECT_EQ(by_protocol(traffic, &Consumption::delivered_manual_ack), "0 3");
+    EXPECT_EQ(by_protocol(traffic, &Consumption::got_auto_ack), "1 0");
+    EXPECT_EQ(by_protocol(traffic, &Consumption::got_manual_ack), "1 0");
+    EXPECT_EQ(by_protocol(traffic, &Consumption::get_empty), "1 0");
+    EXPECT_EQ(by_protocol(traffic, &Consumption::redelivered), "1 1");
+    EXPECT_EQ(by_protocol(traffic, &Consumption::acknowledged), "1 1");
+    EXPECT_EQ(traffic.of_all_clients().consumed().delivered(), 5U);
+}
+
+TEST(Accounts, AReplyCountsForWhoGetsIt) {  // amqp091 14.3
+    Scenario s;
+    ScenarioChannel& asking = s.open_channel();
+    ScenarioChannel& answering = s.open_channel(s.connect(ClientProtocol::amqp10));
+    const std::string reply_name = "amq.rabbitmq.reply-to.asking";
+    asking.consume("amq.rabbitmq.reply-to", {.no_ack = true, .reply_name = reply_name});
+    answering.publish(reply_name, "answer");
+    EXPECT_THAT(asking.take_bodies(), testing::ElementsAre("answer"));
+    const Traffic& traffic = s.engine().state().traffic();
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::routed), "0 1");
+    EXPECT_EQ(by_protocol(traffic, &Consumption::delivered_auto_ack), "1 0");
 }
 
 }  // namespace

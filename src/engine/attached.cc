@@ -27,10 +27,11 @@ void QueueConsumers::remove(Consumer& consumer) {
     }
 }
 
-Connection& Attached::open_connection(ConnectionId id, std::string user) {
+Connection& Attached::open_connection(ConnectionId id, std::string user, ClientProtocol protocol) {
     auto connection = std::make_unique<Connection>();
     connection->id = id;
     connection->user = std::move(user);
+    connection->protocol = protocol;
     const auto [place, fresh] = connections_.emplace(id, std::move(connection));
     CHECK(fresh);
     return *place->second;
@@ -49,6 +50,7 @@ Channel& Attached::open_channel(ConnectionId connection, ChannelId id) {
     auto channel = std::make_unique<Channel>();
     channel->id = id;
     channel->connection = owner;
+    channel->protocol = owner->protocol;
     owner->channels.push_back(id);
     const auto [place, fresh] = channels_.emplace(id, std::move(channel));
     CHECK(fresh);

@@ -120,7 +120,9 @@ struct RouteCache {
 struct Channel {
     ChannelId id;
     Connection* connection = nullptr;
-    bool closing = false;  // its consumers take nothing more
+    ClientProtocol protocol = ClientProtocol::amqp091;  // its connection's, at hand for counting
+    bool for_publishing = false;                        // even if it has not published yet
+    bool closing = false;                               // its consumers take nothing more
     boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Consumer>> consumers;
     std::vector<std::unique_ptr<Consumer>> cancelled_consumers;
     UnsettledRing unsettled;
@@ -137,6 +139,7 @@ struct Channel {
 struct Connection {
     ConnectionId id;
     std::string user;
+    ClientProtocol protocol = ClientProtocol::amqp091;
     bool paused = false;  // its socket can take no more deliveries
     std::vector<ChannelId> channels;
     std::vector<QueueId> exclusive_queues;
@@ -144,7 +147,8 @@ struct Connection {
 
 class Attached {
   public:
-    Connection& open_connection(ConnectionId id, std::string user);
+    Connection& open_connection(ConnectionId id, std::string user,
+                                ClientProtocol protocol = ClientProtocol::amqp091);
     Connection* find_connection(ConnectionId id);
     void close_connection(ConnectionId id);
     Channel& open_channel(ConnectionId connection, ChannelId id);

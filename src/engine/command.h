@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "base/ref.h"
 #include "base/time.h"
+#include "engine/client_protocol.h"
 #include "engine/policy.h"
 #include "engine/refusal.h"
 #include "message/death.h"
@@ -23,6 +24,7 @@ namespace revenant::engine {
 struct OpenConnection {
     ConnectionId connection;
     std::string user;
+    ClientProtocol protocol = ClientProtocol::amqp091;
 };
 // Closes its channels and deletes its exclusive queues; answered by ConnectionClosed.
 struct CloseConnection {
@@ -35,6 +37,7 @@ struct ResumeConnection {
 struct OpenChannel {
     ConnectionId connection;
     ChannelId channel;
+    bool for_publishing = false;  // a sender's link of AMQP 1.0: a publisher before it publishes
 };
 // Requeues what is unsettled and removes the consumers.
 struct CloseChannel {

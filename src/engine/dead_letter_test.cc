@@ -741,9 +741,9 @@ TEST(DeathRecords, ADeathIsNoPublish) {  // DL-212, DL-167
     c.declare("dead");
     c.declare("q", dead_to("dead"));
     c.ch.publish("q", "a");
-    const Traffic before = c.s.engine().state().traffic();
+    const ClientTraffic before = c.s.engine().state().traffic().of_all_clients();
     c.reject_head("q");
-    const Traffic& after = c.s.engine().state().traffic();
+    const ClientTraffic after = c.s.engine().state().traffic().of_all_clients();
     EXPECT_THAT(c.s.ready("dead"), ElementsAre("a"));
     EXPECT_EQ(after.received, before.received);
     EXPECT_EQ(after.routed, before.routed);

@@ -37,6 +37,10 @@ ShownCounts shown_counts(Turn& turn, const Queue& queue, const Entry& entry) {
     return {entry.delivery_count, both ? std::uint32_t{entry.acquired_count} : 0};
 }
 
+Consumption& consumption(Turn& turn, const Queue& queue, const Channel& channel) {
+    return turn.state().traffic().of(channel.protocol).consumed_from(queue.declaration.kind);
+}
+
 void count(Queue& queue, Channel& channel, std::uint64_t Passage::*counter) {
     queue.passage.*counter += 1;
     channel.passage.*counter += 1;
@@ -44,7 +48,7 @@ void count(Queue& queue, Channel& channel, std::uint64_t Passage::*counter) {
 
 void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     Channel& channel = *consumer.channel;
-    Consumption& consumed = turn.state().traffic().consumed_from(queue.declaration.kind);
+    Consumption& consumed = consumption(turn, queue, channel);
     Deliver delivery;
     delivery.channel = channel.id;
     delivery.consumer = consumer.number;
@@ -155,7 +159,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
                         "active consumer"}};
     }
     note_use(turn, *queue);
-    Consumption& consumed = turn.state().traffic().consumed_from(queue->declaration.kind);
+    Consumption& consumed = consumption(turn, *queue, channel);
     if (queue->settings.ttl_mode == TtlMode::head) {
         expire_heads(turn, *queue);
     }

@@ -105,7 +105,7 @@ TEST(Get, GivesTheHeadAndTheNumberLeft) {  // amqp091 11.10
     EXPECT_EQ(ch.get("q")->messages_left, 0U);
     EXPECT_FALSE(ch.get("q"));
     EXPECT_EQ(s.queue("q").unacked_count(), 2U);
-    const Consumption consumed = s.engine().state().traffic().consumed();
+    const Consumption consumed = s.engine().state().traffic().of_all_clients().consumed();
     EXPECT_EQ(consumed.got_manual_ack, 2U);
     EXPECT_EQ(consumed.got_auto_ack, 1U);
     EXPECT_EQ(consumed.get_empty, 1U);

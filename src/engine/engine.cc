@@ -198,7 +198,7 @@ void Engine::run(Turn& turn, ChannelCommand&& command) {
 }
 
 void Engine::run(Turn&, OpenConnection&& command) {
-    attached_.open_connection(command.connection, std::move(command.user));
+    attached_.open_connection(command.connection, std::move(command.user), command.protocol);
     state_.traffic().connections_opened += 1;
 }
 
@@ -224,7 +224,8 @@ void Engine::run(Turn& turn, ResumeConnection&& command) {
 
 void Engine::run(Turn&, OpenChannel&& command) {
     if (attached_.find_connection(command.connection) == nullptr) return;
-    attached_.open_channel(command.connection, command.channel);
+    Channel& channel = attached_.open_channel(command.connection, command.channel);
+    channel.for_publishing = command.for_publishing;
     state_.traffic().channels_opened += 1;
 }
 

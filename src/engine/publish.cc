@@ -52,10 +52,17 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
     delivery.consumer = channel->reply_consumer;
     delivery.delivery = channel->unsettled.skip();
     delivery.message = reference;
-    turn.state().traffic().consumed_from(QueueKind::classic).delivered_auto_ack += 1;
+    ClientTraffic& traffic = turn.state().traffic().of(channel->protocol);
+    traffic.consumed_from(QueueKind::classic).delivered_auto_ack += 1;
     channel->passage.delivered_auto_ack += 1;
     if (!turn.effects().deliver(std::move(delivery))) channel->connection->paused = true;
     return true;
+}
+
+// As metrics tell it: a message of AMQP 1.0 has its properties among its sections.
+std::uint64_t size_received(const Message& message, ClientProtocol protocol) {
+    const std::uint64_t body_bytes = message.body_size();
+    return protocol == ClientProtocol::amqp10 ? message.properties_size() + body_bytes : body_bytes;
 }
 
 // True if the queue took it.
@@ -103,7 +110,7 @@ std::optional<Refusal> refusal_of(Turn& turn, Publish& command) {
 bool route_publish(Turn& turn, const Publish& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     const Message& message = *command.message;
-    Traffic& traffic = turn.state().traffic();
+    ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     Exchange* const exchange = turn.state().find_exchange(message.exchange());
     bool routed = false;
     bool accepted = true;
@@ -142,9 +149,9 @@ bool route_publish(Turn& turn, const Publish& command) {
 
 Result<void, Refusal> publish(Turn& turn, Publish&& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
-    Traffic& traffic = turn.state().traffic();
+    ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     traffic.received += 1;
-    traffic.message_sizes.observe(command.message->body_size());
+    traffic.message_sizes.observe(size_received(*command.message, channel.protocol));
     channel.passage.published += 1;
     if (command.confirm_sequence != 0) traffic.received_confirm += 1;
     if (auto refusal = refusal_of(turn, command)) {

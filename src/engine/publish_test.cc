@@ -68,7 +68,7 @@ TEST(Publish, WhatCannotBeRoutedIsDroppedOrReturned) {  // amqp091 9.4, 9.5
     EXPECT_THAT(ch.take_returns(), IsEmpty());
     ch.publish("nobody", "returned", {.mandatory = true});
     EXPECT_THAT(ch.take_returns(), ElementsAre("returned"));
-    const Traffic& traffic = s.engine().state().traffic();
+    const ClientTraffic traffic = s.engine().state().traffic().of_all_clients();
     EXPECT_EQ(traffic.unroutable_dropped, 1U);
     EXPECT_EQ(traffic.unroutable_returned, 1U);
     EXPECT_EQ(traffic.received, 2U);

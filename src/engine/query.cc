@@ -104,40 +104,28 @@ void add_fields(Struct& to, const Struct& from, auto... fields) {
     ((to.*fields += from.*fields), ...);
 }
 
-void add(Traffic& to, const Traffic& from) {
-    using T = Traffic;
-    add_fields(to, from, &T::received, &T::received_confirm, &T::routed, &T::unroutable_dropped,
-               &T::unroutable_returned, &T::confirmed, &T::queue_publishes, &T::refused_by_queue,
-               &T::queues_declared, &T::queues_created, &T::queues_deleted, &T::connections_opened,
-               &T::connections_closed, &T::channels_opened, &T::channels_closed,
-               &T::dead_letters_confirmed, &T::refusals_cut, &T::message_sizes, &T::lateness);
-    for (std::size_t i = 0; i < queue_kind_count; ++i) to.consumption[i] += from.consumption[i];
-    for (std::size_t i = 0; i < to.deaths.counts.size(); ++i) {
-        to.deaths.counts[i] += from.deaths.counts[i];
-    }
-    for (std::size_t i = 0; i < to.death_outcomes.counts.size(); ++i) {
-        to.death_outcomes.counts[i] += from.death_outcomes.counts[i];
-    }
-    // A counter that is added to Traffic must be added here, too.
-    static_assert(sizeof(Traffic) == 17 * sizeof(std::uint64_t) +
-                                         queue_kind_count * sizeof(Consumption) +
-                                         sizeof(MessageSizes) + sizeof(DeathTable) +
-                                         sizeof(DeathOutcomes) + sizeof(Lateness));
-}
-
 }  // namespace
 
 Totals& Totals::operator+=(const Totals& other) {
     using T = Totals;
-    add_fields(*this, other, &T::queues, &T::exchanges, &T::connections, &T::channels,
-               &T::consumers, &T::publishers, &T::prefetch, &T::global_prefetch,
-               &T::uncommitted_messages, &T::uncommitted_settlements, &T::ready, &T::unacked,
-               &T::ready_bytes, &T::unacked_bytes, &T::delayed, &T::delayed_bytes,
-               &T::dead_letters_waiting, &T::dead_letter_bytes_waiting);
+    add_fields(*this, other, &T::queues, &T::exchanges, &T::connections, &T::channels, &T::prefetch,
+               &T::global_prefetch, &T::uncommitted_messages, &T::uncommitted_settlements,
+               &T::ready, &T::unacked, &T::ready_bytes, &T::unacked_bytes, &T::delayed,
+               &T::delayed_bytes, &T::dead_letters_waiting, &T::dead_letter_bytes_waiting);
     accounts.entered += other.accounts.entered;
     for (std::size_t i = 0; i < ending_count; ++i) accounts.ended[i] += other.accounts.ended[i];
-    add(traffic, other.traffic);
+    for (std::size_t i = 0; i < client_protocol_count; ++i) {
+        add_fields(clients[i], other.clients[i], &ClientCounts::publishers,
+                   &ClientCounts::consumers);
+    }
+    traffic += other.traffic;
     return *this;
+}
+
+std::uint64_t Totals::consumers() const {
+    std::uint64_t total = 0;
+    for (const ClientCounts& one : clients) total += one.consumers;
+    return total;
 }
 
 std::vector<QueueView> list_queues(Engine& engine) {
@@ -264,7 +252,6 @@ Totals sum_up(Engine& engine) {
     totals.channels = engine.attached().channel_count();
     engine.state().for_each_queue([&](const Queue& queue) {
         totals.queues += 1;
-        totals.consumers += queue.consumers.all.size();
         totals.ready += queue.ready_count();
         totals.unacked += queue.unacked_count();
         totals.ready_bytes += queue.ready_bytes();
@@ -275,7 +262,9 @@ Totals sum_up(Engine& engine) {
         totals.dead_letter_bytes_waiting += queue.outbox().bytes;
     });
     engine.attached().for_each_channel([&](const Channel& channel) {
-        if (channel.passage.published > 0) totals.publishers += 1;
+        ClientCounts& clients = totals.clients_of(channel.protocol);
+        if (channel.for_publishing || channel.passage.published > 0) clients.publishers += 1;
+        clients.consumers += channel.consumers.size();
         totals.prefetch += channel.prefetch;
         totals.global_prefetch += channel.global_prefetch;
         if (channel.transaction == nullptr) return;

@@ -116,14 +116,19 @@ struct ObjectCounters {
     std::vector<OfChannel> channels;
 };
 
+// The clients of one protocol that are there.
+struct ClientCounts {
+    std::uint64_t publishers = 0;  // channels that have published, and senders' links
+    std::uint64_t consumers = 0;
+};
+
 // The sums over a vhost.
 struct Totals {
     std::uint64_t queues = 0;
     std::uint64_t exchanges = 0;
     std::uint64_t connections = 0;
     std::uint64_t channels = 0;
-    std::uint64_t consumers = 0;
-    std::uint64_t publishers = 0;  // channels that have published
+    std::array<ClientCounts, client_protocol_count> clients{};
     // Of all channels together.
     std::uint64_t prefetch = 0;
     std::uint64_t global_prefetch = 0;
@@ -140,6 +145,13 @@ struct Totals {
     Accounts accounts;
     Traffic traffic;
 
+    ClientCounts& clients_of(ClientProtocol protocol) {
+        return clients[static_cast<std::size_t>(protocol)];
+    }
+    const ClientCounts& clients_of(ClientProtocol protocol) const {
+        return clients[static_cast<std::size_t>(protocol)];
+    }
+    std::uint64_t consumers() const;  // of all protocols
     // Everything that has entered a queue and has not left it.
     std::uint64_t messages() const { return ready + unacked + delayed + dead_letters_waiting; }
     std::uint64_t bytes() const {

@@ -126,7 +126,8 @@ TEST(Query, TotalsBalance) {
     twice += totals;
     EXPECT_EQ(twice.accounts.entered, 16U);
     EXPECT_EQ(twice.accounts.of(Ending::purged), 4U);
-    EXPECT_EQ(twice.traffic.received, 2 * totals.traffic.received);
+    EXPECT_EQ(totals.traffic.of_all_clients().received, 8U);
+    EXPECT_EQ(twice.traffic.of_all_clients().received, 16U);
     EXPECT_EQ(twice.traffic.queues_created, 4U);
     EXPECT_EQ(twice.ready_bytes, 8U);
 }
@@ -158,6 +159,42 @@ TEST(Query, WhatPassesIsCountedWhereItPasses) {  // management 2.7
     ASSERT_EQ(counters.exchanges.size(), 1U);
     EXPECT_EQ(counters.channels.size(), 1U);
     EXPECT_EQ(sum_up(scenario.engine()).traffic.channels_opened, 1U);
+}
+
+TEST(Query, PublishersAndConsumersAreCountedByProtocol) {
+    Scenario scenario;
+    const ConnectionId connection = scenario.connect(ClientProtocol::amqp10);
+    ScenarioChannel& old_one = scenario.open_channel();
+    ScenarioChannel& new_one = scenario.open_channel(connection);
+    old_one.declare_queue("a");
+    old_one.declare_queue("b");
+    old_one.consume("a");
+    new_one.consume("a");
+    const std::uint32_t last = new_one.consume("b");
+    old_one.publish("nobody", "x");
+    old_one.publish("nobody", "x");
+    const Totals totals = sum_up(scenario.engine());
+    EXPECT_EQ(totals.clients_of(ClientProtocol::amqp091).publishers, 1U);
+    EXPECT_EQ(totals.clients_of(ClientProtocol::amqp091).consumers, 1U);
+    EXPECT_EQ(totals.clients_of(ClientProtocol::amqp10).publishers, 0U);
+    EXPECT_EQ(totals.clients_of(ClientProtocol::amqp10).consumers, 2U);
+    EXPECT_EQ(totals.consumers(), 3U);
+    new_one.cancel(last);
+    old_one.delete_queue("a");
+    EXPECT_EQ(sum_up(scenario.engine()).consumers(), 0U);
+    old_one.take_cancelled();
+    new_one.take_cancelled();
+}
+
+TEST(Query, ALinkForPublishingIsAPublisherBeforeItPublishes) {
+    Scenario scenario;
+    Engine& engine = scenario.engine();
+    const ConnectionId connection = scenario.connect(ClientProtocol::amqp10);
+    engine.handle(OpenChannel{connection, {900}, /*for_publishing=*/true}, scenario.now());
+    engine.handle(OpenChannel{connection, {901}}, scenario.now());
+    EXPECT_EQ(sum_up(engine).clients_of(ClientProtocol::amqp10).publishers, 1U);
+    scenario.close(connection);
+    EXPECT_EQ(sum_up(engine).clients_of(ClientProtocol::amqp10).publishers, 0U);
 }
 
 }  // namespace

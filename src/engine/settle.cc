@@ -139,7 +139,8 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
     Queue& queue = *unsettled.queue;
     if (outcome.kind == OutcomeKind::accepted) {
-        turn.state().traffic().consumed_from(queue.declaration.kind).acknowledged += 1;
+        ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
+        traffic.consumed_from(queue.declaration.kind).acknowledged += 1;
         queue.passage.acknowledged += 1;
         channel.passage.acknowledged += 1;
     }

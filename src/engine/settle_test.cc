@@ -35,7 +35,7 @@ TEST(Settle, AnAcknowledgedMessageIsGone) {  // amqp091 11.11
     EXPECT_EQ(h.s.queue("q").unacked_count(), 1U);
     h.ch.ack(1);
     EXPECT_EQ(h.s.queue("q").unacked_count(), 0U);
-    EXPECT_EQ(h.s.engine().state().traffic().consumed().acknowledged, 2U);
+    EXPECT_EQ(h.s.engine().state().traffic().of_all_clients().consumed().acknowledged, 2U);
 }
 
 TEST(Settle, TheTagMustBeUnsettledOnThisChannel) {  // amqp091 11.11; DL-208

@@ -58,7 +58,7 @@ Response list_channels(Context& context, const Call& call, Chosen chosen) {
     const Peers peers(context);
     for (const runtime::ConnectionView& connection : peers.all()) {
         // Links of AMQP 1.0 are channels of the engine, but none of their client's.
-        if (connection.protocol != "AMQP 0-9-1") continue;
+        if (connection.protocol != engine::ClientProtocol::amqp091) continue;
         if (connection.channels.empty() || !chosen(connection)) continue;
         auto found = by_vhost.find(connection.vhost);
         if (found == by_vhost.end()) {

@@ -87,7 +87,7 @@ Response overview(Context& context, const Call& call) {
         {"object_totals",
          {{"channels", totals.channels},
           {"connections", context.broker().connection_count()},
-          {"consumers", totals.consumers},
+          {"consumers", totals.consumers()},
           {"exchanges", totals.exchanges},
           {"queues", totals.queues}}},
         {"statistics_db_event_queue", 0},

@@ -289,6 +289,14 @@ TEST_F(ApiTest, EverybodySeesAndClosesHisOwnConnections) {  // management 4.24
     EXPECT_EQ(closed_, std::set<std::string>{"mine: Closed via management plugin"});
 }
 
+TEST_F(ApiTest, AConnectionTellsItsProtocol) {  // management 4.24
+    connections_ = {
+        {.name = "old", .protocol = engine::ClientProtocol::amqp091, .user = "guest", .vhost = "/"},
+        {.name = "new", .protocol = engine::ClientProtocol::amqp10, .user = "guest", .vhost = "/"}};
+    EXPECT_EQ(get("/connections/old").at("protocol"), json::value("AMQP 0-9-1"));
+    EXPECT_EQ(get("/connections/new").at("protocol"), json::value("AMQP 1-0"));
+}
+
 TEST_F(ApiTest, AnAlarmFailsTheHealthCheck) {  // management C.12
     EXPECT_EQ(get("/health/checks/alarms").at("status"), json::value("ok"));
     alarm_ = true;

@@ -1,44 +1,65 @@
 // What passes through the node, by protocol and type of queue. management 6.4
 #include "http/metrics_page.h"
 
+#include <iterator>
 #include <string>
 
 namespace revenant::http {
 namespace {
 
 using Kind = PrometheusText::Kind;
+using engine::ClientProtocol;
+using engine::ClientTraffic;
 using engine::Consumption;
 using engine::DeathStrategy;
 using engine::QueueKind;
 
-constexpr std::string_view protocol = "amqp091";
+// All are there from the start, whoever has come so far.
+constexpr ClientProtocol protocols[] = {ClientProtocol::amqp091, ClientProtocol::amqp10};
+static_assert(std::size(protocols) == engine::client_protocol_count);
+
+std::string_view protocol_label(ClientProtocol protocol) {
+    return protocol == ClientProtocol::amqp10 ? "amqp10" : "amqp091";
+}
 
 std::string_view type_label(QueueKind kind) {
     return kind == QueueKind::quorum ? "rabbit_quorum_queue" : "rabbit_classic_queue";
 }
 
+struct PublishingFamily {
+    std::string_view name;
+    std::string_view help;
+    std::uint64_t ClientTraffic::*value;
+};
+
+constexpr PublishingFamily publishing_families[] = {
+    {"rabbitmq_global_messages_received_total", "Total number of messages received from publishers",
+     &ClientTraffic::received},
+    {"rabbitmq_global_messages_received_confirm_total",
+     "Total number of messages received from publishers expecting confirmations",
+     &ClientTraffic::received_confirm},
+    {"rabbitmq_global_messages_routed_total",
+     "Total number of messages routed to queues or streams", &ClientTraffic::routed},
+    {"rabbitmq_global_messages_unroutable_dropped_total",
+     "Total number of messages published as non-mandatory into an exchange and dropped as "
+     "unroutable",
+     &ClientTraffic::unroutable_dropped},
+    {"rabbitmq_global_messages_unroutable_returned_total",
+     "Total number of messages published as mandatory into an exchange and returned to the "
+     "publisher as unroutable",
+     &ClientTraffic::unroutable_returned},
+    {"rabbitmq_global_messages_confirmed_total", "Total number of messages confirmed to publishers",
+     &ClientTraffic::confirmed},
+};
+
 void write_publishing(PrometheusText& text, const engine::Traffic& traffic) {
-    const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
-        text.family(name, Kind::counter, help);
-        text.sample({{"protocol", protocol}}, value);
-    };
-    counter("rabbitmq_global_messages_received_total",
-            "Total number of messages received from publishers", traffic.received);
-    counter("rabbitmq_global_messages_received_confirm_total",
-            "Total number of messages received from publishers expecting confirmations",
-            traffic.received_confirm);
-    counter("rabbitmq_global_messages_routed_total",
-            "Total number of messages routed to queues or streams", traffic.routed);
-    counter("rabbitmq_global_messages_unroutable_dropped_total",
-            "Total number of messages published as non-mandatory into an exchange and dropped as "
-            "unroutable",
-            traffic.unroutable_dropped);
-    counter("rabbitmq_global_messages_unroutable_returned_total",
-            "Total number of messages published as mandatory into an exchange and returned to the "
-            "publisher as unroutable",
-            traffic.unroutable_returned);
-    counter("rabbitmq_global_messages_confirmed_total",
-            "Total number of messages confirmed to publishers", traffic.confirmed);
+    for (const PublishingFamily& family : publishing_families) {
+        text.family(family.name, Kind::counter, family.help);
+        for (const ClientProtocol protocol : protocols) {
+            text.sample({{"protocol", protocol_label(protocol)}},
+                        traffic.of(protocol).*family.value);
+        }
+    }
 }
 
 struct ConsumingFamily {
@@ -79,18 +100,37 @@ constexpr ConsumingFamily consuming_families[] = {
 void write_consuming(PrometheusText& text, const engine::Traffic& traffic) {
     for (const ConsumingFamily& family : consuming_families) {
         text.family(family.name, Kind::counter, family.help);
-        for (const QueueKind kind : {QueueKind::classic, QueueKind::quorum}) {
-            text.sample({{"protocol", protocol}, {"queue_type", type_label(kind)}},
-                        family.value(traffic.consumed_from(kind)));
+        for (const ClientProtocol protocol : protocols) {
+            for (const QueueKind kind : {QueueKind::classic, QueueKind::quorum}) {
+                text.sample(
+                    {{"protocol", protocol_label(protocol)}, {"queue_type", type_label(kind)}},
+                    family.value(traffic.of(protocol).consumed_from(kind)));
+            }
         }
     }
 }
 
 void write_clients(PrometheusText& text, const engine::Totals& totals) {
     text.family("rabbitmq_global_publishers", Kind::gauge, "Publishers currently connected");
-    text.sample({{"protocol", protocol}}, totals.publishers);
+    for (const ClientProtocol protocol : protocols) {
+        text.sample({{"protocol", protocol_label(protocol)}},
+                    totals.clients_of(protocol).publishers);
+    }
     text.family("rabbitmq_global_consumers", Kind::gauge, "Consumers currently connected");
-    text.sample({{"protocol", protocol}}, totals.consumers);
+    for (const ClientProtocol protocol : protocols) {
+        text.sample({{"protocol", protocol_label(protocol)}},
+                    totals.clients_of(protocol).consumers);
+    }
+}
+
+void write_message_sizes(PrometheusText& text, const engine::Traffic& traffic) {
+    text.family("rabbitmq_message_size_bytes", Kind::histogram,
+                "Size of messages received from publishers");
+    for (const ClientProtocol protocol : protocols) {
+        const engine::MessageSizes& sizes = traffic.of(protocol).message_sizes;
+        text.histogram(PrometheusText::render({{"protocol", protocol_label(protocol)}}),
+                       {engine::message_size_limits, sizes.counts, sizes.sum});
+    }
 }
 
 // A row of the table in DL-209: the deaths for a reason, by queue type and strategy. Only what can
@@ -138,11 +178,7 @@ void write_global(PrometheusText& text, const engine::Totals& totals) {
     write_consuming(text, traffic);
     write_clients(text, totals);
     write_dead_lettering(text, traffic);
-    text.family("rabbitmq_message_size_bytes", Kind::histogram,
-                "Size of messages received from publishers");
-    text.histogram(
-        PrometheusText::render({{"protocol", protocol}}),
-        {engine::message_size_limits, traffic.message_sizes.counts, traffic.message_sizes.sum});
+    write_message_sizes(text, traffic);
 }
 
 }  // namespace revenant::http

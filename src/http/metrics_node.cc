@@ -71,7 +71,7 @@ void write_object_counts(PrometheusText& text, Context& context, const engine::T
                 context.broker().connection_count());
     text.single("rabbitmq_channels", Kind::gauge, "Channels currently open", totals.channels);
     text.single("rabbitmq_consumers", Kind::gauge, "Consumers currently connected",
-                totals.consumers);
+                totals.consumers());
     text.single("rabbitmq_queues", Kind::gauge, "Queues available", totals.queues);
     text.single("rabbitmq_exchanges", Kind::gauge, "Exchanges available", totals.exchanges);
 }

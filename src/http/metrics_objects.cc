@@ -255,21 +255,6 @@ void add_connections(const Peers& peers, const VhostFilter& vhosts, MetricRows& 
     }
 }
 
-engine::Passage passage_of(const engine::Traffic& traffic) {
-    const engine::Consumption consumed = traffic.consumed();
-    return {.published = traffic.received,
-            .confirmed = traffic.confirmed,
-            .unroutable_returned = traffic.unroutable_returned,
-            .unroutable_dropped = traffic.unroutable_dropped,
-            .delivered_auto_ack = consumed.delivered_auto_ack,
-            .delivered_manual_ack = consumed.delivered_manual_ack,
-            .got_auto_ack = consumed.got_auto_ack,
-            .got_manual_ack = consumed.got_manual_ack,
-            .get_empty = consumed.get_empty,
-            .redelivered = consumed.redelivered,
-            .acknowledged = consumed.acknowledged};
-}
-
 }  // namespace
 
 MetricRows rows_of_objects(Context& context, const VhostFilter& vhosts, const FamilyFilter& wants) {
@@ -301,21 +286,22 @@ MetricRows rows_of_sums(Context& context, const engine::Totals& totals) {
     queue.unacked_bytes = totals.unacked_bytes;
     queue.delayed_bytes = totals.delayed_bytes;
     queue.dead_letter_bytes_waiting = totals.dead_letter_bytes_waiting;
-    queue.consumers = totals.consumers;
-    queue.passage = passage_of(totals.traffic);
+    queue.consumers = totals.consumers();
+    const engine::Passage passage = totals.traffic.of_all_clients().passage();
+    queue.passage = passage;
     queue.passage.published = totals.traffic.queue_publishes;
     rows.queues.push_back({"", std::move(queue)});
     ExchangeView exchange;
-    exchange.published_in = totals.traffic.received;
+    exchange.published_in = passage.published;
     rows.exchanges.push_back({"", std::move(exchange)});
     ChannelView channel;
-    channel.consumers = totals.consumers;
+    channel.consumers = totals.consumers();
     channel.unacked = totals.unacked;
     channel.prefetch = static_cast<std::uint32_t>(totals.prefetch);
     channel.global_prefetch = static_cast<std::uint32_t>(totals.global_prefetch);
     channel.uncommitted_messages = totals.uncommitted_messages;
     channel.uncommitted_settlements = totals.uncommitted_settlements;
-    channel.passage = passage_of(totals.traffic);
+    channel.passage = passage;
     rows.channels.push_back({"", std::move(channel)});
     const auto& traffic = context.settings().network_traffic;
     rows.connections.push_back(

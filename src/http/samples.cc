@@ -119,20 +119,7 @@ Figures figures_of(const engine::Passage& passage) {
 
 Figures figures_of(const engine::Totals& totals) {
     const engine::Traffic& traffic = totals.traffic;
-    const engine::Consumption consumed = traffic.consumed();
-    Figures figures = figures_of(engine::Passage{
-        .published = traffic.received,
-        .confirmed = traffic.confirmed,
-        .unroutable_returned = traffic.unroutable_returned,
-        .unroutable_dropped = traffic.unroutable_dropped,
-        .delivered_auto_ack = consumed.delivered_auto_ack,
-        .delivered_manual_ack = consumed.delivered_manual_ack,
-        .got_auto_ack = consumed.got_auto_ack,
-        .got_manual_ack = consumed.got_manual_ack,
-        .get_empty = consumed.get_empty,
-        .redelivered = consumed.redelivered,
-        .acknowledged = consumed.acknowledged,
-    });
+    Figures figures = figures_of(traffic.of_all_clients().passage());
     figures[Figure::messages] = totals.messages();
     figures[Figure::messages_ready] = totals.ready;
     figures[Figure::messages_unacknowledged] = totals.unacked;

@@ -66,6 +66,10 @@ std::string quote_plus(std::string_view text) {
     return quoted;
 }
 
+std::string_view shown_protocol(engine::ClientProtocol protocol) {
+    return protocol == engine::ClientProtocol::amqp10 ? "AMQP 1-0" : "AMQP 0-9-1";
+}
+
 }  // namespace
 
 json::array to_json(const std::vector<std::string>& strings) {
@@ -149,7 +153,7 @@ json::object view_connection(const ApiSettings& settings,
         {"peer_host", ends.peer.host},
         {"peer_port", ends.peer.port},
         {"port", ends.host.port},
-        {"protocol", connection.protocol},
+        {"protocol", shown_protocol(connection.protocol)},
         {"recv_oct", connection.received_bytes},
         {"recv_cnt", connection.received_count},
         {"send_oct", connection.sent_bytes},

@@ -16,7 +16,7 @@ runtime::ConnectionView view(const Socket& socket) {
     runtime::ConnectionView shown;
     shown.id = facts.id;
     shown.name = socket.name();
-    shown.protocol = std::move(facts.protocol);
+    shown.protocol = facts.protocol;
     shown.user = std::move(facts.user);
     shown.vhost = std::move(facts.vhost);
     shown.state = std::move(facts.state);

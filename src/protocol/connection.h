@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "engine/client_protocol.h"
 #include "engine/effect.h"
 #include "message/value.h"
 #include "protocol/host.h"
@@ -26,7 +27,7 @@ struct ChannelFacts {
 // What listings show of a connection.
 struct ConnectionFacts {
     ConnectionId id;  // none before the vhost is open
-    std::string protocol;
+    engine::ClientProtocol protocol = engine::ClientProtocol::amqp091;
     std::string user;
     std::string vhost;
     std::string state;

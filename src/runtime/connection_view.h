@@ -3,6 +3,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "engine/client_protocol.h"
 #include "message/value.h"
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct TlsFacts {
 struct ConnectionView {
     ConnectionId id;  // none before the vhost is open
     std::string name;
-    std::string protocol;  // AMQP 0-9-1, AMQP 1.0
+    engine::ClientProtocol protocol = engine::ClientProtocol::amqp091;
     std::string user;
     std::string vhost;
     std::string state;

@@ -6,6 +6,8 @@ import re
 import pika
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open_metrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
+from proton import Delivery, Message
+from proton.reactor import AtLeastOnce
 from world import ROOT, SECONDS_MAX, Mismatch, case, contains, equal
 
 # management 6.2 to 6.4, and what alert rules commonly use (6.3a)
@@ -32,8 +34,13 @@ rabbitmq_global_messages_dead_lettered_confirmed_total""".split()
 SINGLE = [name for name in NAMES if "_global_" not in name and not name.endswith("_info")]
 PAGES = {"/metrics": "aggregated", "/metrics/per-object": "per-object", "/metrics/memory-breakdown": "memory-breakdown",
          "/metrics/detailed?family=queue_metrics&family=connection_metrics&family=revenant_deaths": "detailed"}
+OF_091, OF_10 = '{protocol="amqp091"}', '{protocol="amqp10"}'
 DEATHS = "rabbitmq_global_messages_dead_lettered_{}_total"
 OPEN_METRICS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+
+
+def of_queues(protocol, kind):
+    return f'{{protocol="{protocol}",queue_type="rabbit_{kind}_queue"}}'
 
 
 def scrape(world, page="/metrics"):
@@ -78,12 +85,12 @@ def every_promised_name_is_there_once(world):
         equal([labels for other, labels in found if other == name], [""], name)
     buckets = [re.search('le="([^"]*)"', labels)[1] for name, labels in found
                if name == "rabbitmq_message_size_bytes_bucket"]
-    equal(buckets, "100 1000 10000 100000 1000000 10000000 50000000 100000000 +Inf".split())
+    equal(buckets, 2 * "100 1000 10000 100000 1000000 10000000 50000000 100000000 +Inf".split())
     for name in ("publishers", "consumers", "messages_received_total", "messages_routed_total", "messages_confirmed_total"):
-        equal([labels for other, labels in found if other == "rabbitmq_global_" + name], ['{protocol="amqp091"}'])
+        equal([labels for other, labels in found if other == "rabbitmq_global_" + name], [OF_091, OF_10])
     for name in ("delivered", "redelivered", "acknowledged", "get_empty", "delivered_consume_manual_ack"):
         equal([labels for other, labels in found if other == f"rabbitmq_global_messages_{name}_total"],
-              [f'{{protocol="amqp091",queue_type="rabbit_{kind}_queue"}}' for kind in ("classic", "quorum")], name)
+              [of_queues(protocol, kind) for protocol in ("amqp091", "amqp10") for kind in ("classic", "quorum")], name)
 
 
 @case
@@ -128,8 +135,7 @@ def counters_count_and_balance(world):
         channel.basic_reject(tags[1], requeue=False)
         equal(channel.basic_get("dead", auto_ack=True)[2], b"12345")
         after = samples(scrape(world))
-        protocol = '{protocol="amqp091"}'
-        queue = '{protocol="amqp091",queue_type="rabbit_classic_queue"}'
+        protocol, queue = OF_091, of_queues("amqp091", "classic")
 
         def grown(name, labels=""):
             return after[name, labels] - before[name, labels]
@@ -153,6 +159,47 @@ def counters_count_and_balance(world):
         equal(after["revenant_entries_entered_total", ""], ended + after["rabbitmq_queue_messages", ""])
         channel.queue_delete("counted")
         channel.queue_delete("dead")
+
+
+@case
+def each_protocol_is_counted_by_itself(world):
+    world.put("/queues/%2F/spoken", {"durable": True, "arguments": {"x-queue-type": "quorum"}})
+    before = samples(scrape(world))
+    connection = world.amqp10()
+    sender = connection.create_sender("/queues/spoken", options=AtLeastOnce())
+    receiver = connection.create_receiver("/queues/spoken", credit=3)
+    for _ in range(3):
+        sender.send(Message(body=b"12345"))
+    for settle in (receiver.accept, receiver.accept, receiver.reject):
+        receiver.receive()
+        settle()
+    unroutable = connection.create_sender("/exchanges/amq.direct/nobody", options=AtLeastOnce())
+    equal(unroutable.send(Message(body=b"12345"), error_states=[]).remote_state, Delivery.RELEASED)
+    acknowledged = "rabbitmq_global_messages_acknowledged_total", of_queues("amqp10", "quorum")
+    world.eventually(lambda: samples(scrape(world))[acknowledged] == before[acknowledged] + 2, "both are accepted")
+    after = samples(scrape(world))
+
+    def grown(name, labels=OF_10):
+        return after[name, labels] - before[name, labels]
+    equal(grown("rabbitmq_global_messages_received_total"), 4)
+    equal(grown("rabbitmq_global_messages_received_confirm_total"), 4)
+    equal(grown("rabbitmq_global_messages_routed_total"), 3)
+    equal(grown("rabbitmq_global_messages_unroutable_returned_total"), 1)
+    equal(grown("rabbitmq_global_messages_delivered_total", of_queues("amqp10", "quorum")), 3)
+    equal(grown("rabbitmq_global_messages_delivered_total", of_queues("amqp10", "classic")), 0)
+    equal(grown("rabbitmq_message_size_bytes_count"), 4)
+    equal(grown("rabbitmq_message_size_bytes_sum") > 20, True)
+    equal(after["rabbitmq_global_publishers", OF_10], 2)
+    equal(after["rabbitmq_global_consumers", OF_10], 1)
+    of_others = {key for key in after if 'protocol="amqp091"' in key[1]}
+    equal({key: after[key] for key in of_others}, {key: before[key] for key in of_others})
+    equal(grown("rabbitmq_queue_messages_published_total", ""), 3)
+    equal([one["protocol"] for one in world.get("/connections")], ["AMQP 1-0"])
+    equal(world.get("/channels"), [])
+    connection.close()
+    world.eventually(lambda: samples(scrape(world))["rabbitmq_global_publishers", OF_10] == 0, "the senders are gone")
+    equal(samples(scrape(world))["rabbitmq_global_consumers", OF_10], 0)
+    world.delete("/queues/%2F/spoken")
 
 
 def death_labels(kind, strategy):

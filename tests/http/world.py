@@ -11,6 +11,7 @@ import urllib.parse
 import pika
 from places import RabbitMQWithManagement
 from promises import CASES, Mismatch, case, contains, equal, eventually  # noqa: F401
+from proton.utils import BlockingConnection
 
 SECONDS_MAX = 20
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -125,6 +126,10 @@ class World(Asked):
         return pika.BlockingConnection(pika.ConnectionParameters(
             "127.0.0.1", self.broker.port, vhost, pika.PlainCredentials(user, password),
             client_properties=properties, socket_timeout=SECONDS_MAX))
+
+    def amqp10(self, user="guest", password="guest"):
+        return BlockingConnection(f"amqp://127.0.0.1:{self.broker.port}", timeout=SECONDS_MAX, user=user,
+                                  password=password, allowed_mechs="PLAIN")
 
     def raw(self, port=None):
         peer = socket.create_connection(("127.0.0.1", port or self.broker.http_port), timeout=SECONDS_MAX)

@@ -393,10 +393,10 @@ Scenario::Scenario(EngineSettings settings)
 
 Scenario::~Scenario() { finish(); }
 
-ConnectionId Scenario::connect() {
+ConnectionId Scenario::connect(ClientProtocol protocol) {
     const ConnectionId connection{++last_connection_};
     peers_[connection] = {};
-    handle(OpenConnection{connection, "guest"});
+    handle(OpenConnection{connection, "guest", protocol});
     return connection;
 }
 

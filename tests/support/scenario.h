@@ -239,7 +239,7 @@ class Scenario : private EffectSink, private Recorder {
     Scenario(const Scenario&) = delete;
     Scenario& operator=(const Scenario&) = delete;
 
-    ConnectionId connect();
+    ConnectionId connect(ClientProtocol protocol = ClientProtocol::amqp091);
     void close(ConnectionId connection);
     ScenarioChannel& open_channel();  // on the first connection
     ScenarioChannel& open_channel(ConnectionId connection);
