@@ -6,7 +6,7 @@ set(REVENANT_SANITIZE "" CACHE STRING "Value of -fsanitize for every target")
 option(REVENANT_COVERAGE "Count executed lines for gcov" OFF)
 option(REVENANT_FUZZ "Build the fuzz targets; needs clang" OFF)
 
-option(REVENANT_UNITY "Compile several files as one; a third of the time when all must be compiled" OFF)
+option(REVENANT_UNITY "Compile several files as one; half the time when all must be compiled" OFF)
 
 find_program(REVENANT_CCACHE ccache)
 mark_as_advanced(REVENANT_CCACHE)

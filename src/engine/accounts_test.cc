@@ -167,6 +167,34 @@ TEST(Accounts, PublishersCountForTheirProtocol) {
     EXPECT_EQ(all.passage().published, 5U);
 }
 
+TEST(Accounts, AMessageIsRoutedAsOftenAsAQueueGetsIt) {
+    Scenario s;
+    ScenarioChannel& ch = s.open_channel();
+    for (const char* queue : {"a", "b", "c"}) {
+        ch.declare_queue(queue);
+        ch.bind("amq.fanout", queue);
+    }
+    ch.publish("", "m", {.exchange = "amq.fanout"});
+    EXPECT_EQ(by_protocol(s.engine().state().traffic(), &ClientTraffic::routed), "3 0");
+}
+
+TEST(Accounts, WhatIsRefusedOrReleasedIsNotConfirmed) {
+    Scenario s;
+    ScenarioChannel& old_one = s.open_channel();
+    ScenarioChannel& new_one = s.open_channel(s.connect(ClientProtocol::amqp10));
+    old_one.declare_queue("full", {{"x-max-length", 0}, {"x-overflow", "reject-publish"}});
+    for (ScenarioChannel* ch : {&old_one, &new_one}) {
+        ch->publish("full", "nacked", {.confirm = true});
+        ch->publish("nobody", "returned", {.mandatory = true, .confirm = true});
+        ch->take_returns();
+        ch->take_confirms();
+    }
+    const Traffic& traffic = s.engine().state().traffic();
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::received_confirm), "2 2");
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::unroutable_returned), "1 1");
+    EXPECT_EQ(by_protocol(traffic, &ClientTraffic::confirmed), "1 0");
+}
+
 TEST(Accounts, ASizeIsThatOfTheBodyOrOfAllSections) {
     Scenario s;
     ScenarioChannel& old_one = s.open_channel();

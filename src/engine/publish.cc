@@ -88,6 +88,19 @@ void tell_full_queue(Turn& turn, const Publish& command, const Queue& queue) {
         PublishRefused{command.channel, command.confirm_sequence, queue.name(), {}});
 }
 
+void tell_unroutable(Turn& turn, Channel& channel, const Publish& command) {
+    ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
+    if (!command.mandatory) {
+        traffic.unroutable_dropped += 1;
+        channel.passage.unroutable_dropped += 1;
+        return;
+    }
+    traffic.unroutable_returned += 1;
+    channel.passage.unroutable_returned += 1;
+    turn.effects().request(
+        ReturnUnroutable{command.channel, command.message, command.confirm_sequence});
+}
+
 // Why the exchange does not take the message.
 std::optional<Refusal> refusal_of(Turn& turn, Publish& command) {
     const std::string_view name = command.message->exchange();
@@ -112,36 +125,30 @@ bool route_publish(Turn& turn, const Publish& command) {
     const Message& message = *command.message;
     ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     Exchange* const exchange = turn.state().find_exchange(message.exchange());
-    bool routed = false;
+    std::uint64_t places = 0;  // it came to
     bool accepted = true;
     if (exchange != nullptr) {  // it may have gone between publish and commit
         if (message.exchange().empty() && message.routing_key().starts_with(reply_prefix)) {
-            routed = deliver_reply(turn, message, command.message);
+            if (deliver_reply(turn, message, command.message)) places += 1;
         }
         RoutingResult scratch;
         exchange->published_in += 1;
         for (Queue* const queue : find_queues(turn, channel, *exchange, message, scratch)) {
-            routed = true;
+            places += 1;
             exchange->published_out += 1;
             if (enter(turn, *queue, command.message)) continue;
             if (accepted && command.tell_refusal) tell_full_queue(turn, command, *queue);
             accepted = false;
         }
     }
-    if (routed) {
-        traffic.routed += 1;
-    } else if (command.mandatory) {
-        traffic.unroutable_returned += 1;
-        channel.passage.unroutable_returned += 1;
-        turn.effects().request(
-            ReturnUnroutable{command.channel, command.message, command.confirm_sequence});
-    } else {
-        traffic.unroutable_dropped += 1;
-        channel.passage.unroutable_dropped += 1;
-    }
+    traffic.routed += places;
+    if (places == 0) tell_unroutable(turn, channel, command);
     if (command.confirm_sequence != 0) {
-        traffic.confirmed += 1;
-        channel.passage.confirmed += 1;
+        // What is released over AMQP 1.0 counts as returned only.
+        if (accepted && (places > 0 || channel.protocol == ClientProtocol::amqp091)) {
+            traffic.confirmed += 1;
+            channel.passage.confirmed += 1;
+        }
         turn.effects().confirm({command.channel, command.confirm_sequence, accepted});
     }
     return accepted;
