@@ -1,14 +1,10 @@
 #include "engine/accounts.h"
 
 #include "base/check.h"
+#include "engine/add_fields.h"
 
 namespace revenant::engine {
 namespace {
-
-template <typename Struct>
-void add_fields(Struct& to, const Struct& from, auto... fields) {
-    ((to.*fields += from.*fields), ...);
-}
 
 template <typename Item, std::size_t count>
 void add_items(std::array<Item, count>& to, const std::array<Item, count>& from) {

@@ -1,5 +1,7 @@
 #include "engine/query.h"
 
+#include "engine/add_fields.h"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -97,11 +99,6 @@ void append_consumers(const Queue& queue, std::vector<ConsumerView>& consumers) 
         shown.arguments = consumer->arguments;
         consumers.push_back(std::move(shown));
     }
-}
-
-template <typename Struct>
-void add_fields(Struct& to, const Struct& from, auto... fields) {
-    ((to.*fields += from.*fields), ...);
 }
 
 }  // namespace
