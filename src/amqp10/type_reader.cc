@@ -233,10 +233,10 @@ bool is_well_formed(Raw value) {
 Datum TypeReader::datum() { return datum_within(room_); }
 
 // A failed reader reads zeros, which would be described values without end.
-bool TypeReader::enter(Room& room) {
-    if (room.depth == 0 || room.values == 0) in_.fail();
+bool TypeReader::enter(Room& room, std::size_t values) {
+    if (room.depth == 0 || room.values < values) in_.fail();
     if (in_.failed()) return false;
-    room.values -= 1;
+    room.values -= static_cast<std::uint32_t>(values);
     return true;
 }
 
@@ -358,7 +358,8 @@ Datum TypeReader::compound(std::uint8_t constructor, Room& room) {
     return Datum::list(std::move(elements));
 }
 
-// One constructor for all elements.
+// One constructor for all elements. A descriptor stands once in the bytes and in memory with every
+// element: it is paid for each time, by its values and its size.
 Datum TypeReader::array(std::uint8_t constructor, Room& room) {
     const bool narrow = layout_of(constructor) == Layout::array_one;
     TypeReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
@@ -367,11 +368,16 @@ Datum TypeReader::array(std::uint8_t constructor, Room& room) {
     room.depth -= 1;
     std::uint8_t of_elements = inside.in_.u8();
     std::optional<Datum> descriptor;
+    std::size_t values_of_element = 1;
     if (of_elements == 0) {
+        const std::uint32_t values_before = room.values;
+        const std::size_t bytes_before = inside.in_.remaining();
         descriptor = inside.datum_within(room);
+        values_of_element += values_before - room.values;
+        values_of_element += (bytes_before - inside.in_.remaining()) / sizeof(Datum);
         of_elements = inside.in_.u8();
     }
-    for (std::uint32_t i = 0; i < count && inside.enter(room); ++i) {
+    for (std::uint32_t i = 0; i < count && inside.enter(room, values_of_element); ++i) {
         Datum element = inside.value_of(of_elements, room);
         if (descriptor) element = {Type::described, Data{*descriptor, std::move(element)}};
         elements.push_back(std::move(element));

@@ -78,7 +78,7 @@ class TypeReader {
         int depth = depth_max;
         std::uint32_t values = values_max;
     };
-    bool enter(Room& room);
+    bool enter(Room& room, std::size_t values = 1);
     Datum datum_within(Room& room);
     Datum value_of(std::uint8_t constructor, Room& room);
     Datum compound(std::uint8_t constructor, Room& room);

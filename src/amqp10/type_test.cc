@@ -1,5 +1,6 @@
 #include "amqp10/type_reader.h"
 #include "amqp10/type_writer.h"
+#include "base/byte_writer.h"
 #include "tests/support/hex.h"
 
 #include <gtest/gtest.h>
@@ -145,6 +146,26 @@ TEST(Types, TheNumberOfValuesIsBounded) {
     EXPECT_FALSE(in.failed());
     in.datum();
     EXPECT_TRUE(in.failed()) << "also one after the other";
+}
+
+// In memory each element has a descriptor of its own.
+TEST(Types, ADescriptorOfAnArrayIsCountedWithEachElement) {
+    // So many nulls, all of that descriptor.
+    const auto described = [](std::uint32_t count, const Datum& descriptor) {
+        const std::string of_elements = '\0' + written(descriptor) + '\x40';
+        std::string bytes = "\xf0";
+        ByteWriter out(bytes);
+        out.u32(static_cast<std::uint32_t>(sizeof count + of_elements.size()));
+        out.u32(count);
+        return bytes + of_elements;
+    };
+    EXPECT_EQ(read(described(200, Datum::symbol("example:point"))).as_elements()->size(), 200U);
+    const Datum of_many_values = Datum::list(Data(1000, Datum::uint(1)));
+    EXPECT_EQ(read(described(60, of_many_values)).as_elements()->size(), 60U);
+    EXPECT_TRUE(refused(described(70, of_many_values)));
+    const Datum of_many_bytes = Datum::binary(std::string(65536, 'x'));
+    EXPECT_EQ(read(described(10, of_many_bytes)).as_elements()->size(), 10U);
+    EXPECT_TRUE(refused(described(60, of_many_bytes)));
 }
 
 TEST(Types, WhatIsUnreadCanBeChecked) {
