@@ -216,6 +216,12 @@ void OutgoingLink::on_credit_state(const engine::CreditState& state) {
     flow.available = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(state.available, std::numeric_limits<std::uint32_t>::max()));
     flow.drain = state.drained;
+    std::string properties;
+    if (state.active) {  // 5.26
+        TypeWriter(properties)
+            .datum(Datum::map({{Datum::symbol("rabbitmq:active"), Datum::boolean(*state.active)}}));
+        flow.properties = properties;
+    }
     session().write_link_flow(this, flow);
 }
 

@@ -44,6 +44,7 @@ struct Consumer : ActiveHook {
     bool draining = false;
     std::uint64_t delivered = 0;
     std::uint64_t credit_until = 0;
+    std::optional<bool> told_active;  // what it was told last
     Table arguments;
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/probe.h"
+#include "engine/credit.h"
 #include "engine/topology.h"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ void leave_queue(Turn& turn, Consumer& consumer) {
     if (queue.settings.single_active_consumer && !queue.consumers.empty()) {
         if (queue.is_quorum()) put_most_important_first(queue.consumers.all);
         reactivate(turn, *queue.consumers.all.front());
+        tell_if_activated(turn, *queue.consumers.all.front());
     }
     if (queue.consumers.empty()) note_use(turn, queue);
 }

@@ -15,19 +15,41 @@ Consumer* find_consumer(Turn& turn, ChannelId id, std::uint32_t number) {
     return found == channel->consumers.end() ? nullptr : found->second.get();
 }
 
-void tell(Turn& turn, const Consumer& consumer, bool drained) {
-    turn.effects().request(CreditState{consumer.channel->id, consumer.number, consumer.delivered,
-                                       consumer.credit_until, consumer.queue->ready_count(),
-                                       drained});
+bool is_its_turn(const Consumer& consumer) {
+    const Queue& queue = *consumer.queue;
+    return !queue.settings.single_active_consumer || queue.consumers.all.front() == &consumer;
+}
+
+// How it stands, and whether it is its turn if it was not told so before.
+CreditState news_of(Consumer& consumer) {
+    CreditState state;
+    state.channel = consumer.channel->id;
+    state.consumer = consumer.number;
+    state.delivered = consumer.delivered;
+    state.until = consumer.credit_until;
+    state.available = consumer.queue->ready_count();
+    const bool active = is_its_turn(consumer);
+    if (consumer.queue->is_quorum() && consumer.told_active != active) {
+        state.active = consumer.told_active = active;
+    }
+    return state;
 }
 
 }  // namespace
+
+void tell_if_activated(Turn& turn, Consumer& consumer) {
+    if (consumer.told_active == false && is_its_turn(consumer)) {
+        turn.effects().request(news_of(consumer));
+    }
+}
 
 void set_credit(Turn& turn, const SetCredit& command) {
     Consumer* const consumer = find_consumer(turn, command.channel, command.consumer);
     if (consumer == nullptr) return;  // its queue went meanwhile
     consumer->credit_until = command.until;
-    if (command.echo && !command.drain) tell(turn, *consumer, /*drained=*/false);
+    // A drain is answered later, the first credit where consumers are told of their turn at once.
+    const bool news = consumer->queue->is_quorum() && !consumer->told_active;
+    if ((news || command.echo) && !command.drain) turn.effects().request(news_of(*consumer));
     if (command.drain && !consumer->draining) {
         turn.attached().draining().push_back({command.channel, command.consumer});
     }
@@ -48,7 +70,9 @@ void answer_drains(Turn& turn) {
             continue;
         }
         consumer->draining = false;
-        tell(turn, *consumer, /*drained=*/true);
+        CreditState state = news_of(*consumer);
+        state.drained = true;
+        turn.effects().request(std::move(state));
         consumer->credit_until = consumer->delivered;
     }
     draining = std::move(waiting);

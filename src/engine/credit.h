@@ -9,6 +9,8 @@ namespace revenant::engine {
 void set_credit(Turn& turn, const SetCredit& command);
 // At the end of a turn, when everything was handed out that could be: consumers that wanted to be
 // drained lose the rest of their credit and are told.
+// Tells a consumer that its turn has come, if it was told to wait.
+void tell_if_activated(Turn& turn, Consumer& consumer);
 void answer_drains(Turn& turn);
 
 }  // namespace revenant::engine

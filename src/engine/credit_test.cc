@@ -148,6 +148,36 @@ TEST(Credit, OfAConsumerThatWaitsForItsTurnIsDrainedToo) {
               Lines{"credit 1 delivered 0 until 4 available 1 drained"});
 }
 
+// amqp10 5.26
+TEST(Credit, TheFirstOfAQuorumQueueTellsWhoseTurnItIs) {
+    Credited c({{"x-queue-type", "quorum"}});
+    c.link.set_credit(c.consumer, 2);
+    EXPECT_EQ(c.link.take_credit_states(),
+              Lines{"credit 1 delivered 0 until 2 available 0 active"});
+    c.link.set_credit(c.consumer, 4, {.echo = true});
+    EXPECT_EQ(c.link.take_credit_states(), Lines{"credit 1 delivered 0 until 4 available 0"});
+}
+
+TEST(Credit, WhoWaitsIsToldWhenItsTurnComes) {
+    Credited c({{"x-queue-type", "quorum"}, {"x-single-active-consumer", true}});
+    c.link.set_credit(c.consumer, 2);
+    c.link.take_credit_states();
+    ScenarioChannel& second = c.s.open_channel();
+    ScenarioChannel& third = c.s.open_channel();
+    second.set_credit(second.consume("q", {.credited = true}), 4);
+    third.consume("q", {.credited = true});
+    EXPECT_EQ(second.take_credit_states(),
+              Lines{"credit 1 delivered 0 until 4 available 0 waiting"});
+    c.link.cancel(c.consumer);
+    EXPECT_EQ(second.take_credit_states(),
+              Lines{"credit 1 delivered 0 until 4 available 0 active"});
+    second.cancel(1);
+    EXPECT_EQ(third.take_credit_states(), Lines{});  // it never gave credit
+    third.set_credit(1, 1, {.drain = true});
+    EXPECT_EQ(third.take_credit_states(),
+              Lines{"credit 1 delivered 0 until 1 available 0 drained active"});
+}
+
 TEST(Credit, ForAConsumerWhoseQueueIsGoneMeansNothing) {
     Credited c;
     c.publisher.delete_queue("q");

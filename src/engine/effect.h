@@ -65,6 +65,8 @@ struct CreditState {
     std::uint64_t until = 0;
     std::uint64_t available = 0;  // ready in the queue
     bool drained = false;         // the credit from delivered to until is gone
+    // Whether it is its turn, when that is news: false behind a single active consumer.
+    std::optional<bool> active;
 };
 
 // --- answers: one per command that expects one, in the order of the commands ---

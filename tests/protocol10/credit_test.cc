@@ -131,6 +131,27 @@ TEST_P(Credit10, DrainFirstDeliversWhatIsThere) {
     EXPECT_EQ(session().expect<Flow>().link_credit, 0U);
 }
 
+// amqp10 5.26
+TEST_P(Credit10, OfAQuorumQueueIsAnsweredWithWhoseTurnItIs) {
+    channel().declare_queue("plain", {{"x-queue-type", "quorum"}});
+    channel().declare_queue("single",
+                            {{"x-queue-type", "quorum"}, {"x-single-active-consumer", true}});
+    declare("classic");
+    session().attach_receiver(0, "/queues/plain", 5);
+    session().attach_receiver(1, "/queues/single", 5);
+    session().attach_receiver(2, "/queues/single", 5);
+    session().attach_receiver(3, "/queues/classic", 5);
+    using Turns = std::vector<bool>;
+    EXPECT_EQ(peer10().activity_of(0, 0), Turns{true});
+    EXPECT_EQ(peer10().activity_of(0, 1), Turns{true});
+    EXPECT_EQ(peer10().activity_of(0, 2), Turns{false});
+    EXPECT_EQ(peer10().activity_of(0, 3), Turns{});
+    session().credit(0, 10);
+    session().detach(1);
+    EXPECT_EQ(peer10().activity_of(0, 0), Turns{});
+    EXPECT_EQ(peer10().activity_of(0, 2), Turns{true});
+}
+
 // amqp10 5.23
 TEST_P(Credit10, EchoTellsHowItStands) {
     declare("q");

@@ -66,9 +66,25 @@ void Peer::arrive() {
             const auto attach = Attach::decode(arrival->items());
             if (attach) deliveries_[{channel, attach->handle}] = 0;
         }
+        if (tells_only_activity(*arrival)) continue;
         inboxes_[channel].push_back(std::move(*arrival));
     }
     EXPECT_EQ(reader_.fault(), "");
+}
+
+bool Peer::tells_only_activity(const Arrival& arrival) {
+    if (arrival.code() != Flow::descriptor_code) return false;
+    const auto flow = Flow::decode(arrival.items());
+    if (!flow || !flow->handle) return false;
+    const auto active = entry_in(flow->properties, "rabbitmq:active");
+    if (!active || active->as_boolean() == nullptr) return false;
+    activity_[{arrival.channel, *flow->handle}].push_back(*active->as_boolean());
+    return !flow->drain && !flow->echo;
+}
+
+std::vector<bool> Peer::activity_of(std::uint16_t channel, std::uint32_t handle) {
+    arrive();
+    return std::exchange(activity_[{channel, handle}], {});
 }
 
 std::uint32_t Peer::transfers_of(std::uint16_t channel) const {

@@ -174,6 +174,8 @@ class Peer {
         deliveries_[{channel, handle}] += count;
     }
     std::uint32_t transfers_of(std::uint16_t channel) const;
+    // What the flows of a link told of its turn, in order; such flows need not be expected (5.26).
+    std::vector<bool> activity_of(std::uint16_t channel, std::uint32_t handle);
 
     World& world() { return world_; }
     Wire& wire() { return world_.wire(index_); }
@@ -182,6 +184,7 @@ class Peer {
 
   private:
     void arrive();
+    bool tells_only_activity(const Arrival& arrival);
 
     World& world_;
     std::size_t index_;
@@ -195,6 +198,7 @@ class Peer {
     std::deque<Arrival> taken_;  // views handed out stay valid
     std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint32_t> deliveries_;
     std::map<std::uint16_t, std::uint32_t> transfers_;
+    std::map<std::pair<std::uint16_t, std::uint32_t>, std::vector<bool>> activity_;
 };
 
 template <typename Performative>

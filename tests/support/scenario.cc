@@ -546,7 +546,8 @@ void Scenario::on(CreditState&& effect) {
     std::string told = line("credit", effect.consumer) + " delivered " +
                        std::to_string(effect.delivered) + " until " + std::to_string(effect.until) +
                        " available " + std::to_string(effect.available) +
-                       (effect.drained ? " drained" : "");
+                       (effect.drained ? " drained" : "") +
+                       (effect.active ? (*effect.active ? " active" : " waiting") : "");
     to.transcript_.push_back(told);
     to.credit_states_.push_back(std::move(told));
 }

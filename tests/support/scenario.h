@@ -183,7 +183,7 @@ class ScenarioChannel {
     std::vector<Confirm> take_confirms();
     std::vector<std::string> take_returns();  // their bodies
     std::vector<std::uint32_t> take_cancelled();
-    // "1 delivered 2 until 5 available 0", and "drained" where it is.
+    // "1 delivered 2 until 5 available 0", and "drained", "active" or "waiting" where it is told.
     std::vector<std::string> take_credit_states();
     std::vector<PublishRefused> take_publish_refusals();
     // Everything in order: "deliver 1 a", "redeliver 1 a", "ack 1", "nack 2", "return a",
