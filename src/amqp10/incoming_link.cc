@@ -5,7 +5,6 @@
 #include "amqp10/message_format.h"
 #include "amqp10/published.h"
 #include "amqp10/raw_fields.h"
-#include "amqp10/session.h"
 
 #include <algorithm>
 #include <utility>
@@ -40,7 +39,7 @@ IncomingLink::IncomingLink(Session& session, const Attach& attach)
 void IncomingLink::start() {
     if (auto fault = unsupported()) return fail(std::move(*fault));
     if (auto fault = choose_target()) return fail(std::move(*fault));
-    open_channel(/*for_publishing=*/true);
+    open_channel(engine::ChannelUse::publishing);
     if (temporary_) {
         destination_ = Destination{"", temporary_queue_name()};
         return declare_temporary_queue(destination_->routing_key);
@@ -247,7 +246,7 @@ void IncomingLink::publish_to(const Destination& destination, Published& publish
         destination.exchange, destination.routing_key, published.head.extra_keys);
     command.message = make_message(destination.exchange, destination.routing_key,
                                    published.properties, published.body, std::move(published.head));
-    command.tell_refusal = true;
+    command.one_outcome = true;
     if (!arriving_->settled) {
         command.mandatory = true;
         command.confirm_sequence = next_sequence_++;
@@ -270,60 +269,53 @@ void IncomingLink::refuse_message(Fault fault) {
 
 // ------------------------------------------------------------------------- outcomes
 
-IncomingLink::Pending* IncomingLink::pending(std::uint64_t sequence) {
+std::optional<std::uint32_t> IncomingLink::take_pending(std::uint64_t sequence) {
     const std::uint64_t first = next_sequence_ - pending_.size();
-    if (sequence < first || sequence >= next_sequence_) return nullptr;
-    return &pending_[sequence - first];
-}
-
-void IncomingLink::drop_answered() {
+    if (sequence < first || sequence >= next_sequence_) return std::nullopt;
+    Pending& found = pending_[sequence - first];
+    if (std::exchange(found.answered, true)) return std::nullopt;
+    const std::uint32_t delivery_id = found.delivery_id;
     while (!pending_.empty() && pending_.front().answered) pending_.pop_front();
+    return delivery_id;
 }
 
 // 5.14
 void IncomingLink::confirm(const engine::Confirm& effect) {
     const Connection::Hearing hearing(connection());
-    Pending* const found = is_open() ? pending(effect.sequence) : nullptr;
-    if (found == nullptr || found->answered) return;
-    found->answered = true;
-    if (!effect.accepted) {
-        session().reject_published(found->delivery_id, full_queue_fault(found->full_queue));
-    } else {
-        session().settle_published(found->delivery_id, found->unroutable
-                                                           ? PublishOutcome::released
-                                                           : PublishOutcome::accepted);
-    }
-    drop_answered();
-    grant_credit();
+    if (is_open()) settle(effect.sequence, PublishOutcome::accepted);
 }
 
 void IncomingLink::on_effect(engine::Effect&& effect) {
     if (auto* refused = std::get_if<engine::PublishRefused>(&effect)) {
-        on_publish_refused(std::move(*refused));
+        on_publish_refused(*refused);
     } else if (const auto* unroutable = std::get_if<engine::ReturnUnroutable>(&effect)) {
-        on_unroutable(*unroutable);
+        settle(unroutable->sequence, PublishOutcome::released);
     }
 }
 
-void IncomingLink::on_unroutable(const engine::ReturnUnroutable& effect) {
-    if (Pending* const found = pending(effect.sequence)) found->unroutable = true;
+void IncomingLink::settle(std::uint64_t sequence, PublishOutcome outcome) {
+    const auto delivery_id = take_pending(sequence);
+    if (!delivery_id) return;
+    session().settle_published(*delivery_id, outcome);
+    grant_credit();
 }
 
-void IncomingLink::on_publish_refused(engine::PublishRefused&& effect) {
-    Pending* const found = pending(effect.sequence);
+void IncomingLink::reject(std::uint64_t sequence, const Fault& fault) {
+    const auto delivery_id = take_pending(sequence);
+    if (!delivery_id) return;
+    session().reject_published(*delivery_id, fault);
+    grant_credit();
+}
+
+void IncomingLink::on_publish_refused(const engine::PublishRefused& effect) {
     if (!effect.full_queue.empty()) {
-        if (found != nullptr) found->full_queue = std::move(effect.full_queue);
-        return;  // the confirm tells
+        return reject(effect.sequence, full_queue_fault(effect.full_queue));
     }
     Fault fault = fault_of(effect.refusal);
     if (fault.condition == condition::unauthorized_access) return session().fail(std::move(fault));
-    if (found == nullptr) return fail(std::move(fault));
-    found->answered = true;
-    if (is_anonymous()) {
-        session().reject_published(found->delivery_id, fault);
-        return drop_answered();
-    }
-    session().settle_published(found->delivery_id, PublishOutcome::released);
+    const bool settled = effect.sequence == 0;
+    if (is_anonymous() && !settled) return reject(effect.sequence, fault);
+    if (!settled) settle(effect.sequence, PublishOutcome::released);
     fail(std::move(fault));
 }
 

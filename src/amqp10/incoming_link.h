@@ -4,6 +4,7 @@
 
 #include "amqp10/address.h"
 #include "amqp10/link.h"
+#include "amqp10/session.h"
 #include "protocol/rights.h"
 
 #include <cstdint>
@@ -37,8 +38,6 @@ class IncomingLink final : public Link {
     struct Pending {
         std::uint32_t delivery_id = 0;
         bool answered = false;
-        bool unroutable = false;
-        std::string full_queue;
     };
     // Where a message goes.
     struct Destination {
@@ -60,10 +59,11 @@ class IncomingLink final : public Link {
     Result<Destination, Fault> destination_of(const Published& published) const;
     // The message cannot be published; the link goes on if it can.
     void refuse_message(Fault fault);
-    void on_publish_refused(engine::PublishRefused&& effect);
-    void on_unroutable(const engine::ReturnUnroutable& effect);
-    Pending* pending(std::uint64_t sequence);
-    void drop_answered();
+    void on_publish_refused(const engine::PublishRefused& effect);
+    // The delivery that waits for its outcome under that number, and waits no more.
+    std::optional<std::uint32_t> take_pending(std::uint64_t sequence);
+    void settle(std::uint64_t sequence, PublishOutcome outcome);
+    void reject(std::uint64_t sequence, const Fault& fault);
     void grant_credit();
 
     protocol::Rights rights_;

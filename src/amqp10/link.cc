@@ -29,9 +29,9 @@ Link::Link(Session& session, const Attach& attach)
 
 Link::~Link() { connection_.host().release_channel(channel_); }
 
-void Link::open_channel(bool for_publishing) {
+void Link::open_channel(engine::ChannelUse use) {
     channel_open_ = true;
-    send(engine::OpenChannel{connection_.id(), channel_, for_publishing});
+    send(engine::OpenChannel{connection_.id(), channel_, use});
 }
 
 void Link::send(engine::Command&& command) {

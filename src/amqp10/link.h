@@ -73,7 +73,7 @@ class Link : public engine::EffectSink {
     Connection& connection() { return connection_; }
     const AttachWish& wish() const { return wish_; }
 
-    void open_channel(bool for_publishing = false);
+    void open_channel(engine::ChannelUse use = engine::ChannelUse::any);
     // A command that the engine answers with Done or Refuse.
     template <typename Command>
     void ask(Command command) {

@@ -61,8 +61,12 @@ std::optional<DeathHistory> claimed_history_of(const Message& message) {
 }  // namespace
 
 const MessageFormat& message_format() {
-    static constexpr MessageFormat format{message_format_number, headers_of, property_of,
-                                          claimed_history_of, portable_message};
+    static constexpr MessageFormat format{.number = message_format_number,
+                                          .headers = headers_of,
+                                          .property = property_of,
+                                          .claimed_history = claimed_history_of,
+                                          .portable = portable_message,
+                                          .properties_count_as_size = true};
     return format;
 }
 

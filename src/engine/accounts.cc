@@ -99,18 +99,11 @@ Consumption ClientTraffic::consumed() const {
 }
 
 Passage ClientTraffic::passage() const {
-    const Consumption all = consumed();
     return {.published = received,
             .confirmed = confirmed,
             .unroutable_returned = unroutable_returned,
             .unroutable_dropped = unroutable_dropped,
-            .delivered_auto_ack = all.delivered_auto_ack,
-            .delivered_manual_ack = all.delivered_manual_ack,
-            .got_auto_ack = all.got_auto_ack,
-            .got_manual_ack = all.got_manual_ack,
-            .get_empty = all.get_empty,
-            .redelivered = all.redelivered,
-            .acknowledged = all.acknowledged};
+            .consumed = consumed()};
 }
 
 ClientTraffic& ClientTraffic::operator+=(const ClientTraffic& other) {

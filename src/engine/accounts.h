@@ -104,8 +104,7 @@ struct DeathOutcomes {
     }
 };
 
-// Bytes of messages as they were published, in AMQP 0-9-1 of their bodies; the limits are those
-// RabbitMQ's dashboards name.
+// Message::published_size(); the limits are those RabbitMQ's dashboards name.
 inline constexpr std::array<std::uint64_t, 8> message_size_limits{
     100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 50'000'000, 100'000'000};
 using MessageSizes = Histogram<message_size_limits>;
@@ -116,7 +115,7 @@ inline constexpr std::array<std::uint64_t, 11> lateness_limits_us{
     1'000'000, 5'000'000, 10'000'000, 60'000'000, 600'000'000};
 using Lateness = Histogram<lateness_limits_us>;
 
-// What consumers and getters took from the queues of one type.
+// What consumers and getters took.
 struct Consumption {
     std::uint64_t delivered_auto_ack = 0;
     std::uint64_t delivered_manual_ack = 0;
@@ -138,13 +137,7 @@ struct Passage {
     std::uint64_t confirmed = 0;
     std::uint64_t unroutable_returned = 0;
     std::uint64_t unroutable_dropped = 0;
-    std::uint64_t delivered_auto_ack = 0;
-    std::uint64_t delivered_manual_ack = 0;
-    std::uint64_t got_auto_ack = 0;
-    std::uint64_t got_manual_ack = 0;
-    std::uint64_t get_empty = 0;
-    std::uint64_t redelivered = 0;
-    std::uint64_t acknowledged = 0;
+    Consumption consumed;
 };
 
 // What the clients of one protocol cause.

@@ -122,8 +122,8 @@ struct Channel {
     ChannelId id;
     Connection* connection = nullptr;
     ClientProtocol protocol = ClientProtocol::amqp091;  // its connection's, at hand for counting
-    bool for_publishing = false;                        // even if it has not published yet
-    bool closing = false;                               // its consumers take nothing more
+    ChannelUse use = ChannelUse::any;
+    bool closing = false;  // its consumers take nothing more
     boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Consumer>> consumers;
     std::vector<std::unique_ptr<Consumer>> cancelled_consumers;
     UnsettledRing unsettled;

@@ -34,10 +34,14 @@ struct CloseConnection {
 struct ResumeConnection {
     ConnectionId connection;
 };
+enum class ChannelUse : std::uint8_t {
+    any,
+    publishing,  // a publisher even before it has published
+};
 struct OpenChannel {
     ConnectionId connection;
     ChannelId channel;
-    bool for_publishing = false;  // a sender's link of AMQP 1.0: a publisher before it publishes
+    ChannelUse use = ChannelUse::any;
 };
 // Requeues what is unsettled and removes the consumers.
 struct CloseChannel {
@@ -135,8 +139,9 @@ struct Publish {
     std::optional<Refusal> refusal_if_topic;
     // What else is wrong with the message, told if its exchange would have taken it.
     std::optional<Refusal> refusal;
-    // What is wrong is told by a PublishRefused, with its reasons, and the channel lives on.
-    bool tell_refusal = false;
+    // The publisher hears one thing of the message: a Confirm, or in its place ReturnUnroutable or
+    // PublishRefused; the channel lives on.
+    bool one_outcome = false;
 };
 
 struct SetQos {

@@ -37,18 +37,8 @@ ShownCounts shown_counts(Turn& turn, const Queue& queue, const Entry& entry) {
     return {entry.delivery_count, both ? std::uint32_t{entry.acquired_count} : 0};
 }
 
-Consumption& consumption(Turn& turn, const Queue& queue, const Channel& channel) {
-    return turn.state().traffic().of(channel.protocol).consumed_from(queue.declaration.kind);
-}
-
-void count(Queue& queue, Channel& channel, std::uint64_t Passage::*counter) {
-    queue.passage.*counter += 1;
-    channel.passage.*counter += 1;
-}
-
 void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     Channel& channel = *consumer.channel;
-    Consumption& consumed = consumption(turn, queue, channel);
     Deliver delivery;
     delivery.channel = channel.id;
     delivery.consumer = consumer.number;
@@ -61,8 +51,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         delivery.redelivered = entry.is_redelivered();
         delivery.counts = shown_counts(turn, queue, entry);
         delivery.failed_deliveries = entry.delivery_count;
-        consumed.delivered_auto_ack += 1;
-        count(queue, channel, &Passage::delivered_auto_ack);
+        turn.count_consumed(queue, channel, &Consumption::delivered_auto_ack);
     } else {
         const Entry& entry = queue.at(position);
         delivery.message = entry.message;
@@ -76,13 +65,11 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         channel.consumer_unsettled += 1;
         delivery.delivery =
             channel.unsettled.add({&queue, &consumer, position.packed, Unsettled::State::waiting});
-        consumed.delivered_manual_ack += 1;
-        count(queue, channel, &Passage::delivered_manual_ack);
+        turn.count_consumed(queue, channel, &Consumption::delivered_manual_ack);
     }
     consumer.delivered += 1;
     if (delivery.redelivered) {
-        consumed.redelivered += 1;
-        count(queue, channel, &Passage::redelivered);
+        turn.count_consumed(queue, channel, &Consumption::redelivered);
     }
     if (!turn.effects().deliver(std::move(delivery))) channel.connection->paused = true;
 }
@@ -159,31 +146,27 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
                         "active consumer"}};
     }
     note_use(turn, *queue);
-    Consumption& consumed = consumption(turn, *queue, channel);
     if (queue->settings.ttl_mode == TtlMode::head) {
         expire_heads(turn, *queue);
     }
     const std::optional<Position> position = queue->head();
     GetAnswer answer;
     if (!position) {
-        consumed.get_empty += 1;
-        count(*queue, channel, &Passage::get_empty);
+        turn.count_consumed(*queue, channel, &Consumption::get_empty);
         return answer;
     }
     queue->whole_message(*position);
     answer.redelivered = queue->at(*position).is_redelivered();
     answer.counts = shown_counts(turn, *queue, queue->at(*position));
     if (answer.redelivered) {
-        consumed.redelivered += 1;
-        count(*queue, channel, &Passage::redelivered);
+        turn.count_consumed(*queue, channel, &Consumption::redelivered);
     }
     if (command.no_ack) {
         Entry entry = turn.remove(*queue, *position, Ending::auto_acknowledged);
         answer.delivery = channel.unsettled.skip();
         answer.message = std::move(entry.message);
         answer.envelope = std::move(entry.envelope);
-        consumed.got_auto_ack += 1;
-        count(*queue, channel, &Passage::got_auto_ack);
+        turn.count_consumed(*queue, channel, &Consumption::got_auto_ack);
     } else {
         const Entry& entry = queue->at(*position);
         answer.message = entry.message;
@@ -192,8 +175,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         queue->unsettled_deliveries += 1;
         answer.delivery =
             channel.unsettled.add({queue, nullptr, position->packed, Unsettled::State::waiting});
-        consumed.got_manual_ack += 1;
-        count(*queue, channel, &Passage::got_manual_ack);
+        turn.count_consumed(*queue, channel, &Consumption::got_manual_ack);
     }
     note_room(*queue);
     answer.messages_left = queue->ready_count();

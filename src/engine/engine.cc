@@ -225,7 +225,7 @@ void Engine::run(Turn& turn, ResumeConnection&& command) {
 void Engine::run(Turn&, OpenChannel&& command) {
     if (attached_.find_connection(command.connection) == nullptr) return;
     Channel& channel = attached_.open_channel(command.connection, command.channel);
-    channel.for_publishing = command.for_publishing;
+    channel.use = command.use;
     state_.traffic().channels_opened += 1;
 }
 

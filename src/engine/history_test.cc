@@ -279,7 +279,7 @@ class History {
         if (one_in(8)) options.bcc = {key()};
         options.mandatory = one_in(4);
         options.confirm = !channel().is_transactional() && one_in(2);
-        options.tell_refusal = !channel().is_transactional() && one_in(5);
+        options.one_outcome = !channel().is_transactional() && one_in(5);
         const std::string body = std::to_string(++published_) + std::string(below(6), '.');
         if (one_in(15)) {
             options.exchange = "";

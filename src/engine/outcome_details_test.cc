@@ -228,10 +228,10 @@ TEST(DetachedLink, IsForgivenByQuorumQueuesOnly) {
     }
 }
 
-TEST(ToldRefusals, LeaveTheChannelOpen) {
+TEST(OneOutcome, OfARefusedMessageLeavesTheChannelOpen) {
     Scenario s;
     auto& c = s.open_channel();
-    c.publish("k", "a", {.exchange = "none", .confirm = true, .tell_refusal = true});
+    c.publish("k", "a", {.exchange = "none", .confirm = true, .one_outcome = true});
     EXPECT_TRUE(c.is_open());
     const auto told = c.take_publish_refusals();
     ASSERT_EQ(told.size(), 1U);
@@ -241,20 +241,31 @@ TEST(ToldRefusals, LeaveTheChannelOpen) {
     EXPECT_TRUE(c.take_confirms().empty());
 }
 
-TEST(ToldRefusals, NameTheQueueThatIsFull) {
+TEST(OneOutcome, NamesTheQueueThatIsFull) {
     Scenario s;
     auto& c = s.open_channel();
     c.declare_queue("q", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});
-    c.publish("q", "a", {.confirm = true, .tell_refusal = true});
-    c.publish("q", "b", {.confirm = true, .tell_refusal = true});
+    c.publish("q", "a", {.confirm = true, .one_outcome = true});
+    c.publish("q", "b", {.confirm = true, .one_outcome = true});
     const auto told = c.take_publish_refusals();
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].sequence, 2U);
     EXPECT_EQ(told[0].full_queue, "q");
     const auto confirms = c.take_confirms();
-    ASSERT_EQ(confirms.size(), 2U);
+    ASSERT_EQ(confirms.size(), 1U);
+    EXPECT_EQ(confirms[0].sequence, 1U);
     EXPECT_TRUE(confirms[0].accepted);
-    EXPECT_FALSE(confirms[1].accepted);
+}
+
+TEST(OneOutcome, OfAMessageForNobodyIsItsReturn) {
+    Scenario s;
+    auto& c = s.open_channel();
+    c.publish("nobody", "a", {.mandatory = true, .confirm = true, .one_outcome = true});
+    EXPECT_EQ(c.take_returns(), std::vector<std::string>{"a"});
+    EXPECT_TRUE(c.take_confirms().empty());
+    c.publish("nobody", "b", {.confirm = true, .one_outcome = true});
+    EXPECT_TRUE(c.take_returns().empty());
+    ASSERT_EQ(c.take_confirms().size(), 1U);
 }
 
 }  // namespace

@@ -54,15 +54,9 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
     delivery.message = reference;
     ClientTraffic& traffic = turn.state().traffic().of(channel->protocol);
     traffic.consumed_from(QueueKind::classic).delivered_auto_ack += 1;
-    channel->passage.delivered_auto_ack += 1;
+    channel->passage.consumed.delivered_auto_ack += 1;
     if (!turn.effects().deliver(std::move(delivery))) channel->connection->paused = true;
     return true;
-}
-
-// As metrics tell it: a message of AMQP 1.0 has its properties among its sections.
-std::uint64_t size_received(const Message& message, ClientProtocol protocol) {
-    const std::uint64_t body_bytes = message.body_size();
-    return protocol == ClientProtocol::amqp10 ? message.properties_size() + body_bytes : body_bytes;
 }
 
 // True if the queue took it.
@@ -82,13 +76,32 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
     return true;
 }
 
-void tell_full_queue(Turn& turn, const Publish& command, const Queue& queue) {
-    if (command.confirm_sequence == 0) return;
-    turn.effects().request(
-        PublishRefused{command.channel, command.confirm_sequence, queue.name(), {}});
+// Where a message came to.
+struct Places {
+    std::uint64_t count = 0;
+    const Queue* full_queue = nullptr;  // the first that refused it
+};
+
+Places put_into_queues(Turn& turn, Channel& channel, const Publish& command) {
+    const Message& message = *command.message;
+    Places places;
+    Exchange* const exchange = turn.state().find_exchange(message.exchange());
+    if (exchange == nullptr) return places;  // it went between publish and commit
+    if (message.exchange().empty() && message.routing_key().starts_with(reply_prefix)) {
+        if (deliver_reply(turn, message, command.message)) places.count += 1;
+    }
+    RoutingResult scratch;
+    exchange->published_in += 1;
+    for (Queue* const queue : find_queues(turn, channel, *exchange, message, scratch)) {
+        places.count += 1;
+        exchange->published_out += 1;
+        const bool taken = enter(turn, *queue, command.message);
+        if (!taken && places.full_queue == nullptr) places.full_queue = queue;
+    }
+    return places;
 }
 
-void tell_unroutable(Turn& turn, Channel& channel, const Publish& command) {
+void drop_or_return(Turn& turn, Channel& channel, const Publish& command) {
     ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     if (!command.mandatory) {
         traffic.unroutable_dropped += 1;
@@ -99,6 +112,14 @@ void tell_unroutable(Turn& turn, Channel& channel, const Publish& command) {
     channel.passage.unroutable_returned += 1;
     turn.effects().request(
         ReturnUnroutable{command.channel, command.message, command.confirm_sequence});
+}
+
+void confirm(Turn& turn, Channel& channel, std::uint64_t sequence, bool accepted) {
+    if (accepted) {
+        turn.state().traffic().of(channel.protocol).confirmed += 1;
+        channel.passage.confirmed += 1;
+    }
+    turn.effects().confirm({channel.id, sequence, accepted});
 }
 
 // Why the exchange does not take the message.
@@ -122,34 +143,16 @@ std::optional<Refusal> refusal_of(Turn& turn, Publish& command) {
 
 bool route_publish(Turn& turn, const Publish& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
-    const Message& message = *command.message;
-    ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
-    Exchange* const exchange = turn.state().find_exchange(message.exchange());
-    std::uint64_t places = 0;  // it came to
-    bool accepted = true;
-    if (exchange != nullptr) {  // it may have gone between publish and commit
-        if (message.exchange().empty() && message.routing_key().starts_with(reply_prefix)) {
-            if (deliver_reply(turn, message, command.message)) places += 1;
-        }
-        RoutingResult scratch;
-        exchange->published_in += 1;
-        for (Queue* const queue : find_queues(turn, channel, *exchange, message, scratch)) {
-            places += 1;
-            exchange->published_out += 1;
-            if (enter(turn, *queue, command.message)) continue;
-            if (accepted && command.tell_refusal) tell_full_queue(turn, command, *queue);
-            accepted = false;
-        }
-    }
-    traffic.routed += places;
-    if (places == 0) tell_unroutable(turn, channel, command);
-    if (command.confirm_sequence != 0) {
-        // What is released over AMQP 1.0 counts as returned only.
-        if (accepted && (places > 0 || channel.protocol == ClientProtocol::amqp091)) {
-            traffic.confirmed += 1;
-            channel.passage.confirmed += 1;
-        }
-        turn.effects().confirm({command.channel, command.confirm_sequence, accepted});
+    const Places places = put_into_queues(turn, channel, command);
+    turn.state().traffic().of(channel.protocol).routed += places.count;
+    if (places.count == 0) drop_or_return(turn, channel, command);
+    const bool accepted = places.full_queue == nullptr;
+    if (command.confirm_sequence == 0) return accepted;
+    if (!accepted && command.one_outcome) {
+        turn.effects().request(
+            PublishRefused{channel.id, command.confirm_sequence, places.full_queue->name(), {}});
+    } else if (places.count > 0 || !command.mandatory || !command.one_outcome) {
+        confirm(turn, channel, command.confirm_sequence, accepted);
     }
     return accepted;
 }
@@ -158,11 +161,11 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     traffic.received += 1;
-    traffic.message_sizes.observe(size_received(*command.message, channel.protocol));
+    traffic.message_sizes.observe(command.message->published_size());
     channel.passage.published += 1;
     if (command.confirm_sequence != 0) traffic.received_confirm += 1;
     if (auto refusal = refusal_of(turn, command)) {
-        if (!command.tell_refusal) return Unexpected{std::move(*refusal)};
+        if (!command.one_outcome) return Unexpected{std::move(*refusal)};
         turn.effects().request(
             PublishRefused{command.channel, command.confirm_sequence, {}, std::move(*refusal)});
         return {};

@@ -260,7 +260,8 @@ Totals sum_up(Engine& engine) {
     });
     engine.attached().for_each_channel([&](const Channel& channel) {
         ClientCounts& clients = totals.clients_of(channel.protocol);
-        if (channel.for_publishing || channel.passage.published > 0) clients.publishers += 1;
+        const bool publishes = channel.use == ChannelUse::publishing;
+        if (publishes || channel.passage.published > 0) clients.publishers += 1;
         clients.consumers += channel.consumers.size();
         totals.prefetch += channel.prefetch;
         totals.global_prefetch += channel.global_prefetch;

@@ -139,10 +139,7 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
     Queue& queue = *unsettled.queue;
     if (outcome.kind == OutcomeKind::accepted) {
-        ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
-        traffic.consumed_from(queue.declaration.kind).acknowledged += 1;
-        queue.passage.acknowledged += 1;
-        channel.passage.acknowledged += 1;
+        turn.count_consumed(queue, channel, &Consumption::acknowledged);
     }
     if (queue.deleted) {
         release_queue_if_done(turn, queue);

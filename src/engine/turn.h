@@ -67,6 +67,14 @@ class Turn {
         state_.return_to_queue(queue, position, to, counts);
     }
 
+    // For metrics: a channel took something from a queue.
+    void count_consumed(Queue& queue, Channel& channel, std::uint64_t Consumption::*counter) {
+        ClientTraffic& traffic = state_.traffic().of(channel.protocol);
+        traffic.consumed_from(queue.declaration.kind).*counter += 1;
+        queue.passage.consumed.*counter += 1;
+        channel.passage.consumed.*counter += 1;
+    }
+
     // The queue has messages or consumers that want looking at before the turn ends.
     void touch(Queue& queue) {
         if (queue.dirty || queue.deleted) return;

@@ -101,18 +101,17 @@ std::string_view to_string(Figure figure) { return names[static_cast<std::size_t
 
 Figures figures_of(const engine::Passage& passage) {
     Figures figures;
-    figures[Figure::ack] = passage.acknowledged;
+    figures[Figure::ack] = passage.consumed.acknowledged;
     figures[Figure::confirm] = passage.confirmed;
-    figures[Figure::deliver] = passage.delivered_manual_ack;
-    figures[Figure::deliver_no_ack] = passage.delivered_auto_ack;
-    figures[Figure::get] = passage.got_manual_ack;
-    figures[Figure::get_no_ack] = passage.got_auto_ack;
-    figures[Figure::deliver_get] = passage.delivered_manual_ack + passage.delivered_auto_ack +
-                                   passage.got_manual_ack + passage.got_auto_ack;
+    figures[Figure::deliver] = passage.consumed.delivered_manual_ack;
+    figures[Figure::deliver_no_ack] = passage.consumed.delivered_auto_ack;
+    figures[Figure::get] = passage.consumed.got_manual_ack;
+    figures[Figure::get_no_ack] = passage.consumed.got_auto_ack;
+    figures[Figure::deliver_get] = passage.consumed.delivered();
     figures[Figure::drop_unroutable] = passage.unroutable_dropped;
-    figures[Figure::get_empty] = passage.get_empty;
+    figures[Figure::get_empty] = passage.consumed.get_empty;
     figures[Figure::publish] = passage.published;
-    figures[Figure::redeliver] = passage.redelivered;
+    figures[Figure::redeliver] = passage.consumed.redelivered;
     figures[Figure::return_unroutable] = passage.unroutable_returned;
     return figures;
 }

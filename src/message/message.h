@@ -38,6 +38,8 @@ struct MessageFormat {
     std::optional<DeathHistory> (*claimed_history)(const Message& message);
     // For a consumer of another protocol.
     PortableMessage (*portable)(const Message& message) = nullptr;
+    // Whether a message is as large as all of it, or only as its body.
+    bool properties_count_as_size = false;
 };
 
 // Further routing keys of a message (sender-selected distribution). Rare, so it stands apart.
@@ -72,6 +74,11 @@ class Message {
     }
     std::uint32_t body_size() const { return body_size_; }
     std::uint32_t properties_size() const { return properties_size_; }
+    // As those who publish it count: in AMQP 1.0 all of its sections, in AMQP 0-9-1 its body.
+    std::uint64_t published_size() const {
+        const std::uint64_t body_bytes = body_size_;
+        return format_->properties_count_as_size ? properties_size_ + body_bytes : body_bytes;
+    }
     // About what it takes in memory.
     std::size_t memory_bytes() const {
         return sizeof(Message) + exchange_size_ + routing_key_size_ +

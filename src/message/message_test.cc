@@ -39,6 +39,15 @@ TEST(Message, HoldsItsPartsAsTheyArrived) {
     EXPECT_EQ(message->body_size(), 5U);
 }
 
+TEST(Message, IsAsLargeAsItsFormatCounts) {
+    EXPECT_EQ(make_message("exchange", "key", "123", "12345", head())->published_size(), 5U);
+    MessageFormat all = format;
+    all.properties_count_as_size = true;
+    MessageHead of_sections = head();
+    of_sections.format = &all;
+    EXPECT_EQ(make_message("exchange", "key", "123", "12345", of_sections)->published_size(), 8U);
+}
+
 TEST(Message, EveryPartMayBeEmpty) {
     const MessageRef message = make_message("", "", "", "", head());
     EXPECT_EQ(message->exchange(), "");

@@ -225,8 +225,9 @@ std::uint64_t ScenarioChannel::publish(std::string_view routing_key, std::string
                     options.confirm ? ++last_publish_ : 0,
                     options.refusal_if_topic,
                     options.refusal,
-                    options.tell_refusal};
+                    options.one_outcome};
     const std::uint64_t sequence = command.confirm_sequence;
+    sole_outcome_ = options.one_outcome ? sequence : 0;
     answers_.clear();
     scenario_.handle(std::move(command));
     EXPECT_TRUE(answers_.empty()) << "a publish is not answered";
@@ -531,13 +532,13 @@ void Scenario::on(Confirm&& effect) {
 void Scenario::on(ReturnUnroutable&& effect) {
     ScenarioChannel& to = channel(effect.channel);
     to.returns_.emplace_back(effect.message->body());
+    if (effect.sequence != 0 && effect.sequence == to.sole_outcome_) to.last_confirm_ += 1;
     to.transcript_.push_back("return " + to.returns_.back());
 }
 
 void Scenario::on(PublishRefused&& effect) {
     ScenarioChannel& to = channel(effect.channel);
-    // No confirm follows unless a queue is full.
-    if (effect.full_queue.empty() && effect.sequence != 0) to.last_confirm_ = effect.sequence;
+    if (effect.sequence != 0) to.last_confirm_ = effect.sequence;
     to.publish_refusals_.push_back(std::move(effect));
 }
 

@@ -80,7 +80,7 @@ struct PublishOptions {
     bool confirm = false;
     std::optional<Refusal> refusal_if_topic;
     std::optional<Refusal> refusal;
-    bool tell_refusal = false;
+    bool one_outcome = false;
 };
 struct ConsumeOptions {
     bool no_ack = false;
@@ -216,6 +216,7 @@ class ScenarioChannel {
     std::uint32_t last_consumer_ = 0;
     std::uint64_t last_publish_ = 0;
     std::uint64_t last_confirm_ = 0;
+    std::uint64_t sole_outcome_ = 0;  // of the last publish, if a return is all that comes
     std::uint64_t last_delivery_ = 0;
     std::vector<std::uint32_t> consumers_;
     std::uint32_t starting_consumer_ = 0;  // asked for, not yet answered
