@@ -111,9 +111,9 @@ TEST_P(Consuming10, TheHeaderIsThatOfThePublisher) {
     declare("q");
     session().attach_sender(0, "/exchanges/amq.direct/key");
     channel().bind("q", "amq.direct", "key");
-    const std::string header = section(
-        Header::descriptor_code,
-        Datum::list({Datum::boolean(false), Datum::ubyte(7), Datum::uint(60000)}));
+    const std::string header =
+        section(Header::descriptor_code,
+                Datum::list({Datum::boolean(false), Datum::ubyte(7), Datum::uint(60000)}));
     session().publish<Accepted>(0, 0, header + MessageBytes("one").bytes());
     session().publish<Accepted>(0, 1, MessageBytes("two"));
     session().attach_receiver(1, "/queues/q", 2);

@@ -133,9 +133,9 @@ TEST_P(Credit10, DrainFirstDeliversWhatIsThere) {
 
 // amqp10 5.26
 TEST_P(Credit10, OfAQuorumQueueIsAnsweredWithWhoseTurnItIs) {
-    channel().declare_queue("plain", {{"x-queue-type", "quorum"}});
-    channel().declare_queue("single",
-                            {{"x-queue-type", "quorum"}, {"x-single-active-consumer", true}});
+    depends_on_distance();
+    declare_quorum("plain");
+    declare_quorum("single", {{"x-single-active-consumer", true}});
     declare("classic");
     session().attach_receiver(0, "/queues/plain", 5);
     session().attach_receiver(1, "/queues/single", 5);

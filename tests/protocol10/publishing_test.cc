@@ -280,6 +280,27 @@ TEST_P(Publishing10, AnAnonymousTerminusGoesWhereEachMessageSays) {
     EXPECT_EQ(channel().drain("q"), (std::vector<std::string>{"topic", "queue", "still here"}));
 }
 
+// All that its credit allowed wait for their outcome, and none is accepted.
+TEST_P(Publishing10, WhoseMessagesAreRefusedGetsCreditAgain) {
+    depends_on_distance();
+    session().attach_sender(0, std::nullopt);
+    const std::uint32_t count = 85 + 170;  // half of the first credit, and all of the second
+    peer10().hold();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        session().transfer(0, i, MessageBytes().to("/exchanges/missing/k"));
+    }
+    peer10().release();
+    std::uint32_t credit = 0;
+    while (const Arrival* const arrival = peer10().next(session().channel())) {
+        const auto flow = Flow::decode(arrival->items());
+        if (arrival->code() == Flow::descriptor_code && flow)
+            credit = flow->link_credit.value_or(0);
+    }
+    EXPECT_GT(credit, 0U);
+    session().transfer(0, count, MessageBytes().to("/exchanges/missing/k"));
+    session().expect_rejected(count, "amqp:not-found", "no exchange 'missing' in vhost '/'");
+}
+
 // amqp10 5.15: for a settled message there is no outcome but the end of its link.
 TEST_P(Publishing10, SettledMessagesOfAnAnonymousTerminusDetachIt) {
     PeerSession without = fresh_link(mixed_mode, std::nullopt);

@@ -112,9 +112,7 @@ class Robustness10 : public testing::TestWithParam<Distance> {
 INSTANTIATE_TEST_SUITE_P(Wire, Robustness10, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
-TEST_P(Robustness10, TheWholeSessionIsFine) {
-    EXPECT_EQ(fault_after(joined(frames())), "");
-}
+TEST_P(Robustness10, TheWholeSessionIsFine) { EXPECT_EQ(fault_after(joined(frames())), ""); }
 
 TEST_P(Robustness10, ASessionMayBeCutOffAnywhere) {
     const std::string whole = joined(frames());
