@@ -108,7 +108,7 @@ void ManagementResponses::send_answer(std::string message) {
 
 ManagementRequests::ManagementRequests(Session& session, const Attach& attach)
     : ManagementLink(session, attach),
-      work_(*this),
+      work_(*this, connection(), channel()),
       delivery_count_(wish().initial_delivery_count) {}
 
 void ManagementRequests::attached() {
@@ -180,6 +180,12 @@ void ManagementRequests::answer(const ManagementRequest& request, const Manageme
     if (responses != nullptr) responses->send_answer(encode_answer(request, given));
     grant_credit();
 }
+
+void ManagementRequests::forbid(const engine::Refusal& refusal) {
+    session().fail(fault_of(refusal));
+}
+
+void ManagementRequests::put_to_engine(engine::Command&& command) { ask(std::move(command)); }
 
 void ManagementRequests::on_done(engine::Done&& done) {
     work_.on_done(std::move(done));

@@ -35,19 +35,17 @@ class ManagementLink : public Link {
 };
 
 // Requests come in here. They are worked on one after the other.
-class ManagementRequests final : public ManagementLink {
+class ManagementRequests final : public ManagementLink, private ManagementClient {
   public:
     ManagementRequests(Session& session, const Attach& attach);
     void on_flow(const Flow& flow) override;
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
 
-    // --- for the work ---
-    using Link::ask;
-    using Link::connection;
-    using Link::session;
-    void answer(const ManagementRequest& request, const ManagementAnswer& given);
-
   private:
+    void answer(const ManagementRequest& request, const ManagementAnswer& given) override;
+    void forbid(const engine::Refusal& refusal) override;
+    void put_to_engine(engine::Command&& command) override;
+
     void attached() override;
     void on_done(engine::Done&& done) override;
     void on_refused(const engine::Refuse& refuse) override;

@@ -2,17 +2,17 @@
 
 #include "amqp10/address.h"
 #include "amqp10/connection.h"
-#include "amqp10/management.h"
-#include "amqp10/session.h"
 #include "amqp10/value_conversion.h"
 
 #include <utility>
 
 namespace revenant::amqp10 {
 
-ManagementWork::ManagementWork(ManagementRequests& link)
-    : link_(link),
-      rights_(link.connection().host(), link.connection().user(), link.connection().vhost()) {}
+ManagementWork::ManagementWork(ManagementClient& client, Connection& connection, ChannelId channel)
+    : client_(client),
+      connection_(connection),
+      channel_(channel),
+      rights_(connection.host(), connection.user(), connection.vhost()) {}
 
 void ManagementWork::begin(ManagementRequest request) {
     current_ = std::move(request);
@@ -37,7 +37,7 @@ void ManagementWork::begin(ManagementRequest request) {
 
 void ManagementWork::answer(const ManagementAnswer& given) {
     step_ = Step::none;
-    link_.answer(current_, given);
+    client_.answer(current_, given);
 }
 
 void ManagementWork::refuse(int status, std::string_view text) {
@@ -46,7 +46,7 @@ void ManagementWork::refuse(int status, std::string_view text) {
 
 bool ManagementWork::require(Permission permission, std::string_view kind, std::string_view name) {
     const auto refusal = rights_.refusal(permission, kind, name);
-    if (refusal) link_.session().fail(fault_of(*refusal));  // 7.12
+    if (refusal) client_.forbid(*refusal);
     return !refusal;
 }
 
@@ -89,40 +89,40 @@ void ManagementWork::declare_queue() {
     }
     if (!require(Permission::configure, "queue", name)) return;
     engine::DeclareQueue command;
-    command.channel = link_.channel();
+    command.channel = channel_;
     command.name = name;
     command.durable = fields->flag("durable", true);
     command.exclusive = fields->flag("exclusive", false);
     command.auto_delete = fields->flag("auto_delete", false);
     command.arguments = std::move(fields->arguments);
     command.refusal_if_new = rights_.dead_letter_refusal(name, command.arguments);
-    rights_.add_vhost_settings(command, link_.connection().settings());
+    rights_.add_vhost_settings(command, connection_.settings());
     step_ = Step::declare_queue;
-    link_.ask(std::move(command));
+    client_.put_to_engine(std::move(command));
 }
 
 void ManagementWork::describe_queue() {
     const std::string& name = current_.segments[1];
     if (const auto refusal = rights_.refusal_of_all("queue", name)) {
-        return link_.session().fail(fault_of(*refusal));
+        return client_.forbid(*refusal);
     }
     created_status_ = 200;
     step_ = Step::describe_queue;
-    link_.ask(engine::DescribeQueue{link_.channel(), name});
+    client_.put_to_engine(engine::DescribeQueue{channel_, name});
 }
 
 void ManagementWork::delete_queue() {
     const std::string& name = current_.segments[1];
     if (!require(Permission::configure, "queue", name)) return;
     step_ = Step::delete_queue;
-    link_.ask(engine::DeleteQueue{link_.channel(), name, false, false});
+    client_.put_to_engine(engine::DeleteQueue{channel_, name, false, false});
 }
 
 void ManagementWork::purge_queue() {
     const std::string& name = current_.segments[1];
     if (!require(Permission::read, "queue", name)) return;
     step_ = Step::purge_queue;
-    link_.ask(engine::PurgeQueue{link_.channel(), name});
+    client_.put_to_engine(engine::PurgeQueue{channel_, name});
 }
 
 // ------------------------------------------------------------------------- exchanges
@@ -141,7 +141,7 @@ void ManagementWork::declare_exchange() {
     if (!require(Permission::configure, "exchange", name)) return;
     const std::string* const type = fields->text("type");
     engine::DeclareExchange command;
-    command.channel = link_.channel();
+    command.channel = channel_;
     command.name = name;
     command.type = type == nullptr ? "direct" : *type;
     command.durable = fields->flag("durable", true);
@@ -150,7 +150,7 @@ void ManagementWork::declare_exchange() {
     command.arguments = std::move(fields->arguments);
     command.refusal_if_new = rights_.alternate_refusal(name, command.arguments);
     step_ = Step::declare_exchange;
-    link_.ask(std::move(command));
+    client_.put_to_engine(std::move(command));
 }
 
 void ManagementWork::delete_exchange() {
@@ -158,7 +158,7 @@ void ManagementWork::delete_exchange() {
     if (name.empty()) return refuse(403, "operation not permitted on the default exchange");
     if (!require(Permission::configure, "exchange", name)) return;
     step_ = Step::without_content;
-    link_.ask(engine::DeleteExchange{link_.channel(), name, false});
+    client_.put_to_engine(engine::DeleteExchange{channel_, name, false});
 }
 
 // ------------------------------------------------------------------------- bindings
@@ -201,37 +201,37 @@ void ManagementWork::bind() {
         !may_bind()) {
         return;
     }
-    engine::Bind command{link_.channel(),   source_, destination_kind_, destination_, key_,
+    engine::Bind command{channel_,          source_, destination_kind_, destination_, key_,
                          fields->arguments, {}};
     command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
     step_ = Step::without_content;
-    link_.ask(std::move(command));
+    client_.put_to_engine(std::move(command));
 }
 
 // 7.10
 void ManagementWork::list_bindings() {
     if (!read_ends_in_path()) return;
     step_ = Step::list_bindings;
-    link_.ask(
-        engine::ListBindings{link_.channel(), source_, destination_kind_, destination_, key_});
+    client_.put_to_engine(
+        engine::ListBindings{channel_, source_, destination_kind_, destination_, key_});
 }
 
 void ManagementWork::unbind() {
     if (!read_ends_in_path() || !may_bind()) return;
     step_ = Step::find_binding;
-    link_.ask(
-        engine::ListBindings{link_.channel(), source_, destination_kind_, destination_, key_});
+    client_.put_to_engine(
+        engine::ListBindings{channel_, source_, destination_kind_, destination_, key_});
 }
 
 void ManagementWork::unbind_listed(const engine::BindingsAnswer& listed) {
     const std::string* const mark = current_.parameter("args");
     for (const engine::BindingDescription& binding : listed.bindings) {
         if (arguments_mark(binding.arguments) != (mark == nullptr ? "" : *mark)) continue;
-        engine::Unbind command{link_.channel(),   source_, destination_kind_, destination_, key_,
+        engine::Unbind command{channel_,          source_, destination_kind_, destination_, key_,
                                binding.arguments, {}};
         command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
         step_ = Step::without_content;
-        return link_.ask(std::move(command));
+        return client_.put_to_engine(std::move(command));
     }
     answer({204, Datum::null()});
 }
@@ -285,11 +285,11 @@ void ManagementWork::on_done(engine::Done&& done) {
         case Step::declare_queue:
             created_status_ = std::get<engine::QueueAnswer>(done.answer).created ? 201 : 200;
             step_ = Step::describe_queue;
-            return link_.ask(engine::DescribeQueue{link_.channel(), current_.segments[1]});
+            return client_.put_to_engine(engine::DescribeQueue{channel_, current_.segments[1]});
         case Step::describe_queue:
-            return answer({created_status_,
-                           queue_map(std::get<engine::QueueDescription>(done.answer),
-                                     link_.connection().settings(), link_.connection().vhost())});
+            return answer(
+                {created_status_, queue_map(std::get<engine::QueueDescription>(done.answer),
+                                            connection_.settings(), connection_.vhost())});
         case Step::delete_queue:
         case Step::purge_queue:
             return answer(
@@ -308,7 +308,7 @@ void ManagementWork::on_refused(const engine::Refusal& refusal) {
     const bool declares = step_ == Step::declare_queue || step_ == Step::declare_exchange;
     const auto in_vhost = [&](std::string_view kind, std::string_view what) {
         return std::string(kind) + " '" + current_.segments[1] + "' in vhost '" +
-               link_.connection().vhost() + "' " + std::string(what);
+               connection_.vhost() + "' " + std::string(what);
     };
     switch (refusal.kind) {
         case engine::RefusalKind::precondition_failed:
@@ -317,7 +317,7 @@ void ManagementWork::on_refused(const engine::Refusal& refusal) {
             return refuse(403, refusal.text);
         case engine::RefusalKind::not_permitted:
             step_ = Step::none;
-            return link_.session().fail(fault_of(refusal));  // 7.12
+            return client_.forbid(refusal);
         case engine::RefusalKind::access_refused:
             if (declares && current_.segments[1].starts_with("amq.")) {
                 return refuse(403, in_vhost(step_ == Step::declare_queue ? "queue" : "exchange",

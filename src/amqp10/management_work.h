@@ -12,11 +12,25 @@
 
 namespace revenant::amqp10 {
 
-class ManagementRequests;
+class Connection;
+
+// Whose request it is.
+class ManagementClient {
+  public:
+    virtual void answer(const ManagementRequest& request, const ManagementAnswer& given) = 0;
+    // Lacks a permission (7.12).
+    virtual void forbid(const engine::Refusal& refusal) = 0;
+    // A question to the engine; on_done or on_refused brings the answer.
+    virtual void put_to_engine(engine::Command&& command) = 0;
+
+  protected:
+    ~ManagementClient() = default;
+};
 
 class ManagementWork {
   public:
-    explicit ManagementWork(ManagementRequests& link);
+    // On that channel of the client's.
+    ManagementWork(ManagementClient& client, Connection& connection, ChannelId channel);
 
     void begin(ManagementRequest request);
     // The engine still owes something to the request.
@@ -27,7 +41,6 @@ class ManagementWork {
   private:
     void answer(const ManagementAnswer& answer);
     void refuse(int status, std::string_view text);
-    // Ends the session if the user has not this permission.
     bool require(Permission permission, std::string_view kind, std::string_view name);
 
     void declare_queue();
@@ -53,7 +66,9 @@ class ManagementWork {
     bool read_ends_in_path();
     bool may_bind();
 
-    ManagementRequests& link_;
+    ManagementClient& client_;
+    Connection& connection_;
+    const ChannelId channel_;
     protocol::Rights rights_;
 
     enum class Step : std::uint8_t {
