@@ -176,8 +176,9 @@ TEST(Properties, RandomOnesSurviveEncodingAndDecoding) {
         fill(Property::user_id, properties.user_id);
         fill(Property::app_id, properties.app_id);
         fill(Property::cluster_id, properties.cluster_id);
-        if (properties.has(Property::delivery_mode)) properties.delivery_mode = random() % 256;
-        if (properties.has(Property::priority)) properties.priority = random() % 256;
+        const auto octet = [&random] { return static_cast<std::uint8_t>(random() % 256); };
+        if (properties.has(Property::delivery_mode)) properties.delivery_mode = octet();
+        if (properties.has(Property::priority)) properties.priority = octet();
         if (properties.has(Property::timestamp)) properties.timestamp = random();
         const std::string bytes = encoded(properties);
         const auto decoded = decode_properties(bytes);

@@ -76,6 +76,23 @@ struct BlockSum {
     friend bool operator==(const BlockSum&, const BlockSum&) = default;
 };
 
+// The same of many blocks.
+struct BlockSums {
+    std::uint64_t live = 0;
+    std::uint64_t body_bytes = 0;
+    std::uint64_t properties_bytes = 0;
+    void add(const BlockSum& sum) {
+        live += sum.live;
+        body_bytes += sum.body_bytes;
+        properties_bytes += sum.properties_bytes;
+    }
+    void subtract(const BlockSum& sum) {
+        live -= sum.live;
+        body_bytes -= sum.body_bytes;
+        properties_bytes -= sum.properties_bytes;
+    }
+};
+
 // A stretch of the journal in which messages of a cold block lie.
 struct JournalUse {
     Lsn first;

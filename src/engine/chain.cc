@@ -116,12 +116,24 @@ void Chain::clear() {
     blocks_.clear();
     front_ = 0;
     cold_ = 0;
+    paged_out_ = {};
     ready_ = 0;
     live_ = 0;
 }
 
 void Chain::count_resident(std::int64_t bytes) const {
+    resident_bytes_ += static_cast<std::uint64_t>(bytes);
     if (paging_ != nullptr) paging_->resident_bytes += static_cast<std::uint64_t>(bytes);
+}
+
+void Chain::count_cold(const ColdBlock& block) const {
+    cold_ += 1;
+    paged_out_.add(block.all);
+}
+
+void Chain::discount_cold(const ColdBlock& block) const {
+    cold_ -= 1;
+    paged_out_.subtract(block.all);
 }
 
 // ------------------------------------------------------------------------- entries
@@ -340,7 +352,7 @@ bool Chain::page_out(std::uint64_t number, bool keep_head) {
     count_resident(-memory_of(leaving));
     found->hot.reset();
     found->cold = std::move(cold);
-    cold_ += 1;
+    count_cold(*found->cold);
     return true;
 }
 
@@ -377,8 +389,8 @@ Block& Chain::page_in(Slot& slot, std::uint64_t number) const {
     block->scheduled = cold.scheduled;
     count_resident(memory_of(*block));
     slot.hot = std::move(block);
+    discount_cold(cold);
     slot.cold.reset();
-    cold_ -= 1;
     note_complete(number);
     expect_next(number + 1);
     return *slot.hot;
@@ -395,7 +407,7 @@ std::optional<BlockSum> Chain::drop_cold(std::uint64_t number) {
     if (found == nullptr || !found->cold) return std::nullopt;
     const BlockSum sum = found->cold->all;
     if (found->cold->passing_page) paging_->store->drop_passing(found->cold->passing_page);
-    cold_ -= 1;
+    discount_cold(*found->cold);
     ready_ -= sum.live;
     live_ -= sum.live;
     free_slot(number);
@@ -464,7 +476,7 @@ void Chain::restore(std::uint64_t number, ColdBlock block) {
     live_ += block.all.live;
     next_ = std::max(next_, (number + 1) * block_entries);
     at.cold = std::make_unique<ColdBlock>(std::move(block));
-    cold_ += 1;
+    count_cold(*at.cold);
 }
 
 }  // namespace revenant::engine

@@ -89,6 +89,10 @@ class Chain {
     // The same for every block that can; the one that is being filled is completed by it.
     void page_out_all();
     std::size_t cold_blocks() const { return cold_; }
+    // What is in them.
+    const BlockSums& paged_out() const { return paged_out_; }
+    // About what the others take.
+    std::uint64_t resident_bytes() const { return resident_bytes_; }
     // Forgets a cold block as if each of its entries had been taken; what was in it. Nothing if the
     // block is in memory.
     std::optional<BlockSum> drop_cold(std::uint64_t block);
@@ -138,6 +142,8 @@ class Chain {
     void drop_empty_front();
     void note_complete(std::uint64_t number) const;
     void count_resident(std::int64_t bytes) const;
+    void count_cold(const ColdBlock& block) const;
+    void discount_cold(const ColdBlock& block) const;
 
     Paging* paging_ = nullptr;
     QueueId queue_;
@@ -145,6 +151,8 @@ class Chain {
     // Which blocks are in memory is no part of the chain's value: looking brings them back.
     mutable std::vector<Slot> blocks_;  // from front_ on; earlier slots are spent
     mutable std::size_t cold_ = 0;
+    mutable BlockSums paged_out_;
+    mutable std::uint64_t resident_bytes_ = 0;
     std::size_t front_ = 0;
     std::uint64_t first_block_ = 0;        // number of the block at front_
     std::uint64_t first_ready_block_ = 0;  // no block before it has a ready entry

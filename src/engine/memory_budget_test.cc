@@ -45,8 +45,14 @@ TEST(MemoryBudget, TheMiddleOfADeepQueueLeavesMemoryAndComesBackInOrder) {
     EXPECT_LE(d.paging().resident_bytes, 80 * 1024U);
     EXPECT_GT(d.chain("q").cold_blocks(), 10U);
     EXPECT_EQ(d.s.queue("q").ready_count(), 5000U);
+    EXPECT_GT(d.s.queue("q").paged_out().count, 4000U);
+    EXPECT_LT(d.s.queue("q").paged_out().bytes, d.s.queue("q").ready_bytes());
+    EXPECT_LE(d.s.queue("q").memory_bytes(), 100 * 1024U);
+    EXPECT_EQ(d.s.queue("q").lasting().count, 5000U);
     d.expect_all("q", 5000);
     EXPECT_EQ(d.chain("q").cold_blocks(), 0U);
+    EXPECT_EQ(d.s.queue("q").paged_out(), Amount{});
+    EXPECT_EQ(d.s.queue("q").lasting(), Amount{});
     EXPECT_THAT(Probe::reached(), Contains("chain.paged_in"));
 }
 

@@ -9,7 +9,7 @@
 namespace revenant::engine {
 namespace {
 
-QueueView view(const Queue& queue) {
+QueueView view(Queue& queue) {
     const auto& consumers = queue.consumers.all;
     QueueView shown;
     shown.id = queue.id();
@@ -33,6 +33,10 @@ QueueView view(const Queue& queue) {
     shown.unacked = queue.unacked_count();
     shown.ready_bytes = queue.ready_bytes();
     shown.unacked_bytes = queue.unacked_bytes();
+    shown.lasting = queue.lasting();
+    shown.paged_out = queue.paged_out();
+    shown.memory_bytes = queue.memory_bytes();
+    shown.head_timestamp = queue.head_timestamp();
     shown.consumers = consumers.size();
     if (!consumers.empty() && consumers.front()->exclusive) {
         shown.exclusive_consumer_tag = consumers.front()->tag;
@@ -108,7 +112,10 @@ Totals& Totals::operator+=(const Totals& other) {
     add_fields(*this, other, &T::queues, &T::exchanges, &T::connections, &T::channels, &T::prefetch,
                &T::global_prefetch, &T::uncommitted_messages, &T::uncommitted_settlements,
                &T::ready, &T::unacked, &T::ready_bytes, &T::unacked_bytes, &T::delayed,
-               &T::delayed_bytes, &T::dead_letters_waiting, &T::dead_letter_bytes_waiting);
+               &T::delayed_bytes, &T::dead_letters_waiting, &T::dead_letter_bytes_waiting,
+               &T::memory_bytes);
+    lasting.add(other.lasting);
+    paged_out.add(other.paged_out);
     accounts.entered += other.accounts.entered;
     for (std::size_t i = 0; i < ending_count; ++i) accounts.ended[i] += other.accounts.ended[i];
     for (std::size_t i = 0; i < client_protocol_count; ++i) {
@@ -127,12 +134,12 @@ std::uint64_t Totals::consumers() const {
 
 std::vector<QueueView> list_queues(Engine& engine) {
     std::vector<QueueView> views;
-    for (const Queue* queue : engine.state().queues_by_name()) views.push_back(view(*queue));
+    for (Queue* queue : engine.state().queues_by_name()) views.push_back(view(*queue));
     return views;
 }
 
 std::optional<QueueView> find_queue(Engine& engine, std::string_view name) {
-    const Queue* const queue = engine.state().find_queue(name);
+    Queue* const queue = engine.state().find_queue(name);
     return queue == nullptr ? std::nullopt : std::optional(view(*queue));
 }
 
@@ -257,6 +264,9 @@ Totals sum_up(Engine& engine) {
         totals.delayed_bytes += queue.delayed().bytes;
         totals.dead_letters_waiting += queue.outbox().count;
         totals.dead_letter_bytes_waiting += queue.outbox().bytes;
+        totals.lasting.add(queue.lasting());
+        totals.paged_out.add(queue.paged_out());
+        totals.memory_bytes += queue.memory_bytes();
     });
     engine.attached().for_each_channel([&](const Channel& channel) {
         ClientCounts& clients = totals.clients_of(channel.protocol);

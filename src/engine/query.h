@@ -38,6 +38,10 @@ struct QueueView {
     std::uint64_t unacked = 0;
     std::uint64_t ready_bytes = 0;
     std::uint64_t unacked_bytes = 0;
+    Amount lasting;    // of all, those that a restart would bring back
+    Amount paged_out;  // of all
+    std::uint64_t memory_bytes = 0;
+    std::optional<std::int64_t> head_timestamp;
     std::uint64_t consumers = 0;
     std::string exclusive_consumer_tag;      // empty: no consumer is exclusive
     std::string single_active_consumer_tag;  // empty: none, or the queue serves all in turn
@@ -142,6 +146,9 @@ struct Totals {
     std::uint64_t delayed_bytes = 0;
     std::uint64_t dead_letters_waiting = 0;  // in outboxes
     std::uint64_t dead_letter_bytes_waiting = 0;
+    Amount lasting;
+    Amount paged_out;
+    std::uint64_t memory_bytes = 0;
     Accounts accounts;
     Traffic traffic;
 

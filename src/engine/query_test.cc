@@ -132,6 +132,62 @@ TEST(Query, TotalsBalance) {
     EXPECT_EQ(twice.ready_bytes, 8U);
 }
 
+// management 4.19
+TEST(Query, TellsWhatARestartWouldBringBack) {
+    Scenario scenario;
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("lasting");
+    ch.declare_queue("passing", QueueOptions{.durable = false});
+    ch.declare_queue("quorum", {{"x-queue-type", "quorum"}});
+    for (const char* queue : {"lasting", "passing", "quorum"}) {
+        ch.publish(queue, "12345");
+        ch.publish(queue, "123", {.persistent = false});
+        ch.publish(queue, "1");
+    }
+    const auto lasting = [&](const char* queue) {
+        return find_queue(scenario.engine(), queue)->lasting;
+    };
+    EXPECT_EQ(lasting("lasting").count, 2U);
+    EXPECT_EQ(lasting("passing"), Amount{});
+    EXPECT_EQ(lasting("quorum").count, 3U);
+    EXPECT_EQ(lasting("quorum").bytes, find_queue(scenario.engine(), "quorum")->ready_bytes);
+    EXPECT_EQ(sum_up(scenario.engine()).lasting.count, 5U);
+    const std::uint64_t tag = ch.get("lasting")->tag;
+    EXPECT_EQ(lasting("lasting").count, 2U);
+    ch.purge("lasting");
+    EXPECT_EQ(lasting("lasting").count, 1U) << "what a client has is not purged";
+    ch.ack(tag);
+    EXPECT_EQ(lasting("lasting"), Amount{});
+}
+
+TEST(Query, TellsTheTimestampAtTheHead) {
+    Scenario scenario;
+    scenario.keep_in_memory();
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("q");
+    const auto head = [&] { return find_queue(scenario.engine(), "q")->head_timestamp; };
+    EXPECT_EQ(head(), std::nullopt);
+    ch.publish("q", "a", {.properties = arguments({{"timestamp", 1700000000}})});
+    ch.publish("q", "b");
+    EXPECT_EQ(head(), 1700000000);
+    ch.get("q", /*no_ack=*/true);
+    EXPECT_EQ(head(), std::nullopt);
+}
+
+TEST(Query, AQueueWithMessagesTakesMemory) {
+    Scenario scenario;
+    scenario.keep_in_memory();
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("q");
+    const auto memory = [&] { return find_queue(scenario.engine(), "q")->memory_bytes; };
+    const std::uint64_t empty = memory();
+    EXPECT_GT(empty, 0U);
+    ch.publish("q", std::string(100'000, 'x'));
+    EXPECT_GE(memory(), empty + 100'000);
+    ch.purge("q");
+    EXPECT_EQ(memory(), empty);
+}
+
 TEST(Query, WhatPassesIsCountedWhereItPasses) {  // management 2.7
     Scenario scenario;
     ScenarioChannel& ch = scenario.open_channel();

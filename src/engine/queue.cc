@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <utility>
 
 namespace revenant::engine {
@@ -97,7 +98,9 @@ Position Queue::push(std::size_t level, Entry entry, Timestamp deadline) {
 
 void Queue::push_at(Position position, Entry entry, Timestamp deadline) {
     const std::size_t level = position.level();
-    amount_at(level, EntryState::ready).add(bytes_of(*entry.message));
+    const std::uint64_t bytes = bytes_of(*entry.message);
+    amount_at(level, EntryState::ready).add(bytes);
+    if (keeps(*entry.message)) lasting_.add(bytes);
     levels_[level].push_at(position.sequence(), std::move(entry), deadline);
     note_ready(level);
 }
@@ -140,7 +143,9 @@ Entry Queue::take(Position position) {
     const std::size_t level = position.level();
     const EntryState state = at(position).state;
     Entry entry = levels_[level].take(position.sequence());
-    amount_at(level, state).subtract(bytes_of(*entry.message));
+    const std::uint64_t bytes = bytes_of(*entry.message);
+    amount_at(level, state).subtract(bytes);
+    if (keeps(*entry.message)) lasting_.subtract(bytes);
     note_ready(level);
     if (level >= served_levels_) {
         if (level == delayed_level) deadlines_of_delayed_.erase(position.sequence());
@@ -177,6 +182,7 @@ void Queue::clear() {
     unacked_ = {};
     delayed_ = {};
     outbox_ = {};
+    lasting_ = {};
 }
 
 std::uint64_t Queue::purge(const std::vector<Position>& but) {
@@ -203,7 +209,47 @@ std::uint64_t Queue::purge(const std::vector<Position>& but) {
         purged += positions.size();
         note_ready(level);
     }
+    count_lasting();
     return purged;
+}
+
+void Queue::count_lasting() {
+    lasting_ = {};
+    for (const Chain& level : levels_) {
+        level.for_each([&](std::uint64_t, const Entry& entry) {
+            if (keeps(*entry.message)) lasting_.add(bytes_of(*entry.message));
+        });
+    }
+}
+
+Amount Queue::paged_out() const {
+    Amount all;
+    for (const Chain& level : levels_) {
+        const BlockSums& sums = level.paged_out();
+        all.add({sums.live, sums.body_bytes + (count_properties_ ? sums.properties_bytes : 0)});
+    }
+    return all;
+}
+
+std::uint64_t Queue::memory_bytes() const {
+    std::uint64_t bytes = sizeof(Queue) + levels_.size() * sizeof(Chain);
+    for (const Chain& level : levels_) bytes += level.resident_bytes();
+    return bytes;
+}
+
+std::optional<std::int64_t> Queue::head_timestamp() {
+    const auto position = head();
+    if (!position) return std::nullopt;
+    const Chain& chain = levels_[position->level()];
+    if (chain.view(Chain::block_of(position->sequence())).hot == nullptr) return std::nullopt;
+    const Message& message = *chain.at(position->sequence()).message;
+    if (!message.is_whole()) return std::nullopt;
+    const std::string text = message.format().property(message, "timestamp");
+    std::int64_t seconds = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, seconds);
+    if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    return seconds;
 }
 
 const MessageRef& Queue::whole_message(Position position) {
@@ -215,14 +261,18 @@ const MessageRef& Queue::whole_message(Position position) {
 void Queue::restore(Position first, std::unique_ptr<Block> block) {
     Amount& amount = amount_at(first.level(), EntryState::ready);
     for (const Entry& entry : block->entries) {
-        if (entry.state != EntryState::gone) amount.add(bytes_of(*entry.message));
+        if (entry.state == EntryState::gone) continue;
+        amount.add(bytes_of(*entry.message));
+        if (keeps(*entry.message)) lasting_.add(bytes_of(*entry.message));
     }
     levels_[first.level()].restore(Chain::block_of(first.sequence()), std::move(block));
     note_ready(first.level());
 }
 
 void Queue::restore(std::size_t level, std::uint64_t number, ColdBlock block) {
-    amount_at(level, EntryState::ready).add({block.all.live, bytes_of(block.all)});
+    const Amount amount{block.all.live, bytes_of(block.all)};
+    amount_at(level, EntryState::ready).add(amount);
+    if (survives()) lasting_.add(amount);  // nothing else is found after a restart
     levels_[level].restore(number, std::move(block));
     note_ready(level);
 }

@@ -108,7 +108,7 @@ class Queue {
     QueueConsumers consumers;                        // passing state
     std::map<std::uint64_t, WaitingLetter> letters;  // of the outbox, by sequence number
     std::unique_ptr<OutboxWaits> waits;              // set while there are letters
-    std::unique_ptr<DeathOutcomes> deaths;  // for metrics, from the first death on
+    std::unique_ptr<DeathOutcomes> deaths;           // for metrics, from the first death on
     Passage passage;
     std::set<std::string> cycles_told;  // one warning per distinct cycle (DL-120)
     // Deliveries that wait on some channel for their settlement. A deleted queue lives on, without
@@ -136,6 +136,15 @@ class Queue {
     std::uint64_t message_count() const {
         return ready_.count + unacked_.count + delayed_.count + outbox_.count;
     }
+    // Of all messages, those that a restart would bring back.
+    Amount lasting() const { return lasting_; }
+    // Of all messages, those that are not in memory.
+    Amount paged_out() const;
+    // About what it takes in memory with its messages; each is counted in every queue it is in.
+    std::uint64_t memory_bytes() const;
+    // The timestamp of its publisher on the message that is next, in seconds. Nothing if it has
+    // none, or is not at hand.
+    std::optional<std::int64_t> head_timestamp();
     std::uint64_t bytes_of(const Message& message) const;
     std::uint64_t bytes_of(const BlockSum& sum) const;
     bool counts_properties() const { return count_properties_; }
@@ -193,6 +202,7 @@ class Queue {
   private:
     Amount& amount_at(std::size_t level, EntryState state);
     void note_ready(std::size_t level);
+    void count_lasting();
     void forget_letter(std::uint64_t sequence);
 
     std::vector<Chain> levels_;
@@ -204,6 +214,7 @@ class Queue {
     Amount unacked_;
     Amount delayed_;
     Amount outbox_;
+    Amount lasting_;
 };
 
 }  // namespace revenant::engine

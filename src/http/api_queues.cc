@@ -9,6 +9,7 @@
 #include "http/responses.h"
 #include "http/views.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace revenant::http {
@@ -74,20 +75,24 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"messages", messages},
         {"messages_ready", queue.ready},
         {"messages_unacknowledged", queue.unacked},
-        {"messages_ram", messages},
-        {"messages_ready_ram", queue.ready},
+        {"messages_persistent", queue.lasting.count},
+        {"messages_ram", messages - queue.paged_out.count},
+        {"messages_ready_ram", queue.ready - std::min(queue.ready, queue.paged_out.count)},
         {"messages_unacknowledged_ram", queue.unacked},
-        {"messages_paged_out", 0},
+        {"messages_paged_out", queue.paged_out.count},
         {"message_bytes", bytes},
         {"message_bytes_ready", queue.ready_bytes},
         {"message_bytes_unacknowledged", queue.unacked_bytes},
-        {"message_bytes_ram", bytes},
-        {"message_bytes_paged_out", 0},
+        {"message_bytes_persistent", queue.lasting.bytes},
+        {"message_bytes_ram", bytes - queue.paged_out.bytes},
+        {"message_bytes_paged_out", queue.paged_out.bytes},
+        {"memory", queue.memory_bytes},
         {"deaths", view_deaths(queue.deaths)},
         {"consumers", queue.consumers},
         {"consumer_capacity", capacity(queue)},
         {"consumer_utilisation", capacity(queue)},
-        {"head_message_timestamp", nullptr},
+        {"head_message_timestamp",
+         queue.head_timestamp ? json::value(*queue.head_timestamp) : nullptr},
         {"recoverable_slaves", nullptr},
         {"exclusive_consumer_tag", name_or_null(queue.exclusive_consumer_tag)},
         {"single_active_consumer_tag", name_or_null(queue.single_active_consumer_tag)},

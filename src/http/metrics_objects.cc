@@ -53,6 +53,22 @@ constexpr Field<QueueView> queue_fields[] = {
      [](const QueueView& q) { return q.ready_bytes; }},
     {"queue_messages_unacked_bytes", Kind::gauge, "Size in bytes of all unacknowledged messages",
      [](const QueueView& q) { return q.unacked_bytes; }},
+    {"queue_messages_persistent", Kind::gauge, "Messages that a restart would bring back",
+     [](const QueueView& q) { return q.lasting.count; }},
+    {"queue_messages_persistent_bytes", Kind::gauge,
+     "Size in bytes of messages that a restart would bring back",
+     [](const QueueView& q) { return q.lasting.bytes; }},
+    {"queue_messages_ram", Kind::gauge, "Messages in memory",
+     [](const QueueView& q) { return messages_of(q) - q.paged_out.count; }},
+    {"queue_messages_ram_bytes", Kind::gauge, "Size in bytes of messages in memory",
+     [](const QueueView& q) { return bytes_of(q) - q.paged_out.bytes; }},
+    {"queue_messages_paged_out", Kind::gauge, "Messages that are on the disk only",
+     [](const QueueView& q) { return q.paged_out.count; }},
+    {"queue_messages_paged_out_bytes", Kind::gauge,
+     "Size in bytes of messages that are on the disk only",
+     [](const QueueView& q) { return q.paged_out.bytes; }},
+    {"queue_process_memory_bytes", Kind::gauge, "Memory that a queue and its messages take",
+     [](const QueueView& q) { return q.memory_bytes; }},
 };
 
 constexpr Field<QueueView> queue_delivery_fields[] = {
@@ -286,6 +302,9 @@ MetricRows rows_of_sums(Context& context, const engine::Totals& totals) {
     queue.unacked_bytes = totals.unacked_bytes;
     queue.delayed_bytes = totals.delayed_bytes;
     queue.dead_letter_bytes_waiting = totals.dead_letter_bytes_waiting;
+    queue.lasting = totals.lasting;
+    queue.paged_out = totals.paged_out;
+    queue.memory_bytes = totals.memory_bytes;
     queue.consumers = totals.consumers();
     const engine::Passage passage = totals.traffic.of_all_clients().passage();
     queue.passage = passage;

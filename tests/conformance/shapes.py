@@ -16,7 +16,7 @@ WITHOUT = {
              "gc_num", "gc_num_details", "metrics_gc_queue_length", "mnesia_disk_tx_count",
              "mnesia_disk_tx_count_details", "mnesia_ram_tx_count", "mnesia_ram_tx_count_details", "ra_open_file_metrics",
              "io_", "msg_store_", "queue_index_"},
-    "queue": {"garbage_collection", "memory", "message_bytes_persistent", "messages_persistent", "reductions",
+    "queue": {"garbage_collection", "reductions",
               "reductions_details", "backing_queue_status."},
     "quorum queue": {"open_files", "single_active_consumer_ctag"},
     "exchange": {"user_who_performed_action"},

@@ -383,7 +383,8 @@ def the_documented_families_are_those_there_are(world):
         page = "/metrics/detailed?" + "&".join("family=" + family for family in asked)
         prefix = "rabbitmq_cluster_" if asked[0] in ("vhost_status", "exchange_names") else \
             "revenant_detailed_" if asked[0].startswith("revenant") else "rabbitmq_detailed_"
-        equal(types(scrape(world, page)).keys() - everywhere, {prefix + name for name in names}, asked)
+        equal(types(scrape(world, page)).keys() - everywhere, {prefix + name for name in names},
+              " ".join(asked))
     equal(types(scrape(world, "/metrics/detailed?family=ra_metrics")).keys() - everywhere, set())
 
 

@@ -9,7 +9,7 @@ DETAILS = {"rate": "number"}
 # Without what docs/compatibility.md says is not told here.
 QUEUE = """name vhost type node state: string; durable auto_delete exclusive: bool; arguments effective_policy_definition: object;
     messages messages_ready messages_unacknowledged message_bytes message_bytes_ready message_bytes_unacknowledged
-    message_bytes_ram messages_ram consumers: int;
+    message_bytes_ram messages_ram message_bytes_persistent messages_persistent memory consumers: int;
     consumer_capacity consumer_utilisation: number; consumer_details incoming deliveries: array; message_stats: object"""
 EXCHANGE = """name vhost type user_who_performed_action: string; durable auto_delete internal: bool; arguments message_stats: object"""
 BINDING = "source vhost destination destination_type routing_key properties_key: string; arguments: object"

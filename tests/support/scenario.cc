@@ -599,10 +599,12 @@ struct Recount {
     std::uint64_t unacked_bytes = 0;
     Amount delayed{};
     Amount outbox{};
+    Amount lasting{};
     friend bool operator==(const Recount&, const Recount&) = default;
 
     void add(const Queue& queue, std::size_t level, const Entry& entry) {
         const std::uint64_t bytes = queue.bytes_of(*entry.message);
+        if (queue.keeps(*entry.message)) lasting.add(bytes);
         if (level >= queue.served_levels()) {
             EXPECT_EQ(entry.state, EntryState::ready) << queue.name();
             (level == delayed_level ? delayed : outbox).add(bytes);
@@ -615,8 +617,8 @@ struct Recount {
 };
 
 Recount counters_of(const Queue& queue) {
-    return {queue.ready_count(),   queue.unacked_count(), queue.ready_bytes(),
-            queue.unacked_bytes(), queue.delayed(),       queue.outbox()};
+    return {queue.ready_count(), queue.unacked_count(), queue.ready_bytes(), queue.unacked_bytes(),
+            queue.delayed(),     queue.outbox(),        queue.lasting()};
 }
 
 Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
@@ -637,6 +639,7 @@ Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
         });
         EXPECT_EQ(chain.ready_count(), ready) << queue.name();
         EXPECT_EQ(chain.live_count(), live) << queue.name();
+        EXPECT_EQ(chain.paged_out().live, 0U) << "all of " << queue.name() << " was looked at";
     }
     return counted;
 }
