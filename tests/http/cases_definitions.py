@@ -4,15 +4,8 @@ import os
 import tempfile
 
 from brokers import BrokerError, Revenant
+from exported_definitions import LISTS, lists_of
 from world import Asked, case, contains, equal
-
-LISTS = ("users", "vhosts", "permissions", "topic_permissions", "parameters", "global_parameters", "policies",
-         "queues", "exchanges", "bindings")
-
-
-def lists_of(document):
-    """Without what names the exporting node, and in an order of its own."""
-    return {name: sorted(document[name], key=lambda one: json.dumps(one, sort_keys=True)) for name in LISTS}
 
 
 def fill(world):

@@ -2,7 +2,8 @@
 import json
 import os
 
-from cases_definitions import LISTS, fill, lists_of
+from cases_definitions import fill
+from exported_definitions import LISTS, lists_of
 from world import ROOT, case, equal
 
 def documented(names):

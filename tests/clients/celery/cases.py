@@ -6,21 +6,22 @@ broker's address comes to the worker through the environment.
 """
 
 import os
-import signal
 import subprocess
 import sys
 import time
-import traceback
 
 import celery
 import celery.exceptions
 from kombu import Exchange, Queue
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from promises import CASES, case  # noqa: E402
+from told import told  # noqa: E402
+
 NAME = "clients.celery"
 PATIENCE_SECONDS = 20
 WORKER_START_SECONDS = 30
 CASE_SECONDS_MAX = WORKER_START_SECONDS + 5
-CASES = []
 
 if __name__ == "__main__":
     os.environ["CELERY_BROKER"] = f"amqp://guest:guest@{sys.argv[1]}:{sys.argv[2]}//"
@@ -79,11 +80,6 @@ def report_progress(self):
     for step in range(3):
         self.update_state(state="PROGRESS", meta={"step": step})
     return "finished"
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 @case
@@ -202,26 +198,11 @@ def clean_up():
             channel.exchange_delete(exchange)
 
 
-def give_up(*_):
-    raise TimeoutError(f"no end after {CASE_SECONDS_MAX} s")
-
-
 def run(function):
-    signal.alarm(CASE_SECONDS_MAX)
-    try:
-        function()
-        print(f"ok {function.__name__}", flush=True)
-        return True
-    except Exception as error:
-        traceback.print_exc()
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"not ok {function.__name__}: {error!r} in line {where.lineno}: {where.line}",
-              flush=True)
-        return False
+    return told(function.__name__, function, CASE_SECONDS_MAX)
 
 
 def main():
-    signal.signal(signal.SIGALRM, give_up)
     print(f"1..{len(CASES) + 1}")
     clean_up()
     with app.connection_for_write() as connection:

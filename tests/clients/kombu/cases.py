@@ -2,27 +2,23 @@
 """AMQP 0-9-1 cases, written as users of kombu write them. Usage: cases.py HOST PORT"""
 
 import datetime
-import signal
+import os
 import socket
 import sys
 import time
-import traceback
 
 import amqp.exceptions
 from kombu import Connection, Consumer, Exchange, Producer, Queue
 from kombu.exceptions import OperationalError
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from promises import CASES, case  # noqa: E402
+from told import tell_all, told  # noqa: E402
+
 URL = f"amqp://guest:guest@{sys.argv[1]}:{sys.argv[2]}//"
 PATIENCE_SECONDS = 10
-CASE_SECONDS_MAX = 20
 BODY_BYTES_MAX = 16 * 1024 * 1024
-CASES = []
 created = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 def connect(**options):
@@ -553,26 +549,14 @@ def clean_up():
 
 
 def run(function):
-    signal.alarm(CASE_SECONDS_MAX)
-    try:
-        with connect() as connection:
-            function(connection)
-        print(f"ok {function.__name__}", flush=True)
-        return True
-    except Exception as error:
-        traceback.print_exc()
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"not ok {function.__name__}: {error!r} in line {where.lineno}: {where.line}",
-              flush=True)
-        return False
-    finally:
-        clean_up()
+    def work():
+        try:
+            with connect() as connection:
+                function(connection)
+        finally:
+            clean_up()
+
+    return told(function.__name__, work)
 
 
-def give_up(*_):
-    raise TimeoutError(f"no end after {CASE_SECONDS_MAX} s")
-
-
-signal.signal(signal.SIGALRM, give_up)
-print(f"1..{len(CASES)}")
-sys.exit(0 if all([run(function) for function in CASES]) else 1)
+sys.exit(tell_all(CASES, run))

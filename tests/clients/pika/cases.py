@@ -4,27 +4,23 @@
 import datetime
 import decimal
 import logging
-import signal
+import os
 import sys
 import time
-import traceback
 
 import pika
 from pika.exceptions import (ChannelClosedByBroker, NackError, ProbableAuthenticationError,
                              ProbableAccessDeniedError, UnroutableError)
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from promises import CASES, case  # noqa: E402
+from told import tell_all, told  # noqa: E402
+
 HOST, PORT = sys.argv[1], int(sys.argv[2])
 PATIENCE_SECONDS = 10
-CASE_SECONDS_MAX = 20
 BODY_BYTES_MAX = 16 * 1024 * 1024
-CASES = []
 created_queues, created_exchanges = [], []
 logging.getLogger("pika").setLevel(logging.CRITICAL)
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 def parameters(**options):
@@ -752,27 +748,15 @@ def close_quietly(connection):
 
 
 def run(function):
-    signal.alarm(CASE_SECONDS_MAX)
-    connection = pika.BlockingConnection(parameters())
-    try:
-        function(connection.channel())
-        print(f"ok {function.__name__}", flush=True)
-        return True
-    except Exception as error:
-        traceback.print_exc()
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"not ok {function.__name__}: {error!r} in line {where.lineno}: {where.line}",
-              flush=True)
-        return False
-    finally:
-        close_quietly(connection)
-        clean_up()
+    def work():
+        connection = pika.BlockingConnection(parameters())
+        try:
+            function(connection.channel())
+        finally:
+            close_quietly(connection)
+            clean_up()
+
+    return told(function.__name__, work)
 
 
-def give_up(*_):
-    raise TimeoutError(f"no end after {CASE_SECONDS_MAX} s")
-
-
-signal.signal(signal.SIGALRM, give_up)
-print(f"1..{len(CASES)}")
-sys.exit(0 if all([run(function) for function in CASES]) else 1)
+sys.exit(tell_all(CASES, run))

@@ -4,11 +4,9 @@ import base64
 import json
 import logging
 import os
-import signal
 import socket
 import sys
 import time
-import traceback
 import urllib.parse
 import urllib.request
 import uuid
@@ -18,11 +16,13 @@ from proton import Delivery, Endpoint, Handler, Link, Message
 from proton.reactor import LinkOption
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender, LinkDetached
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from told import tell_all, told  # noqa: E402
+
 # Every connection of Proton reads all certificates of the system, which none of ours needs.
 os.environ["SSL_CERT_FILE"] = os.devnull
 HOST, PORT, HTTP_PORT = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 PATIENCE_SECONDS = 10
-CASE_SECONDS_MAX = 20
 MESSAGE_BYTES_MAX = 16 * 1024 * 1024
 CASES = []
 created_queues, created_exchanges, created_paths = [], [], []
@@ -336,33 +336,23 @@ def close_quietly(connection):
         pass
 
 
-def run(name, function):
-    signal.alarm(CASE_SECONDS_MAX)
-    pika_connection = connect_pika()
-    try:
-        function(connect(), pika_connection.channel())
-        print(f"ok {name}", flush=True)
-        return True
-    except Exception as error:
-        traceback.print_exc()
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        reason = f"{error!r} in {where.name}, line {where.lineno}: {where.line}"
-        print(f"not ok {name}: " + reason.replace("\n", " "), flush=True)
-        return False
-    finally:
-        for connection in open_connections[1:]:
-            close_quietly(connection)
-        clean_up(pika_connection)
-        while open_connections:
-            close_quietly(open_connections.pop())
+def run(case):
+    name, function = case
+
+    def work():
+        pika_connection = connect_pika()
+        try:
+            function(connect(), pika_connection.channel())
+        finally:
+            for connection in open_connections[1:]:
+                close_quietly(connection)
+            clean_up(pika_connection)
+            while open_connections:
+                close_quietly(open_connections.pop())
+
+    return told(name, work)
 
 
 def run_all():
-    def give_up(*_):
-        raise TimeoutError(f"no end after {CASE_SECONDS_MAX} s")
-
-    signal.signal(signal.SIGALRM, give_up)
     wanted = sys.argv[4:]
-    chosen = [(name, function) for name, function in CASES if not wanted or name in wanted]
-    print(f"1..{len(chosen)}", flush=True)
-    return 0 if all([run(name, function) for name, function in chosen]) else 1
+    return tell_all([(name, function) for name, function in CASES if not wanted or name in wanted], run)

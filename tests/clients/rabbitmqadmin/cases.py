@@ -4,24 +4,20 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
-import traceback
 
 import pika
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from exported_definitions import comes_back  # noqa: E402
+from promises import CASES, case, contains, equal  # noqa: E402
+from told import CASE_SECONDS_MAX, tell_all, told  # noqa: E402
+
 HOST, PORT, HTTP_PORT = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-CASE_SECONDS_MAX = 20
-CASES = []
 PREFIX = "clients.rabbitmqadmin."
 QUEUE, EXCHANGE, VHOST, USER, POLICY = (PREFIX + name for name in ("queue", "exchange", "vhost", "user", "policy"))
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 def call(*arguments):
@@ -40,14 +36,6 @@ def listed(*arguments):
 
 def ours(rows, field="name"):
     return [row for row in rows if str(row[field]).startswith(PREFIX)]
-
-
-def contains(found, part):
-    assert part in found, f"{part!r} is not in {found!r}"
-
-
-def equal(found, wanted):
-    assert found == wanted, f"found {found!r}, wanted {wanted!r}"
 
 
 @case
@@ -125,10 +113,18 @@ def exports_and_imports():
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "definitions.json")
         for where in ((), ("-V", "/")):
-            contains(admin(*where, "export", path), "Exported definitions")
-            admin("delete", "queue", f"name={QUEUE}")
-            contains(admin(*where, "import", path), "Uploaded definitions")
-            equal([row["durable"] for row in ours(listed("queues", "name", "durable"))], [True])
+            def export():
+                contains(admin(*where, "export", path), "Exported definitions")
+                with open(path) as file:
+                    return json.load(file)
+
+            def bring_back(document):
+                with open(path, "w") as file:
+                    json.dump(document, file)
+                contains(admin(*where, "import", path), "Uploaded definitions")
+
+            there = comes_back(PREFIX, export, lambda: admin("delete", "queue", f"name={QUEUE}"), bring_back)
+            equal([queue["durable"] for queue in there["queues"]], [True])
     admin("delete", "queue", f"name={QUEUE}")
 
 
@@ -157,27 +153,13 @@ def clean_up():
 
 
 def run(function):
-    try:
+    def work():
         clean_up()
-        signal.alarm(CASE_SECONDS_MAX)
         function()
-        print(f"ok {function.__name__}", flush=True)
-        return True
-    except Exception as error:
-        traceback.print_exc()
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"not ok {function.__name__}: {error!r} in line {where.lineno}: {where.line}", flush=True)
-        return False
-    finally:
-        signal.alarm(0)
+
+    return told(function.__name__, work)
 
 
-def give_up(*_):
-    raise TimeoutError(f"no end after {CASE_SECONDS_MAX} s")
-
-
-signal.signal(signal.SIGALRM, give_up)
-print(f"1..{len(CASES)}")
-passed = [run(function) for function in CASES]
+status = tell_all(CASES, run)
 clean_up()
-sys.exit(0 if all(passed) else 1)
+sys.exit(status)

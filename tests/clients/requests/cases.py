@@ -1,34 +1,27 @@
 #!/usr/bin/python3
 """The HTTP API through Python's requests, as scripts of operators use it. Usage: cases.py HOST PORT HTTP_PORT"""
 
-import signal
+import os
 import sys
-import traceback
 
 import requests
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from exported_definitions import comes_back  # noqa: E402
+from promises import CASES, case, equal  # noqa: E402
+from told import CASE_SECONDS_MAX, tell_all, told  # noqa: E402
+
 BASE = f"http://{sys.argv[1]}:{sys.argv[3]}/api"
-CASE_SECONDS_MAX = 20
-CASES = []
 PREFIX = "clients.requests."
 QUEUE, EXCHANGE = PREFIX + "queue", PREFIX + "exchange"
 session = requests.Session()
 session.auth = ("guest", "guest")
 
 
-def case(function):
-    CASES.append(function)
-    return function
-
-
 def send(method, path, *statuses, **options):
     answer = session.request(method, BASE + path, timeout=CASE_SECONDS_MAX, **options)
     assert not statuses or answer.status_code in statuses, f"{method} {path}: {answer.status_code} {answer.text}"
     return answer
-
-
-def equal(found, wanted):
-    assert found == wanted, f"found {found!r}, wanted {wanted!r}"
 
 
 def publish(exchange, key, payload, **properties):
@@ -76,10 +69,10 @@ def publishes_and_gets():
 @case
 def exports_and_imports():
     send("PUT", f"/queues/%2F/{QUEUE}", 201, json={"durable": True, "arguments": {"x-max-length": 5}})
-    document = send("GET", "/definitions", 200).json()
-    send("DELETE", f"/queues/%2F/{QUEUE}", 204)
-    send("POST", "/definitions", 204, json=document)
-    equal(send("GET", f"/queues/%2F/{QUEUE}", 200).json()["arguments"]["x-max-length"], 5)
+    there = comes_back(PREFIX, export=lambda: send("GET", "/definitions", 200).json(),
+                       take_away=lambda: send("DELETE", f"/queues/%2F/{QUEUE}", 204),
+                       bring_back=lambda document: send("POST", "/definitions", 204, json=document))
+    equal([queue["arguments"]["x-max-length"] for queue in there["queues"]], [5])
 
 
 @case
@@ -95,27 +88,13 @@ def clean_up():
 
 
 def run(function):
-    try:
+    def work():
         clean_up()
-        signal.alarm(CASE_SECONDS_MAX)
         function()
-        print(f"ok {function.__name__}", flush=True)
-        return True
-    except Exception as error:
-        traceback.print_exc()
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"not ok {function.__name__}: {error!r} in line {where.lineno}: {where.line}", flush=True)
-        return False
-    finally:
-        signal.alarm(0)
+
+    return told(function.__name__, work)
 
 
-def give_up(*_):
-    raise TimeoutError(f"no end after {CASE_SECONDS_MAX} s")
-
-
-signal.signal(signal.SIGALRM, give_up)
-print(f"1..{len(CASES)}")
-passed = [run(function) for function in CASES]
+status = tell_all(CASES, run)
 clean_up()
-sys.exit(0 if all(passed) else 1)
+sys.exit(status)
