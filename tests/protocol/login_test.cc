@@ -11,7 +11,10 @@ class ProtocolLogin : public WireTest {
     // A peer that has been told the mechanisms and answers with this one.
     Peer& answer_start(std::string_view mechanism, std::string_view response,
                        const Login& login = {}, PeerPlace place = PeerPlace::loopback) {
-        Peer& one = new_peer(place);
+        return answer_start(new_peer(place), mechanism, response, login);
+    }
+    static Peer& answer_start(Peer& one, std::string_view mechanism, std::string_view response,
+                              const Login& login = {}) {
         one.greet();
         one.expect<ConnectionStart>();
         const std::string properties = one.client_properties(login);
@@ -36,6 +39,16 @@ class ProtocolLogin : public WireTest {
         world().advance(milliseconds(1000));
         dropped.expect_end(where);
     }
+    // Who has shown a certificate of this name, over TLS.
+    Connect showing(std::string_view name, PeerPlace place = PeerPlace::loopback) {
+        return {GetParam(), place, protocol::Protocol::amqp091, std::string(name)};
+    }
+    void offer_external() {
+        settings().mechanisms = {Mechanism::plain, Mechanism::external};
+        add_user(bunny, {".*", ".*", ".*"});
+    }
+
+    static constexpr std::string_view bunny = "CN=bunny,O=rabbits";
 };
 INSTANTIATE_TEST_SUITE_P(Wire, ProtocolLogin, testing::Values(Distance::near, Distance::far),
                          distance_name);
@@ -76,9 +89,56 @@ TEST_P(ProtocolLogin, AnonymousIsTheConfiguredUser) {
     EXPECT_EQ(somebody.wire().connection091().user(), "guest");
 }
 
-// amqp091 2.12, 3.4: EXTERNAL needs a certificate, and so a socket with TLS; here it is not
-// offered.
-TEST_P(ProtocolLogin, ExternalIsDropped) { expect_dropped(answer_start("EXTERNAL", "guest")); }
+// amqp091 2.12, 3.4: EXTERNAL needs a certificate, and so a socket with TLS.
+TEST_P(ProtocolLogin, ExternalWithoutACertificateIsDropped) {
+    offer_external();
+    expect_dropped(answer_start("EXTERNAL", bunny));
+}
+
+// amqp091 2.8
+TEST_P(ProtocolLogin, ExternalIsOfferedToClientsWithACertificate) {
+    offer_external();
+    Peer with(world(), showing(bunny));
+    with.greet();
+    EXPECT_EQ(with.expect<ConnectionStart>().mechanisms, "PLAIN EXTERNAL");
+    Peer& without = new_peer();
+    without.greet();
+    EXPECT_EQ(without.expect<ConnectionStart>().mechanisms, "PLAIN");
+}
+
+// amqp091 2.8, 3.4: a certificate alone is not enough.
+TEST_P(ProtocolLogin, ExternalIsNotAmongTheMechanismsByDefault) {
+    add_user(bunny, {".*", ".*", ".*"});
+    Peer with(world(), showing(bunny));
+    expect_dropped(answer_start(with, "EXTERNAL", ""));
+}
+
+// amqp091 2.12: whatever the client would rather be.
+TEST_P(ProtocolLogin, ExternalIsTheUserOfTheCertificate) {
+    offer_external();
+    for (const std::string& response : {""s, "guest"s, "\0guest\0guest"s}) {
+        Peer client(world(), showing(bunny));
+        answer_start(client, "EXTERNAL", response).expect<ConnectionTune>();
+        EXPECT_EQ(client.wire().connection091().user(), bunny);
+        client.send_tune_ok_and_open({});
+        client.expect<ConnectionOpenOk>();
+        client.open_channel().declare("q");
+    }
+}
+
+// amqp091 2.12, 3.1
+TEST_P(ProtocolLogin, ACertificateOfNobodyIsRefused) {
+    offer_external();
+    Peer stranger(world(), showing("CN=stranger"));
+    expect_refused(answer_start(stranger, "EXTERNAL", ""), "EXTERNAL");
+}
+
+// amqp091 2.12, 3.3
+TEST_P(ProtocolLogin, GuestMayNotComeFromElsewhereWithACertificateEither) {
+    offer_external();
+    Peer guest(world(), showing("guest", PeerPlace::elsewhere));
+    expect_refused(answer_start(guest, "EXTERNAL", ""), "EXTERNAL");
+}
 
 // amqp091 3.1
 TEST_P(ProtocolLogin, AWrongPasswordIsToldToClientsThatKnowHow) {

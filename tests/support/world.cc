@@ -45,7 +45,8 @@ Wire::Wire(World& world, const Connect& options)
     : world_(world),
       distance_(options.distance),
       place_(options.place),
-      protocol_(options.protocol) {
+      protocol_(options.protocol),
+      certificate_user_(options.certificate_user) {
     if (protocol_ == Protocol::amqp10) {
         connection_ = std::make_unique<amqp10::Connection>(world.settings(), *this, world.now());
     } else {

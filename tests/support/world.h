@@ -17,6 +17,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct Connect {
     Distance distance = Distance::near;
     PeerPlace place = PeerPlace::loopback;
     Protocol protocol = Protocol::amqp091;
+    // Whom the certificate names that the client has shown.
+    std::optional<std::string> certificate_user = std::nullopt;
 };
 struct Feed {
     std::size_t wire = 0;
@@ -101,6 +104,7 @@ class Wire final : public Host {
     // --- Host ---
     const std::shared_ptr<const AccessTable>& access() override;
     PeerPlace peer_place() const override { return place_; }
+    std::optional<std::string> certificate_user() const override { return certificate_user_; }
     VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
     ChannelId register_channel(engine::EffectSink& sink) override;
     void release_channel(ChannelId channel) override;
@@ -124,6 +128,7 @@ class Wire final : public Host {
     Distance distance_;
     PeerPlace place_;
     Protocol protocol_;
+    std::optional<std::string> certificate_user_;
     std::string vhost_;
     std::unique_ptr<Port> port_;
     std::uint64_t sink_ = 0;
