@@ -39,13 +39,16 @@ struct Stored {
         return kept ? "safe" : kept.error();
     }
     bool has_vhost(const std::string& name) { return catalog->rules().vhosts.contains(name); }
-    bool has_snapshot() {
+    // Its path; empty if there is none.
+    std::string snapshot() {
         const auto names = disk.list(directory).value();
         for (const std::string& name : names) {
-            if (name.ends_with(".snapshot")) return true;
+            if (name.ends_with(".snapshot")) return directory + "/" + name;
         }
-        return false;
+        return {};
     }
+    bool has_snapshot() { return !snapshot().empty(); }
+    void close() { store->close(catalog->rules()); }
 
     const std::string directory = "/data/catalog";
     SimDisk disk{1};
@@ -150,6 +153,93 @@ TEST(CatalogStore, DamageIsToldWithFileAndPlace) {
     s.store.reset();
     s.disk.flip_bit(s.directory + "/0000000000000000.segment", 50, 3);
     EXPECT_THAT(s.open(), HasSubstr(s.directory + "/0000000000000000.segment, offset 0"));
+}
+
+// ------------------------------------------------------------------------- room
+
+constexpr std::uint64_t room_needed = 4 * 1024 * 1024;
+
+TEST(CatalogStoreRoom, IsFourMebibytes) {
+    Stored s;
+    EXPECT_TRUE(s.store->has_room());
+    s.disk.set_capacity(s.disk.used_bytes() + room_needed);
+    EXPECT_TRUE(s.store->has_room());
+    s.disk.set_capacity(s.disk.used_bytes() + room_needed - 1);
+    EXPECT_FALSE(s.store->has_room());
+    s.disk.set_capacity(std::nullopt);
+    EXPECT_TRUE(s.store->has_room());
+}
+
+TEST(CatalogStoreRoom, IsEnoughForALargeChange) {
+    Stored s;
+    s.disk.set_capacity(s.disk.used_bytes() + room_needed);
+    ASSERT_TRUE(s.store->has_room());
+    const std::string large(1024 * 1024, 'x');
+    EXPECT_EQ(s.change(PutVhost{.name = "a", .description = large}), "safe");
+}
+
+// It is the write that tells then.
+TEST(CatalogStoreRoom, IsSupposedWhereTheDiskDoesNotSay) {
+    Stored s;
+    s.disk.set_capacity(s.disk.used_bytes());
+    EXPECT_FALSE(s.store->has_room());
+    s.disk.fail_at_step(s.disk.steps() + 1);
+    EXPECT_TRUE(s.store->has_room());
+}
+
+// ------------------------------------------------------------------------- the end
+
+TEST(CatalogStoreClose, LeavesEverythingInASnapshot) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    EXPECT_FALSE(s.has_snapshot());
+    s.close();
+    EXPECT_TRUE(s.has_snapshot());
+    const AccessRules before = s.catalog->rules();
+    EXPECT_EQ(s.open_after(SimDisk::Loss::power), "true");
+    EXPECT_EQ(s.catalog->rules(), before);
+}
+
+TEST(CatalogStoreClose, WritesNothingIfNothingHasChanged) {
+    Stored fresh;
+    fresh.close();
+    EXPECT_FALSE(fresh.has_snapshot());
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    s.close();
+    EXPECT_EQ(s.open(), "true");
+    const auto written = s.disk.counts().bytes_written;
+    s.close();
+    EXPECT_EQ(s.disk.counts().bytes_written, written);
+    EXPECT_EQ(s.open(), "true");
+    EXPECT_TRUE(s.has_vhost("a"));
+}
+
+TEST(CatalogStoreClose, OnAFullDiskLeavesTheJournalAsItIs) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    s.disk.set_capacity(s.disk.used_bytes() + room_needed - 1);
+    s.close();
+    EXPECT_FALSE(s.has_snapshot());
+    EXPECT_EQ(s.open_after(SimDisk::Loss::power), "true");
+    EXPECT_TRUE(s.has_vhost("a"));
+}
+
+// A last record that cannot be read looks like one that was never finished.
+TEST(CatalogStoreClose, DamageDoneLaterIsNoTornChange) {
+    Stored killed;
+    EXPECT_EQ(killed.change(PutVhost{.name = "a"}), "safe");
+    killed.store.reset();
+    killed.disk.flip_bit(killed.directory + "/0000000000000000.segment", 50, 3);
+    EXPECT_EQ(killed.open(), "false") << "nobody can tell";
+
+    Stored closed;
+    EXPECT_EQ(closed.change(PutVhost{.name = "a"}), "safe");
+    closed.close();
+    closed.store.reset();
+    const std::string path = closed.snapshot();
+    closed.disk.flip_bit(path, closed.disk.contents(path).size() / 2, 3);
+    EXPECT_THAT(closed.open(), HasSubstr(path));
 }
 
 }  // namespace
