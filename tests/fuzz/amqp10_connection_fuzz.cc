@@ -1,79 +1,41 @@
 // Connections of AMQP 1.0: any bytes, before and behind a handshake, into a whole broker without
-// sockets. The engine stays sound, the client gets well-formed frames only, and how the bytes were
-// cut makes no difference.
+// sockets (fuzzed_connections.h).
 //
-// The first octet chooses: near or far, with or without a handshake, raw bytes or a script. A
-// script is a list of steps: performatives from a small vocabulary, frames with a right outside and
-// anything within, time, alarms, letters that arrive late, a second peer.
+// A script is a list of steps: performatives from a small vocabulary, and frames with a right
+// outside and anything within.
 #include "amqp091/connection.h"
 #include "amqp10/descriptors.h"
 #include "amqp10/frame.h"
 #include "amqp10/performatives.gen.h"
 #include "amqp10/type_writer.h"
 #include "auth/password.h"
-#include "base/check.h"
 #include "catalog/catalog.h"
 #include "engine/engine.h"
 #include "message/value.h"
 #include "pattern/pattern.h"
 #include "protocol/connection.h"
 #include "tests/support/frame_reader10.h"
+#include "tests/support/fuzzed_connections.h"
 #include "tests/support/world.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
 using namespace revenant;
 using namespace revenant::amqp10;
-using protocol::Advance;
-using protocol::Carry;
-using protocol::CloseForced;
-using protocol::Disconnect;
-using protocol::Distance;
+using protocol::add_world_step;
 using protocol::Feed;
 using protocol::Protocol;
-using protocol::RaiseAlarm;
-using protocol::Read;
 using protocol::Step;
-using protocol::Wire;
 using protocol::World;
 
 namespace {
 
 using namespace std::string_literals;
-
-// Takes the input apart; yields zeros when it is used up.
-class Input {
-  public:
-    explicit Input(std::string_view bytes) : bytes_(bytes) {}
-    bool empty() const { return bytes_.empty(); }
-    std::uint8_t octet() {
-        if (bytes_.empty()) return 0;
-        const auto first = static_cast<std::uint8_t>(bytes_.front());
-        bytes_.remove_prefix(1);
-        return first;
-    }
-    bool flag() { return octet() % 2 == 1; }
-    std::string_view take(std::size_t size) {
-        const std::string_view taken = bytes_.substr(0, size);
-        bytes_.remove_prefix(taken.size());
-        return taken;
-    }
-    std::string_view rest() { return take(bytes_.size()); }
-    template <typename Choices>
-    auto one_of(const Choices& choices) {
-        return choices[octet() % std::size(choices)];
-    }
-
-  private:
-    std::string_view bytes_;
-};
+using Input = protocol::FuzzInput;
 
 constexpr std::array<std::string_view, 9> addresses = {
     "/queues/q",        "/queues/r",        "/exchanges/amq.fanout",
@@ -294,31 +256,6 @@ std::string handshake(std::uint32_t frame_max) {
     return bytes;
 }
 
-void add_world_step(Input& input, std::vector<Step>& steps) {
-    const std::size_t wire = input.octet() % 2;
-    switch (input.octet() % 8) {
-        case 0:
-            return steps.emplace_back(Carry{Carry::What::commands}), void();
-        case 1:
-            return steps.emplace_back(Carry{Carry::What::effects}), void();
-        case 2:
-            return steps.emplace_back(Advance{milliseconds(input.octet() * 10)}), void();
-        case 3:
-            return steps.emplace_back(RaiseAlarm{input.flag() ? "low on memory & disk" : ""}),
-                   void();
-        case 4:
-            return steps.emplace_back(Read{wire, input.flag()}), void();
-        case 5:
-            if (input.octet() % 8 == 0) steps.emplace_back(Disconnect{wire});
-            return;
-        case 6:
-            if (input.octet() % 8 == 0) steps.emplace_back(CloseForced{wire, "by an operator"});
-            return;
-        default:
-            return steps.emplace_back(Carry{Carry::What::all}), void();
-    }
-}
-
 std::string some_bytes(Input& input, std::uint8_t choice) {
     const auto channel = static_cast<std::uint16_t>(input.octet() % 3);
     switch (choice % 16) {
@@ -346,8 +283,7 @@ std::string some_bytes(Input& input, std::uint8_t choice) {
     }
 }
 
-std::vector<Step> script(Input& input) {
-    constexpr std::size_t steps_max = 200;
+std::vector<Step> script(Input& input, std::size_t steps_max) {
     std::vector<Step> steps;
     while (!input.empty() && steps.size() < steps_max) {
         const std::uint8_t choice = input.octet();
@@ -360,24 +296,6 @@ std::vector<Step> script(Input& input) {
     }
     return steps;
 }
-
-void check_sound(World& world) {
-    const std::string fault = world.fault();
-    if (!fault.empty()) std::fprintf(stderr, "%s\n", fault.c_str());
-    CHECK(fault.empty());
-}
-
-void check_same(Wire& other, Wire& whole) {
-    const std::string found = difference(other.received(), whole.received());
-    if (!found.empty()) std::fprintf(stderr, "%s\n", found.c_str());
-    CHECK(found.empty());
-}
-
-struct Start {
-    Distance first;
-    Distance second;
-    bool with_handshake;
-};
 
 // Queues to send to and to receive from.
 void add_topology(World& world) {
@@ -401,57 +319,20 @@ void add_topology(World& world) {
     engine.handle(engine::CloseConnection{connection}, world.now());
 }
 
-// Runs the steps with every feed cut into pieces of this size; 0: whole.
-void run(World& world, const Start& start, const std::vector<Step>& steps, std::size_t piece) {
-    add_topology(world);
-    world.connect({start.first, PeerPlace::loopback, Protocol::amqp10});
-    world.connect({start.second, PeerPlace::loopback, Protocol::amqp10});
-    if (start.with_handshake) {
-        world.feed(0, handshake(512));
-        world.feed(1, handshake(8192));
-        world.carry();
-    }
-    for (const Step& step : steps) {
-        const Feed* const feed = std::get_if<Feed>(&step);
-        if (feed == nullptr || piece == 0) {
-            world.take(step);
-            continue;
-        }
-        for (std::size_t at = 0; at < feed->bytes.size(); at += piece) {
-            world.feed(feed->wire, std::string_view(feed->bytes).substr(at, piece));
-        }
-    }
-    for (std::size_t i = 0; i < world.wire_count(); ++i) world.read(i, true);
-    world.raise_alarm("");
-    world.carry();
-    check_sound(world);
-}
+// Frames of the first client are small, so that messages are split.
+const protocol::FuzzedProtocol amqp10_connections{
+    .protocol = Protocol::amqp10,
+    .prepare = add_topology,
+    .handshake = [](std::size_t wire) { return handshake(wire == 0 ? 512 : 8192); },
+    .script = script,
+    .cut_matters = [](const std::vector<Step>&) { return false; },
+    .transcript = transcript,
+    .difference = difference,
+};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    constexpr std::size_t size_max = 4096;
-    Input input({reinterpret_cast<const char*>(data), std::min(size, size_max)});
-    const std::uint8_t choice = input.octet();
-    const Start start{.first = (choice & 1) != 0 ? Distance::far : Distance::near,
-                      .second = (choice & 2) != 0 ? Distance::far : Distance::near,
-                      .with_handshake = (choice & 4) == 0};
-    const bool raw = (choice & 8) != 0;
-    const std::vector<Step> steps =
-        raw ? std::vector<Step>{Feed{0, std::string(input.rest())}} : script(input);
-
-    World whole({}, /*keeps_record=*/(choice & 16) != 0);
-    run(whole, start, steps, 0);
-    World pieces({}, /*keeps_record=*/false);
-    run(pieces, start, steps, 1 + (choice >> 5) * 9);
-    for (std::size_t i = 0; i < whole.wire_count(); ++i) {
-        const std::vector<std::string> told = transcript(whole.wire(i).received());
-        for (const std::string& line : told) CHECK(!line.starts_with("fault"));
-        check_same(pieces.wire(i), whole.wire(i));
-    }
-    for (std::size_t i = 0; i < whole.wire_count(); ++i) whole.disconnect(i);
-    whole.carry();
-    check_sound(whole);
-    CHECK(whole.engine().attached().connection_count() == 0);
+    protocol::fuzz_connections(amqp10_connections, {reinterpret_cast<const char*>(data), size});
     return 0;
 }

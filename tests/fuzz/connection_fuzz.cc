@@ -1,27 +1,23 @@
-// Connections: any bytes, before and behind a handshake, into a whole broker without sockets. The
-// engine stays sound, the client gets well-formed frames only, and how the bytes were cut makes no
-// difference.
+// Connections: any bytes, before and behind a handshake, into a whole broker without sockets
+// (fuzzed_connections.h).
 //
-// The first octet chooses: near or far, with or without a handshake, raw bytes or a script. A
-// script is a list of steps, so that the fuzzer reaches deep: frames with a right outside, methods
-// from a small vocabulary, time, alarms, letters that arrive late, a second peer.
+// A script is a list of steps, so that the fuzzer reaches deep: frames with a right outside and
+// methods from a small vocabulary.
 #include "amqp091/content.h"
 #include "amqp091/frame.h"
 #include "amqp091/table.h"
 #include "auth/password.h"
-#include "base/check.h"
 #include "catalog/catalog.h"
 #include "engine/engine.h"
 #include "message/value.h"
 #include "pattern/pattern.h"
 #include "tests/support/frame_reader.h"
+#include "tests/support/fuzzed_connections.h"
 #include "tests/support/world.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,35 +29,7 @@ using namespace revenant::protocol;
 namespace {
 
 using namespace std::string_literals;
-
-// Takes the input apart; yields zeros when it is used up.
-class Input {
-  public:
-    explicit Input(std::string_view bytes) : bytes_(bytes) {}
-    bool empty() const { return bytes_.empty(); }
-    std::uint8_t octet() {
-        if (bytes_.empty()) return 0;
-        const auto first = static_cast<std::uint8_t>(bytes_.front());
-        bytes_.remove_prefix(1);
-        return first;
-    }
-    bool flag() { return octet() % 2 == 1; }
-    std::string_view take(std::size_t size) {
-        const std::string_view taken = bytes_.substr(0, size);
-        bytes_.remove_prefix(taken.size());
-        return taken;
-    }
-    std::string_view rest() { return take(bytes_.size()); }
-    bool take_large_body() { return large_bodies_ > 0 && large_bodies_-- > 0; }
-    template <typename Choices>
-    auto one_of(const Choices& choices) {
-        return choices[octet() % std::size(choices)];
-    }
-
-  private:
-    std::string_view bytes_;
-    int large_bodies_ = 8;
-};
+using Input = FuzzInput;
 
 constexpr std::array<std::string_view, 6> queue_names = {
     "q", "r", "", "mine", "amq.rabbitmq.reply-to", "missing"};
@@ -159,8 +127,7 @@ std::string publish(Input& input, std::uint16_t channel) {
         frames, channel,
         BasicPublish{.exchange = exchange, .routing_key = key, .mandatory = input.flag()});
     const std::string properties = some_properties(input);
-    // Now and then a body that is sent by reference; not so many that deliveries pause, because
-    // when they go on depends on how the bytes were cut.
+    // Now and then a body that is sent by reference.
     const bool large = input.octet() % 16 == 0 && input.take_large_body();
     const std::size_t size = large ? 10000 : input.octet() % 64;
     const std::string body(size, 'b');
@@ -295,33 +262,7 @@ std::string handshake() {
     return bytes;
 }
 
-void add_world_step(Input& input, std::vector<Step>& steps) {
-    const std::size_t wire = input.octet() % 2;
-    switch (input.octet() % 8) {
-        case 0:
-            return steps.emplace_back(Carry{Carry::What::commands}), void();
-        case 1:
-            return steps.emplace_back(Carry{Carry::What::effects}), void();
-        case 2:
-            return steps.emplace_back(Advance{milliseconds(input.octet() * 10)}), void();
-        case 3:
-            return steps.emplace_back(RaiseAlarm{input.flag() ? "low on memory & disk" : ""}),
-                   void();
-        case 4:
-            return steps.emplace_back(Read{wire, input.flag()}), void();
-        case 5:
-            if (input.octet() % 8 == 0) steps.emplace_back(Disconnect{wire});
-            return;
-        case 6:
-            if (input.octet() % 8 == 0) steps.emplace_back(CloseForced{wire, "by an operator"});
-            return;
-        default:
-            return steps.emplace_back(Carry{Carry::What::all}), void();
-    }
-}
-
-std::vector<Step> script(Input& input) {
-    constexpr std::size_t steps_max = 200;
+std::vector<Step> script(Input& input, std::size_t steps_max) {
     std::vector<Step> steps;
     while (!input.empty() && steps.size() < steps_max) {
         const std::uint8_t choice = input.octet();
@@ -355,53 +296,6 @@ std::vector<Step> script(Input& input) {
     return steps;
 }
 
-void check_sound(World& world) {
-    const std::string fault = world.fault();
-    if (!fault.empty()) std::fprintf(stderr, "%s\n", fault.c_str());
-    CHECK(fault.empty());
-}
-
-void check_same(Wire& other, Wire& whole) {
-    const std::string found = difference(other.received(), whole.received());
-    if (!found.empty()) std::fprintf(stderr, "%s\n", found.c_str());
-    CHECK(found.empty());
-}
-
-// Two connections with two channels each. To cut this, too, would take most of the time; inputs
-// that bring a handshake of their own have it cut.
-void shake_hands(World& world) {
-    static const std::string hello = handshake();
-    for (const std::size_t wire : {0, 1}) world.feed(wire, hello);
-    world.carry();
-}
-
-struct Start {
-    Distance first;
-    Distance second;
-    bool with_handshake;
-};
-
-// Runs the steps with every feed cut into pieces of this size; 0: whole.
-void run(World& world, const Start& start, const std::vector<Step>& steps, std::size_t piece) {
-    world.connect({start.first, PeerPlace::loopback});
-    world.connect({start.second, PeerPlace::loopback});
-    if (start.with_handshake) shake_hands(world);
-    for (const Step& step : steps) {
-        const Feed* const feed = std::get_if<Feed>(&step);
-        if (feed == nullptr || piece == 0) {
-            world.take(step);
-            continue;
-        }
-        for (std::size_t at = 0; at < feed->bytes.size(); at += piece) {
-            world.feed(feed->wire, std::string_view(feed->bytes).substr(at, piece));
-        }
-    }
-    for (std::size_t i = 0; i < world.wire_count(); ++i) world.read(i, true);
-    world.raise_alarm("");
-    world.carry();
-    check_sound(world);
-}
-
 // A blocked connection reads no further than the publish it is blocked for, so that the cut decides
 // what comes before the next step and what behind it.
 bool cut_matters(const std::vector<Step>& steps) {
@@ -409,31 +303,20 @@ bool cut_matters(const std::vector<Step>& steps) {
                        [](const Step& step) { return std::holds_alternative<RaiseAlarm>(step); });
 }
 
+// Two connections with two channels each.
+const FuzzedProtocol amqp091_connections{
+    .protocol = Protocol::amqp091,
+    .prepare = [](World&) {},
+    .handshake = [](std::size_t) { return handshake(); },
+    .script = script,
+    .cut_matters = cut_matters,
+    .transcript = transcript,
+    .difference = difference,
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    constexpr std::size_t size_max = 4096;
-    Input input({reinterpret_cast<const char*>(data), std::min(size, size_max)});
-    const std::uint8_t choice = input.octet();
-    const Start start{.first = (choice & 1) != 0 ? Distance::far : Distance::near,
-                      .second = (choice & 2) != 0 ? Distance::far : Distance::near,
-                      .with_handshake = (choice & 4) == 0};
-    const bool raw = (choice & 8) != 0;
-    const std::vector<Step> steps =
-        raw ? std::vector<Step>{Feed{0, std::string(input.rest())}} : script(input);
-
-    World whole({}, /*keeps_record=*/(choice & 16) != 0);
-    run(whole, start, steps, 0);
-    World pieces({}, /*keeps_record=*/false);
-    run(pieces, start, steps, 1 + (choice >> 5) * 9);
-    for (std::size_t i = 0; i < whole.wire_count(); ++i) {
-        const std::vector<std::string> told = transcript(whole.wire(i).received());
-        CHECK(told.empty() || !told.back().starts_with("fault"));
-        if (!cut_matters(steps)) check_same(pieces.wire(i), whole.wire(i));
-    }
-    for (std::size_t i = 0; i < whole.wire_count(); ++i) whole.disconnect(i);
-    whole.carry();
-    check_sound(whole);
-    CHECK(whole.engine().attached().connection_count() == 0);
+    fuzz_connections(amqp091_connections, {reinterpret_cast<const char*>(data), size});
     return 0;
 }
