@@ -16,6 +16,9 @@
 
 namespace revenant::sim {
 
+// A segment of the stage has room for one of them.
+inline std::string long_record(char letter) { return std::string(600, letter); }
+
 class JournalStage {
   public:
     using Urgency = journal::Journal::Urgency;
