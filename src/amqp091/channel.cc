@@ -297,8 +297,8 @@ void Channel::on_header(const Frame& frame) {
 // (amqp091 9.2): it gets the refusals along with the message.
 void Channel::check_published(const PublishedProperties& published) {
     refusal_if_topic_ =
-        rights_.topic_write_refusal(exchange_, routing_key_, published.head.extra_keys);
-    if (published.has_user_id) refusal_ = rights_.user_id_refusal(published.user_id);
+        rights_.in_force().topic_write_refusal(exchange_, routing_key_, published.head.extra_keys);
+    if (published.has_user_id) refusal_ = rights_.in_force().user_id_refusal(published.user_id);
 }
 
 void Channel::refuse_content(ReplyCode code, std::string text, std::uint64_t body_size) {
@@ -348,11 +348,11 @@ bool Channel::granted(std::optional<engine::Refusal> refusal) {
 }
 
 bool Channel::require(Permission permission, std::string_view kind, std::string_view name) {
-    return granted(rights_.refusal(permission, kind, name));
+    return granted(rights_.in_force().refusal(permission, kind, name));
 }
 
 bool Channel::require_any(std::string_view kind, std::string_view name) {
-    return granted(rights_.refusal_of_all(kind, name));
+    return granted(rights_.in_force().refusal_of_all(kind, name));
 }
 
 // ------------------------------------------------------------------------- topology
@@ -390,7 +390,7 @@ void Channel::on(const ExchangeDeclare& method) {
             return;
         }
     }
-    command.refusal_if_new = rights_.alternate_refusal(name, *table);
+    command.refusal_if_new = rights_.in_force().alternate_refusal(name, *table);
     command.arguments = std::move(*table);
     expect(Reply::exchange_declare, method.no_wait);
     connection_.port().send(std::move(command));
@@ -430,7 +430,8 @@ void Channel::on(const ExchangeBind& method) {
     auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::exchange,
                                                  std::move(destination), method.routing_key,
                                                  std::move(*table));
-    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source, method.routing_key);
+    command.refusal_if_topic =
+        rights_.in_force().topic_refusal(Permission::read, source, method.routing_key);
     expect(Reply::exchange_bind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -445,7 +446,8 @@ void Channel::on(const ExchangeUnbind& method) {
     auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::exchange,
                                                    std::move(destination), method.routing_key,
                                                    std::move(*table));
-    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source, method.routing_key);
+    command.refusal_if_topic =
+        rights_.in_force().topic_refusal(Permission::read, source, method.routing_key);
     expect(Reply::exchange_unbind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -476,8 +478,9 @@ void Channel::on(const QueueDeclare& method) {
     command.exclusive = method.exclusive;
     command.auto_delete = method.auto_delete;
     command.arguments = std::move(*table);
-    command.refusal_if_new = rights_.dead_letter_refusal(command.name, command.arguments);
-    rights_.add_vhost_settings(command, connection_.settings());
+    command.refusal_if_new =
+        rights_.in_force().dead_letter_refusal(command.name, command.arguments);
+    rights_.in_force().add_vhost_settings(command, connection_.settings().default_queue_type);
     current_queue_ = command.name;
     expect(Reply::queue_declare, method.no_wait, command.name);
     connection_.port().send(std::move(command));
@@ -497,7 +500,7 @@ void Channel::on(const QueueBind& method) {
     if (!require(Permission::read, "exchange", source)) return;
     auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::queue,
                                                  std::move(*queue), key, std::move(*table));
-    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source, key);
+    command.refusal_if_topic = rights_.in_force().topic_refusal(Permission::read, source, key);
     expect(Reply::queue_bind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -515,7 +518,7 @@ void Channel::on(const QueueUnbind& method) {
     if (!require(Permission::read, "exchange", source)) return;
     auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::queue,
                                                    std::move(*queue), key, std::move(*table));
-    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source, key);
+    command.refusal_if_topic = rights_.in_force().topic_refusal(Permission::read, source, key);
     expect(Reply::queue_unbind, /*no_wait=*/false);
     connection_.port().send(std::move(command));
 }

@@ -10,7 +10,7 @@
 #include "engine/command.h"
 #include "engine/effect.h"
 #include "message/message.h"
-#include "protocol/rights.h"
+#include "protocol/connection_rights.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -162,7 +162,7 @@ class Channel final : public engine::EffectSink {
     Connection& connection_;
     std::uint16_t number_;
     ChannelId id_;
-    protocol::Rights rights_;
+    protocol::ConnectionRights rights_;
     State state_ = State::open;
     std::uint16_t class_id_ = 0;  // of the method being worked on
     std::uint16_t method_id_ = 0;

@@ -226,7 +226,7 @@ void IncomingLink::publish(std::string_view bytes) {
         return fail(std::move(fault));
     }
     if (published->user_id) {
-        if (const auto refusal = rights_.user_id_refusal(*published->user_id)) {
+        if (const auto refusal = rights_.in_force().user_id_refusal(*published->user_id)) {
             return fail({condition::unauthorized_access, refusal->text, {}});
         }
     }
@@ -242,7 +242,7 @@ void IncomingLink::publish_to(const Destination& destination, Published& publish
     }
     engine::Publish command;
     command.channel = channel();
-    command.refusal_if_topic = rights_.topic_write_refusal(
+    command.refusal_if_topic = rights_.in_force().topic_write_refusal(
         destination.exchange, destination.routing_key, published.head.extra_keys);
     command.message = make_message(destination.exchange, destination.routing_key,
                                    published.properties, published.body, std::move(published.head));

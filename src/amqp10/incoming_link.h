@@ -5,7 +5,7 @@
 #include "amqp10/address.h"
 #include "amqp10/link.h"
 #include "amqp10/session.h"
-#include "protocol/rights.h"
+#include "protocol/connection_rights.h"
 
 #include <cstdint>
 #include <deque>
@@ -66,7 +66,7 @@ class IncomingLink final : public Link {
     void reject(std::uint64_t sequence, const Fault& fault);
     void grant_credit();
 
-    protocol::Rights rights_;
+    protocol::ConnectionRights rights_;
     std::optional<Destination> destination_;
     bool temporary_ = false;  // the queue was made for the link and goes with it
     std::uint32_t delivery_count_ = 0;

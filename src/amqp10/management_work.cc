@@ -45,7 +45,7 @@ void ManagementWork::refuse(int status, std::string_view text) {
 }
 
 bool ManagementWork::require(Permission permission, std::string_view kind, std::string_view name) {
-    const auto refusal = rights_.refusal(permission, kind, name);
+    const auto refusal = rights_.in_force().refusal(permission, kind, name);
     if (refusal) client_.forbid(*refusal);
     return !refusal;
 }
@@ -95,15 +95,15 @@ void ManagementWork::declare_queue() {
     command.exclusive = fields->flag("exclusive", false);
     command.auto_delete = fields->flag("auto_delete", false);
     command.arguments = std::move(fields->arguments);
-    command.refusal_if_new = rights_.dead_letter_refusal(name, command.arguments);
-    rights_.add_vhost_settings(command, connection_.settings());
+    command.refusal_if_new = rights_.in_force().dead_letter_refusal(name, command.arguments);
+    rights_.in_force().add_vhost_settings(command, connection_.settings().default_queue_type);
     step_ = Step::declare_queue;
     client_.put_to_engine(std::move(command));
 }
 
 void ManagementWork::describe_queue() {
     const std::string& name = current_.segments[1];
-    if (const auto refusal = rights_.refusal_of_all("queue", name)) {
+    if (const auto refusal = rights_.in_force().refusal_of_all("queue", name)) {
         return client_.forbid(*refusal);
     }
     created_status_ = 200;
@@ -148,7 +148,7 @@ void ManagementWork::declare_exchange() {
     command.auto_delete = fields->flag("auto_delete", false);
     command.internal = fields->flag("internal", false);
     command.arguments = std::move(fields->arguments);
-    command.refusal_if_new = rights_.alternate_refusal(name, command.arguments);
+    command.refusal_if_new = rights_.in_force().alternate_refusal(name, command.arguments);
     step_ = Step::declare_exchange;
     client_.put_to_engine(std::move(command));
 }
@@ -203,7 +203,7 @@ void ManagementWork::bind() {
     }
     engine::Bind command{channel_,          source_, destination_kind_, destination_, key_,
                          fields->arguments, {}};
-    command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
+    command.refusal_if_topic = rights_.in_force().topic_refusal(Permission::read, source_, key_);
     step_ = Step::without_content;
     client_.put_to_engine(std::move(command));
 }
@@ -229,7 +229,8 @@ void ManagementWork::unbind_listed(const engine::BindingsAnswer& listed) {
         if (arguments_mark(binding.arguments) != (mark == nullptr ? "" : *mark)) continue;
         engine::Unbind command{channel_,          source_, destination_kind_, destination_, key_,
                                binding.arguments, {}};
-        command.refusal_if_topic = rights_.topic_refusal(Permission::read, source_, key_);
+        command.refusal_if_topic =
+            rights_.in_force().topic_refusal(Permission::read, source_, key_);
         step_ = Step::without_content;
         return client_.put_to_engine(std::move(command));
     }

@@ -4,7 +4,7 @@
 
 #include "amqp10/management_request.h"
 #include "engine/effect.h"
-#include "protocol/rights.h"
+#include "protocol/connection_rights.h"
 
 #include <cstdint>
 #include <string>
@@ -69,7 +69,7 @@ class ManagementWork {
     ManagementClient& client_;
     Connection& connection_;
     const ChannelId channel_;
-    protocol::Rights rights_;
+    protocol::ConnectionRights rights_;
 
     enum class Step : std::uint8_t {
         none,

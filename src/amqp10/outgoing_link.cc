@@ -58,7 +58,7 @@ void OutgoingLink::start() {
     if (auto fault = unsupported()) return fail(std::move(*fault));
     if (auto fault = choose_origin()) return fail(std::move(*fault));
     if (origin_ == Origin::queue) {
-        const protocol::Rights rights(connection().host(), connection().user(),
+        const protocol::Rights rights(*connection().host().access(), connection().user(),
                                       connection().vhost());
         if (const auto refusal = rights.refusal(Permission::read, "queue", queue_)) {
             return session().fail(fault_of(*refusal));

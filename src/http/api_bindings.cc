@@ -94,11 +94,10 @@ Response show_binding(Context& context, const Call& call, DestinationKind kind) 
 
 // Binding takes write on the destination and read on the source, as does unbinding. amqp091 15.2
 bool may_bind(const Call& call, const Ends& ends) {
-    const Rights rights(call, ends.vhost);
-    const bool may_write = ends.kind == DestinationKind::queue
-                               ? rights.queue(Permission::write, ends.destination)
-                               : rights.exchange(Permission::write, ends.destination);
-    return may_write && rights.exchange(Permission::read, ends.source);
+    const auto rights = rights_of(call, ends.vhost);
+    const auto* const kind = ends.kind == DestinationKind::queue ? "queue" : "exchange";
+    return !rights.refusal(Permission::write, kind, ends.destination) &&
+           !rights.refusal(Permission::read, "exchange", ends.source);
 }
 
 template <typename Command>  // Bind or Unbind
@@ -114,7 +113,8 @@ Response change_binding(Context& context, const Call& call, const Ends& ends,
     command.routing_key = binding.routing_key;
     command.arguments = binding.arguments;
     command.refusal_if_topic =
-        Rights(call, ends.vhost).topic(Permission::read, ends.source, binding.routing_key);
+        rights_of(call, ends.vhost)
+            .topic_refusal(Permission::read, ends.source, binding.routing_key);
     const auto done = carry_out(vhost, call.user->name, std::move(command));
     return done ? success : response_to(done.error());
 }

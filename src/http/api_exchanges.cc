@@ -77,15 +77,9 @@ Response put_exchange(Context& context, const Call& call) {
     if (!body) return body.error();
     auto command = exchange_from_json(*name, *body);
     if (!command) return std::move(command).error();
-    const Rights rights(call, call.parameter(0));
-    if (!rights.exchange(Permission::configure, *name)) return access_refused();
-    if (const Value* alternate = find(command->arguments, "alternate-exchange");
-        alternate != nullptr && alternate->as_string() != nullptr &&
-        (!rights.exchange(Permission::read, *name) ||
-         !rights.exchange(Permission::write, *alternate->as_string()))) {
-        command->refusal_if_new = engine::Refusal{engine::RefusalKind::not_permitted,
-                                                  "alternate exchange access refused"};
-    }
+    const auto rights = rights_of(call, call.parameter(0));
+    if (rights.refusal(Permission::configure, "exchange", *name)) return access_refused();
+    command->refusal_if_new = rights.alternate_refusal(*name, command->arguments);
     const bool existed = find_named(context, call).has_value();
     const auto done = carry_out(vhost, call.user->name, std::move(*command));
     if (!done) return response_to(done.error());
@@ -96,9 +90,8 @@ Response delete_exchange(Context& context, const Call& call) {
     const auto exchange = find_named(context, call);
     const auto vhost = context.broker().find_vhost(call.parameter(0));
     if (vhost == nullptr || !exchange) return not_found();
-    if (!Rights(call, call.parameter(0)).exchange(Permission::configure, exchange->name)) {
-        return access_refused();
-    }
+    const auto rights = rights_of(call, call.parameter(0));
+    if (rights.refusal(Permission::configure, "exchange", exchange->name)) return access_refused();
     engine::DeleteExchange command;
     command.name = exchange->name;
     command.if_unused = call.asked("if-unused") == "true";

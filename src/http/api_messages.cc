@@ -30,35 +30,15 @@ Response amqp_error(const engine::Refusal& refusal) {
                        amqp091::reply_text(code, refusal.text));
 }
 
-engine::Refusal no_permission(const Call& call, Permission permission, std::string_view object) {
-    return {engine::RefusalKind::not_permitted,
-            std::string(permission_name(permission)) + " access to " + std::string(object) +
-                " in vhost '" + call.parameter(0) + "' refused for user '" + call.user->name + "'"};
-}
-
 // -------------------------------------------------------------------------- publishing
 
 // What the caller may not write into a message, told if the exchange would have taken it.
 void check_published(const Call& call, const amqp091::PublishedProperties& published,
                      engine::Publish& command) {
-    const Rights rights(call, call.parameter(0));
-    const std::string_view exchange = command.message->exchange();
-    command.refusal_if_topic =
-        rights.topic(Permission::write, exchange, command.message->routing_key());
-    if (const ExtraKeys* const extra = command.message->extra_keys()) {
-        for (const auto* keys : {&extra->cc, &extra->bcc}) {
-            for (const std::string& key : *keys) {
-                if (!command.refusal_if_topic) {
-                    command.refusal_if_topic = rights.topic(Permission::write, exchange, key);
-                }
-            }
-        }
-    }
-    if (!published.has_user_id || published.user_id == call.user->name) return;
-    if (call.user->has_tag("impersonator")) return;
-    command.refusal = {engine::RefusalKind::precondition_failed,
-                       "user_id property set to '" + std::string(published.user_id) +
-                           "' but authenticated user was '" + call.user->name + "'"};
+    const auto rights = rights_of(call, call.parameter(0));
+    command.refusal_if_topic = rights.topic_write_refusal(
+        command.message->exchange(), command.message->routing_key(), published.head.extra_keys);
+    if (published.has_user_id) command.refusal = rights.user_id_refusal(published.user_id);
 }
 
 Result<engine::Publish, Response> read_publish(const Context& context, const Call& call,
@@ -112,9 +92,9 @@ Response publish(Context& context, const Call& call) {
     if (!found.value_or(false)) return error_response(404, "not_found", "exchange_not_found");
     auto command = read_publish(context, call, *name);
     if (!command) return std::move(command).error();
-    if (!Rights(call, call.parameter(0)).exchange(Permission::write, *name)) {
-        const std::string shown = name->empty() ? "amq.default" : *name;
-        return amqp_error(no_permission(call, Permission::write, "exchange '" + shown + "'"));
+    const auto rights = rights_of(call, call.parameter(0));
+    if (const auto refusal = rights.refusal(Permission::write, "exchange", *name)) {
+        return amqp_error(*refusal);
     }
     const auto outcome = publish_one(vhost, call.user->name, std::move(*command));
     if (!outcome) return amqp_error(outcome.error());
@@ -223,8 +203,9 @@ Response get_messages(Context& context, const Call& call) {
     auto request = read_get(call);
     if (!request) return std::move(request).error();
     const std::string& queue = request->wish.queue;
-    if (!Rights(call, call.parameter(0)).queue(Permission::read, queue)) {
-        return get_refused(no_permission(call, Permission::read, "queue '" + queue + "'"));
+    const auto rights = rights_of(call, call.parameter(0));
+    if (const auto refusal = rights.refusal(Permission::read, "queue", queue)) {
+        return get_refused(*refusal);
     }
     const auto fetched = fetch_some(vhost, call.user->name, request->wish);
     if (!fetched) return get_refused(fetched.error());

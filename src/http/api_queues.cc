@@ -203,16 +203,6 @@ bool queue_exists(Context& context, const std::string& vhost, const std::string&
         .value_or(false);
 }
 
-// The virtual host's own type or the node's, where the queue can be of it (amqp091 8.15).
-void add_default_type(const ApiSettings& settings, const Vhost& vhost,
-                      engine::DeclareQueue& command) {
-    const std::string& type =
-        vhost.default_queue_type.empty() ? settings.default_queue_type : vhost.default_queue_type;
-    if (type != "quorum" || !command.durable || command.auto_delete) return;
-    if (find(command.arguments, "x-queue-type") != nullptr) return;
-    command.arguments.push_back({"x-queue-type", Value::string("quorum")});
-}
-
 Response put_queue(Context& context, const Call& call) {
     const std::string& vhost_name = call.parameter(0);
     const auto name = amqp_name(call.parameter(1));
@@ -223,20 +213,10 @@ Response put_queue(Context& context, const Call& call) {
     if (!body) return body.error();
     auto command = queue_from_json(*name, *body);
     if (!command) return std::move(command).error();
-    const Rights rights(call, vhost_name);
-    if (!rights.queue(Permission::configure, *name)) return access_refused();
-    if (const Vhost* const rules = call.access->find_vhost(vhost_name)) {
-        command->queues_max = rules->limits.max_queues;
-        add_default_type(context.settings(), *rules, *command);
-    }
-    // DL-33: a queue that names a dead-letter exchange is written there by whoever declares it.
-    if (const Value* dlx = find(command->arguments, "x-dead-letter-exchange");
-        dlx != nullptr && dlx->as_string() != nullptr &&
-        (!rights.queue(Permission::read, *name) ||
-         !rights.exchange(Permission::write, *dlx->as_string()))) {
-        command->refusal_if_new =
-            engine::Refusal{engine::RefusalKind::not_permitted, "dead-letter access refused"};
-    }
+    const auto rights = rights_of(call, vhost_name);
+    if (rights.refusal(Permission::configure, "queue", *name)) return access_refused();
+    command->refusal_if_new = rights.dead_letter_refusal(*name, command->arguments);
+    rights.add_vhost_settings(*command, context.settings().default_queue_type);
     const bool existed = queue_exists(context, vhost_name, *name);
     const auto done = carry_out(vhost, call.user->name, std::move(*command));
     if (!done) return response_to(done.error());
@@ -248,7 +228,9 @@ Response delete_queue(Context& context, const Call& call) {
     const std::string& name = call.parameter(1);
     const auto vhost = context.broker().find_vhost(vhost_name);
     if (vhost == nullptr || !queue_exists(context, vhost_name, name)) return not_found();
-    if (!Rights(call, vhost_name).queue(Permission::configure, name)) return access_refused();
+    if (rights_of(call, vhost_name).refusal(Permission::configure, "queue", name)) {
+        return access_refused();
+    }
     engine::DeleteQueue command;
     command.name = name;
     command.if_unused = call.asked("if-unused") == "true";
@@ -262,7 +244,9 @@ Response purge_queue(Context& context, const Call& call) {
     const std::string& name = call.parameter(1);
     const auto vhost = context.broker().find_vhost(vhost_name);
     if (vhost == nullptr || !queue_exists(context, vhost_name, name)) return not_found();
-    if (!Rights(call, vhost_name).queue(Permission::read, name)) return access_refused();
+    if (rights_of(call, vhost_name).refusal(Permission::read, "queue", name)) {
+        return access_refused();
+    }
     engine::PurgeQueue command;
     command.name = name;
     const auto done = carry_out(vhost, call.user->name, std::move(command));

@@ -141,27 +141,6 @@ Response response_to(const engine::Refusal& refusal) {
     return bad_request(refusal.text);
 }
 
-bool Rights::queue(Permission permission, std::string_view name) const {
-    return call_.access->allowed(call_.user->name, vhost_, permission, name);
-}
-
-bool Rights::exchange(Permission permission, std::string_view name) const {
-    return call_.access->allowed(call_.user->name, vhost_, permission,
-                                 name.empty() ? default_exchange : name);
-}
-
-std::optional<engine::Refusal> Rights::topic(Permission permission, std::string_view exchange,
-                                             std::string_view routing_key) const {
-    if (call_.access->topic_allowed(call_.user->name, vhost_, exchange, permission, routing_key)) {
-        return std::nullopt;
-    }
-    return engine::Refusal{engine::RefusalKind::not_permitted,
-                           std::string(permission_name(permission)) + " access to topic '" +
-                               std::string(routing_key) + "' in exchange '" +
-                               std::string(exchange) + "' in vhost '" + std::string(vhost_) +
-                               "' refused for user '" + call_.user->name + "'"};
-}
-
 std::optional<std::string> amqp_name(std::string_view name) {
     if (name.size() > name_bytes_max) return std::nullopt;
     std::string clean(name);

@@ -2,11 +2,11 @@
 // channel that exist for this wish only. What AMQP would answer or refuse, it answers or refuses.
 #pragma once
 
-#include "auth/access.h"
 #include "base/result.h"
 #include "engine/query.h"
 #include "http/request.h"
 #include "http/router.h"
+#include "protocol/rights.h"
 #include "runtime/broker.h"
 
 #include <memory>
@@ -30,20 +30,9 @@ std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
 Response response_to(const engine::Refusal& refusal);
 
 // What the caller may do in a vhost by its AMQP permissions. amqp091 15
-class Rights {
-  public:
-    Rights(const Call& call, std::string_view vhost) : call_(call), vhost_(vhost) {}
-
-    bool queue(Permission permission, std::string_view name) const;
-    bool exchange(Permission permission, std::string_view name) const;
-    // For a command that finds out by itself whether the exchange is a topic exchange.
-    std::optional<engine::Refusal> topic(Permission permission, std::string_view exchange,
-                                         std::string_view routing_key) const;
-
-  private:
-    const Call& call_;
-    std::string_view vhost_;
-};
+inline protocol::Rights rights_of(const Call& call, std::string_view vhost) {
+    return {*call.access, call.user->name, vhost};
+}
 
 // "Access refused.", as HTTP tells every lack of AMQP permissions.
 Response access_refused();

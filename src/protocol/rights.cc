@@ -1,5 +1,7 @@
 #include "protocol/rights.h"
 
+#include <string>
+
 namespace revenant::protocol {
 namespace {
 
@@ -18,11 +20,14 @@ const std::string* exchange_in(const Table& arguments, std::string_view name) {
 std::optional<engine::Refusal> Rights::refusal(Permission permission, std::string_view kind,
                                                std::string_view name) const {
     const std::string_view checked = kind == "exchange" ? permission_name_of(name) : name;
-    if (access().allowed(user_, vhost_, permission, checked)) return std::nullopt;
-    return engine::Refusal{engine::RefusalKind::not_permitted,
-                           std::string(permission_name(permission)) + " access to " +
-                               std::string(kind) + " '" + std::string(checked) + "' in vhost '" +
-                               vhost_ + "' refused for user '" + user_ + "'"};
+    if (access_.allowed(user_, vhost_, permission, checked)) return std::nullopt;
+    return not_permitted(permission, std::string(kind) + " '" + std::string(checked) + "'");
+}
+
+engine::Refusal Rights::not_permitted(Permission permission, const std::string& thing) const {
+    return {engine::RefusalKind::not_permitted,
+            std::string(permission_name(permission)) + " access to " + thing + " in vhost '" +
+                std::string(vhost_) + "' refused for user '" + std::string(user_) + "'"};
 }
 
 std::optional<engine::Refusal> Rights::refusal_of_all(std::string_view kind,
@@ -34,37 +39,21 @@ std::optional<engine::Refusal> Rights::refusal_of_all(std::string_view kind,
     return refusal(Permission::configure, kind, name);
 }
 
-std::optional<engine::Refusal> Rights::write_refusal(std::string_view exchange) {
-    const std::uint64_t version = access().version();
-    if (writable_known_ && writable_version_ == version && writable_exchange_ == exchange) {
-        return std::nullopt;
-    }
-    auto refused = refusal(Permission::write, "exchange", exchange);
-    writable_known_ = !refused;
-    writable_version_ = version;
-    writable_exchange_.assign(exchange);
-    return refused;
-}
-
 std::optional<engine::Refusal> Rights::topic_refusal(Permission permission,
                                                      std::string_view exchange,
                                                      std::string_view routing_key) const {
-    const AccessTable& table = access();
-    if (table.rules().topic_permissions.empty()) return std::nullopt;
-    if (table.topic_allowed(user_, vhost_, exchange, permission, routing_key)) {
+    if (access_.rules().topic_permissions.empty()) return std::nullopt;
+    if (access_.topic_allowed(user_, vhost_, exchange, permission, routing_key)) {
         return std::nullopt;
     }
-    return engine::Refusal{engine::RefusalKind::not_permitted,
-                           std::string(permission_name(permission)) + " access to topic '" +
-                               std::string(routing_key) + "' in exchange '" +
-                               std::string(exchange) + "' in vhost '" + vhost_ +
-                               "' refused for user '" + user_ + "'"};
+    return not_permitted(permission, "topic '" + std::string(routing_key) + "' in exchange '" +
+                                         std::string(exchange) + "'");
 }
 
 std::optional<engine::Refusal> Rights::topic_write_refusal(std::string_view exchange,
                                                            std::string_view routing_key,
                                                            const ExtraKeys& extra) const {
-    if (access().rules().topic_permissions.empty()) return std::nullopt;
+    if (access_.rules().topic_permissions.empty()) return std::nullopt;
     auto refused = topic_refusal(Permission::write, exchange, routing_key);
     for (const auto* keys : {&extra.cc, &extra.bcc}) {
         for (const std::string& key : *keys) {
@@ -77,11 +66,11 @@ std::optional<engine::Refusal> Rights::topic_write_refusal(std::string_view exch
 
 std::optional<engine::Refusal> Rights::user_id_refusal(std::string_view user_id) const {
     if (user_id == user_) return std::nullopt;
-    const User* const user = access().find_user(user_);
+    const User* const user = access_.find_user(user_);
     if (user != nullptr && user->has_tag("impersonator")) return std::nullopt;
     return engine::Refusal{engine::RefusalKind::precondition_failed,
                            "user_id property set to '" + std::string(user_id) +
-                               "' but authenticated user was '" + user_ + "'"};
+                               "' but authenticated user was '" + std::string(user_) + "'"};
 }
 
 std::optional<engine::Refusal> Rights::dead_letter_refusal(std::string_view queue,
@@ -101,12 +90,13 @@ std::optional<engine::Refusal> Rights::alternate_refusal(std::string_view exchan
 }
 
 void Rights::add_vhost_settings(engine::DeclareQueue& command,
-                                const ConnectionSettings& settings) const {
-    const Vhost* const vhost = access().find_vhost(vhost_);
+                                std::string_view default_queue_type) const {
+    const Vhost* const vhost = access_.find_vhost(vhost_);
     if (vhost == nullptr) return;
     command.queues_max = vhost->limits.max_queues;
-    const std::string& type =
-        vhost->default_queue_type.empty() ? settings.default_queue_type : vhost->default_queue_type;
+    const std::string_view type = vhost->default_queue_type.empty()
+                                      ? default_queue_type
+                                      : std::string_view(vhost->default_queue_type);
     const bool can_be_quorum = command.durable && !command.exclusive && !command.auto_delete;
     if (type == "quorum" && can_be_quorum && !command.server_named &&
         find(command.arguments, "x-queue-type") == nullptr) {

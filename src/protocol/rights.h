@@ -1,13 +1,12 @@
-// Rights: what the user of a connection may do in its virtual host, and what it is told if not.
+// Rights: what a user may do in a virtual host by the permissions of one moment, and what it is
+// told if not. A connection asks by ConnectionRights, for it outlives the moment.
 #pragma once
 
 #include "auth/access.h"
 #include "engine/command.h"
 #include "engine/refusal.h"
 #include "message/value.h"
-#include "protocol/host.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +15,9 @@ namespace revenant::protocol {
 
 class Rights {
   public:
-    Rights(Host& host, std::string user, std::string vhost)
-        : host_(host), user_(std::move(user)), vhost_(std::move(vhost)) {}
+    // Borrows all of them.
+    Rights(const AccessTable& access, std::string_view user, std::string_view vhost)
+        : access_(access), user_(user), vhost_(vhost) {}
 
     // Of a queue or exchange; `kind` is the word in the text.
     std::optional<engine::Refusal> refusal(Permission permission, std::string_view kind,
@@ -25,8 +25,6 @@ class Rights {
     // Passive declares need any of the three (amqp091 6.8, 8.10).
     std::optional<engine::Refusal> refusal_of_all(std::string_view kind,
                                                   std::string_view name) const;
-    // May it publish to this exchange? The answer for the last one is remembered.
-    std::optional<engine::Refusal> write_refusal(std::string_view exchange);
     std::optional<engine::Refusal> topic_refusal(Permission permission, std::string_view exchange,
                                                  std::string_view routing_key) const;
     // For any key of a message that is about to be published.
@@ -41,19 +39,16 @@ class Rights {
     std::optional<engine::Refusal> alternate_refusal(std::string_view exchange,
                                                      const Table& arguments) const;
     // What the virtual host adds to a wish for a queue: its limit, and the type of queues that name
-    // none (amqp091 8.15, 8.19).
+    // none, its own or else that of the node (amqp091 8.15, 8.19).
     void add_vhost_settings(engine::DeclareQueue& command,
-                            const ConnectionSettings& settings) const;
+                            std::string_view default_queue_type) const;
 
   private:
-    const AccessTable& access() const { return *host_.access(); }
+    engine::Refusal not_permitted(Permission permission, const std::string& thing) const;
 
-    Host& host_;
-    std::string user_;
-    std::string vhost_;
-    std::string writable_exchange_;
-    std::uint64_t writable_version_ = 0;
-    bool writable_known_ = false;
+    const AccessTable& access_;
+    std::string_view user_;
+    std::string_view vhost_;
 };
 
 }  // namespace revenant::protocol
