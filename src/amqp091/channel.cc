@@ -1,12 +1,10 @@
 #include "amqp091/channel.h"
 
-#include "amqp091/foreign_content.h"
 #include "amqp091/properties.h"
 #include "amqp091/table.h"
 #include "base/check.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace revenant::amqp091 {
@@ -45,38 +43,6 @@ std::string frame_of(std::uint16_t channel, const Method& method) {
     std::string frame;
     append_method(frame, channel, method);
     return frame;
-}
-
-char* put_u8(char* at, std::uint8_t value) {
-    *at = static_cast<char>(value);
-    return at + 1;
-}
-char* put_u16(char* at, std::uint16_t value) {
-    value = __builtin_bswap16(value);
-    std::memcpy(at, &value, sizeof value);
-    return at + sizeof value;
-}
-char* put_u32(char* at, std::uint32_t value) {
-    value = __builtin_bswap32(value);
-    std::memcpy(at, &value, sizeof value);
-    return at + sizeof value;
-}
-char* put_u64(char* at, std::uint64_t value) {
-    value = __builtin_bswap64(value);
-    std::memcpy(at, &value, sizeof value);
-    return at + sizeof value;
-}
-char* put_bytes(char* at, std::string_view bytes) {
-    std::memcpy(at, bytes.data(), bytes.size());
-    return at + bytes.size();
-}
-char* put_short_string(char* at, std::string_view text) {
-    return put_bytes(put_u8(at, static_cast<std::uint8_t>(text.size())), text);
-}
-char* put_frame_header(char* at, FrameType type, std::uint16_t channel, std::size_t payload) {
-    at = put_u8(at, static_cast<std::uint8_t>(type));
-    at = put_u16(at, channel);
-    return put_u32(at, static_cast<std::uint32_t>(payload));
 }
 
 }  // namespace
@@ -819,15 +785,8 @@ void Channel::write_answer(const Pending& pending, engine::Done& done) {
 
 void Channel::write_get_answer(const engine::GetAnswer& answer) {
     if (!answer.message) return connection_.write(number_, BasicGetEmpty{});
-    BasicGetOk ok;
-    ok.delivery_tag = answer.delivery.value;
-    ok.redelivered = answer.redelivered;
-    ok.exchange =
-        answer.envelope ? std::string_view(answer.envelope->exchange) : answer.message->exchange();
-    ok.routing_key = answer.envelope ? std::string_view(answer.envelope->routing_keys.front())
-                                     : answer.message->routing_key();
-    ok.message_count = static_cast<std::uint32_t>(answer.messages_left);
-    write_content(frame_of(number_, ok), answer.message, answer.envelope, answer.counts);
+    delivery_writer().write(answer);
+    connection_.host().wants_flush();
 }
 
 // The engine has let the channel go already; commands still under way are ignored there.
@@ -887,123 +846,21 @@ void Channel::send_close(ReplyCode code, std::string_view text, std::uint16_t cl
 
 // ------------------------------------------------------------------------- deliveries
 
+DeliveryWriter Channel::delivery_writer() {
+    return {connection_.output(), number_, connection_.frame_max()};
+}
+
 bool Channel::deliver(engine::Deliver&& effect) {
     if (state_ != State::open && state_ != State::leaving) return true;
     const auto found = tags_.find(effect.consumer);
     if (found == tags_.end()) return true;
-    const Message& message = *effect.message;
-    const std::string_view tag = found->second.tag;
-    if (is_foreign(message)) [[unlikely]]
-        return deliver_foreign(effect, tag);
-    const std::string_view exchange =
-        effect.envelope ? std::string_view(effect.envelope->exchange) : message.exchange();
-    const std::string_view key = effect.envelope
-                                     ? std::string_view(effect.envelope->routing_keys.front())
-                                     : message.routing_key();
-    const std::string_view body = message.body();
-    const std::uint32_t frame_max = connection_.frame_max();
-    const std::size_t method_payload =
-        4 + 1 + tag.size() + 8 + 1 + 1 + exchange.size() + 1 + key.size();
-
-    // The common case, in one piece: nothing added to the properties, and a body of one small
-    // frame.
-    const bool added = effect.envelope || effect.counts.any();
-    const bool one_piece = !added && body.size() < Output::shared_bytes_min &&
-                           (frame_max == 0 || body.size() + frame_overhead_bytes <= frame_max);
-    std::string rendered;
-    std::string_view properties = message.properties();
-    if (added) {
-        rendered = render_properties(message, effect.envelope, effect.counts);
-        properties = rendered;
-    }
-    const std::size_t header_payload = 12 + properties.size();
-    const std::size_t body_frame =
-        one_piece && !body.empty() ? body.size() + frame_overhead_bytes : 0;
-    char* at = connection_.output().extend(method_payload + header_payload +
-                                           2 * frame_overhead_bytes + body_frame);
-    at = put_frame_header(at, FrameType::method, number_, method_payload);
-    at = put_u16(at, BasicDeliver::class_id);
-    at = put_u16(at, BasicDeliver::method_id);
-    at = put_short_string(at, tag);
-    at = put_u64(at, effect.delivery.value);
-    at = put_u8(at, effect.redelivered ? 1 : 0);
-    at = put_short_string(at, exchange);
-    at = put_short_string(at, key);
-    at = put_u8(at, frame_end);
-    at = put_frame_header(at, FrameType::header, number_, header_payload);
-    at = put_u16(at, BasicDeliver::class_id);
-    at = put_u16(at, 0);
-    at = put_u64(at, body.size());
-    at = put_bytes(at, properties);
-    at = put_u8(at, frame_end);
-    if (body_frame != 0) {
-        at = put_frame_header(at, FrameType::body, number_, body.size());
-        at = put_bytes(at, body);
-        put_u8(at, frame_end);
-    } else if (!body.empty()) {
-        write_body(effect.message);
-    }
+    delivery_writer().write(effect, found->second.tag);
     return connection_.note_delivery();
-}
-
-bool Channel::deliver_foreign(const engine::Deliver& effect, std::string_view tag) {
-    BasicDeliver deliver;
-    deliver.consumer_tag = tag;
-    deliver.delivery_tag = effect.delivery.value;
-    deliver.redelivered = effect.redelivered;
-    deliver.exchange =
-        effect.envelope ? std::string_view(effect.envelope->exchange) : effect.message->exchange();
-    deliver.routing_key = effect.envelope ? std::string_view(effect.envelope->routing_keys.front())
-                                          : effect.message->routing_key();
-    write_content(frame_of(number_, deliver), effect.message, effect.envelope, effect.counts);
-    return connection_.note_delivery();
-}
-
-void Channel::write_body(const MessageRef& message) {
-    const std::string_view body = message->body();
-    Output& output = connection_.output();
-    if (body.size() < Output::shared_bytes_min) {
-        append_body_frames(output.buffer(), number_, body, connection_.frame_max());
-        return;
-    }
-    const std::size_t part_max =
-        connection_.frame_max() == 0 ? body.size() : connection_.frame_max() - frame_overhead_bytes;
-    for (std::size_t at = 0; at < body.size(); at += part_max) {
-        const std::string_view part = body.substr(at, part_max);
-        append_frame_header(output.buffer(), FrameType::body, number_,
-                            static_cast<std::uint32_t>(part.size()));
-        output.append_shared(message, part);
-        output.buffer().push_back(static_cast<char>(frame_end));
-    }
-}
-
-void Channel::write_content(std::string_view method_frame, const MessageRef& message,
-                            const EnvelopeRef& envelope, engine::ShownCounts counts) {
-    std::string& out = connection_.output().buffer();
-    out.append(method_frame);
-    if (is_foreign(*message)) {
-        const ForeignContent content = render_foreign(*message, envelope, counts);
-        append_content_header(out, number_, content.body.size(), content.properties);
-        append_body_frames(out, number_, content.body, connection_.frame_max());
-        return connection_.host().wants_flush();
-    }
-    if (envelope || counts.any()) {
-        append_content_header(out, number_, message->body_size(),
-                              render_properties(*message, envelope, counts));
-    } else {
-        append_content_header(out, number_, message->body_size(), message->properties());
-    }
-    if (message->body_size() > 0) write_body(message);
-    connection_.host().wants_flush();
 }
 
 void Channel::on_return(const engine::ReturnUnroutable& effect) {
-    BasicReturn returned;
-    returned.reply_code = static_cast<std::uint16_t>(ReplyCode::no_route);
-    returned.reply_text = "NO_ROUTE";
-    returned.exchange = effect.message->exchange();
-    returned.routing_key = effect.message->routing_key();
-    write_content(frame_of(number_, returned), effect.message, {}, {});
+    delivery_writer().write(effect);
+    connection_.host().wants_flush();
 }
 
 void Channel::on_cancel(const engine::CancelConsumer& effect) {

@@ -4,6 +4,7 @@
 
 #include "amqp091/connection.h"
 #include "amqp091/content.h"
+#include "amqp091/delivery_writer.h"
 #include "amqp091/frame.h"
 #include "auth/access.h"
 #include "base/ids.h"
@@ -154,10 +155,7 @@ class Channel final : public engine::EffectSink {
     // The named queue or, for an empty name, the one declared last; fails the channel without one.
     std::optional<std::string> queue_name(std::string_view name);
 
-    bool deliver_foreign(const engine::Deliver& effect, std::string_view tag);
-    void write_content(std::string_view method_frame, const MessageRef& message,
-                       const EnvelopeRef& envelope, engine::ShownCounts counts);
-    void write_body(const MessageRef& message);
+    DeliveryWriter delivery_writer();
 
     Connection& connection_;
     std::uint16_t number_;

@@ -1,0 +1,174 @@
+#include "amqp091/delivery_writer.h"
+
+#include "amqp091/errors.h"
+#include "amqp091/foreign_content.h"
+#include "amqp091/frame.h"
+#include "amqp091/properties.h"
+
+#include <cstring>
+#include <string>
+
+namespace revenant::amqp091 {
+namespace {
+
+using protocol::Output;
+
+// Where it was published, or died last.
+std::string_view exchange_of(const Message& message, const EnvelopeRef& envelope) {
+    return envelope ? std::string_view(envelope->exchange) : message.exchange();
+}
+std::string_view routing_key_of(const Message& message, const EnvelopeRef& envelope) {
+    return envelope ? std::string_view(envelope->routing_keys.front()) : message.routing_key();
+}
+
+char* put_u8(char* at, std::uint8_t value) {
+    *at = static_cast<char>(value);
+    return at + 1;
+}
+char* put_u16(char* at, std::uint16_t value) {
+    value = __builtin_bswap16(value);
+    std::memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+char* put_u32(char* at, std::uint32_t value) {
+    value = __builtin_bswap32(value);
+    std::memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+char* put_u64(char* at, std::uint64_t value) {
+    value = __builtin_bswap64(value);
+    std::memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+char* put_bytes(char* at, std::string_view bytes) {
+    std::memcpy(at, bytes.data(), bytes.size());
+    return at + bytes.size();
+}
+char* put_short_string(char* at, std::string_view text) {
+    return put_bytes(put_u8(at, static_cast<std::uint8_t>(text.size())), text);
+}
+char* put_frame_header(char* at, FrameType type, std::uint16_t channel, std::size_t payload) {
+    at = put_u8(at, static_cast<std::uint8_t>(type));
+    at = put_u16(at, channel);
+    return put_u32(at, static_cast<std::uint32_t>(payload));
+}
+
+}  // namespace
+
+void DeliveryWriter::write(const engine::Deliver& effect, std::string_view consumer_tag) {
+    const Message& message = *effect.message;
+    if (is_foreign(message)) [[unlikely]]
+        return write_foreign(effect, consumer_tag);
+    const std::string_view exchange = exchange_of(message, effect.envelope);
+    const std::string_view key = routing_key_of(message, effect.envelope);
+    const std::string_view body = message.body();
+    const std::size_t method_payload =
+        4 + 1 + consumer_tag.size() + 8 + 1 + 1 + exchange.size() + 1 + key.size();
+
+    // The common case, in one piece: nothing added to the properties, and a body of one small
+    // frame.
+    const bool added = effect.envelope || effect.counts.any();
+    const bool one_piece = !added && body.size() < Output::shared_bytes_min &&
+                           (frame_max_ == 0 || body.size() + frame_overhead_bytes <= frame_max_);
+    std::string rendered;
+    std::string_view properties = message.properties();
+    if (added) {
+        rendered = render_properties(message, effect.envelope, effect.counts);
+        properties = rendered;
+    }
+    const std::size_t header_payload = 12 + properties.size();
+    const std::size_t body_frame =
+        one_piece && !body.empty() ? body.size() + frame_overhead_bytes : 0;
+    char* at =
+        output_.extend(method_payload + header_payload + 2 * frame_overhead_bytes + body_frame);
+    at = put_frame_header(at, FrameType::method, channel_, method_payload);
+    at = put_u16(at, BasicDeliver::class_id);
+    at = put_u16(at, BasicDeliver::method_id);
+    at = put_short_string(at, consumer_tag);
+    at = put_u64(at, effect.delivery.value);
+    at = put_u8(at, effect.redelivered ? 1 : 0);
+    at = put_short_string(at, exchange);
+    at = put_short_string(at, key);
+    at = put_u8(at, frame_end);
+    at = put_frame_header(at, FrameType::header, channel_, header_payload);
+    at = put_u16(at, BasicDeliver::class_id);
+    at = put_u16(at, 0);
+    at = put_u64(at, body.size());
+    at = put_bytes(at, properties);
+    at = put_u8(at, frame_end);
+    if (body_frame != 0) {
+        at = put_frame_header(at, FrameType::body, channel_, body.size());
+        at = put_bytes(at, body);
+        put_u8(at, frame_end);
+    } else if (!body.empty()) {
+        write_body(effect.message);
+    }
+}
+
+void DeliveryWriter::write_foreign(const engine::Deliver& effect, std::string_view consumer_tag) {
+    BasicDeliver deliver;
+    deliver.consumer_tag = consumer_tag;
+    deliver.delivery_tag = effect.delivery.value;
+    deliver.redelivered = effect.redelivered;
+    deliver.exchange = exchange_of(*effect.message, effect.envelope);
+    deliver.routing_key = routing_key_of(*effect.message, effect.envelope);
+    append_method(output_.buffer(), channel_, deliver);
+    write_content(effect.message, effect.envelope, effect.counts);
+}
+
+void DeliveryWriter::write(const engine::GetAnswer& answer) {
+    BasicGetOk ok;
+    ok.delivery_tag = answer.delivery.value;
+    ok.redelivered = answer.redelivered;
+    ok.exchange = exchange_of(*answer.message, answer.envelope);
+    ok.routing_key = routing_key_of(*answer.message, answer.envelope);
+    ok.message_count = static_cast<std::uint32_t>(answer.messages_left);
+    append_method(output_.buffer(), channel_, ok);
+    write_content(answer.message, answer.envelope, answer.counts);
+}
+
+void DeliveryWriter::write(const engine::ReturnUnroutable& effect) {
+    BasicReturn returned;
+    returned.reply_code = static_cast<std::uint16_t>(ReplyCode::no_route);
+    returned.reply_text = "NO_ROUTE";
+    returned.exchange = effect.message->exchange();
+    returned.routing_key = effect.message->routing_key();
+    append_method(output_.buffer(), channel_, returned);
+    write_content(effect.message, {}, {});
+}
+
+void DeliveryWriter::write_content(const MessageRef& message, const EnvelopeRef& envelope,
+                                   engine::ShownCounts counts) {
+    std::string& out = output_.buffer();
+    if (is_foreign(*message)) {
+        const ForeignContent content = render_foreign(*message, envelope, counts);
+        append_content_header(out, channel_, content.body.size(), content.properties);
+        append_body_frames(out, channel_, content.body, frame_max_);
+        return;
+    }
+    if (envelope || counts.any()) {
+        append_content_header(out, channel_, message->body_size(),
+                              render_properties(*message, envelope, counts));
+    } else {
+        append_content_header(out, channel_, message->body_size(), message->properties());
+    }
+    if (message->body_size() > 0) write_body(message);
+}
+
+void DeliveryWriter::write_body(const MessageRef& message) {
+    const std::string_view body = message->body();
+    if (body.size() < Output::shared_bytes_min) {
+        append_body_frames(output_.buffer(), channel_, body, frame_max_);
+        return;
+    }
+    const std::size_t part_max = frame_max_ == 0 ? body.size() : frame_max_ - frame_overhead_bytes;
+    for (std::size_t at = 0; at < body.size(); at += part_max) {
+        const std::string_view part = body.substr(at, part_max);
+        append_frame_header(output_.buffer(), FrameType::body, channel_,
+                            static_cast<std::uint32_t>(part.size()));
+        output_.append_shared(message, part);
+        output_.buffer().push_back(static_cast<char>(frame_end));
+    }
+}
+
+}  // namespace revenant::amqp091

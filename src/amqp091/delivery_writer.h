@@ -1,0 +1,38 @@
+// DeliveryWriter: messages on their way to a client, as the frames of one channel in the output of
+// its connection. Nothing else writes content.
+#pragma once
+
+#include "engine/effect.h"
+#include "message/death.h"
+#include "message/message.h"
+#include "protocol/output.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace revenant::amqp091 {
+
+class DeliveryWriter {
+  public:
+    // With frame_max 0 there is no limit.
+    DeliveryWriter(protocol::Output& output, std::uint16_t channel, std::uint32_t frame_max)
+        : output_(output), channel_(channel), frame_max_(frame_max) {}
+
+    void write(const engine::Deliver& effect, std::string_view consumer_tag);
+    // There is a message in it.
+    void write(const engine::GetAnswer& answer);
+    void write(const engine::ReturnUnroutable& effect);
+
+  private:
+    void write_foreign(const engine::Deliver& effect, std::string_view consumer_tag);
+    // Header and body, behind a method.
+    void write_content(const MessageRef& message, const EnvelopeRef& envelope,
+                       engine::ShownCounts counts);
+    void write_body(const MessageRef& message);
+
+    protocol::Output& output_;
+    std::uint16_t channel_;
+    std::uint32_t frame_max_;
+};
+
+}  // namespace revenant::amqp091
