@@ -168,6 +168,10 @@ Unexpected<Failure> no_such_user(std::string_view user) {
         Failure{ExitCode::no_such_user, "User \"" + std::string(user) + "\" does not exist"}};
 }
 
+Unexpected<Failure> not_done(std::string text) {
+    return Unexpected{Failure{ExitCode::unavailable, std::move(text)}};
+}
+
 Unexpected<Failure> refused(const Reply& reply) {
     const bool bad_input = reply.status >= 400 && reply.status < 500;
     return Unexpected{

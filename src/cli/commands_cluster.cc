@@ -133,27 +133,28 @@ Outcome rebalance(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"cluster_status", 0, 0, "", "Shows the cluster: one node.", "cluster_status --formatter json",
-     cluster_status},
-    {"list_feature_flags", 0, SIZE_MAX, "[COLUMN ...]", "Lists feature flags.",
-     "list_feature_flags name state", list_feature_flags},
-    {"enable_feature_flag", 1, 1, "NAME|all", "Enables a feature flag; all are here.",
-     "enable_feature_flag all", enable_feature_flag},
-    {"set_cluster_name", 1, 1, "NAME", "Sets what clients are told as the cluster's name.",
-     "set_cluster_name london", set_cluster_name},
-    {"trace_on", 0, 0, "[-p VHOST]", "Starts tracing of a virtual host.", "trace_on -p qa",
-     trace_on},
-    {"trace_off", 0, 0, "[-p VHOST]", "Stops tracing of a virtual host.", "trace_off -p qa",
-     trace_off},
-    {"quorum_status", 1, 1, "[-p VHOST] QUEUE", "Shows the members of a quorum queue.",
-     "quorum_status orders", quorum_status},
-    {"rebalance", 1, 1, "all|classic|quorum|stream", "Moves leaders; there is one node.",
-     "rebalance all", rebalance},
-};
-
 }  // namespace
 
-std::span<const Command> cluster_commands() { return commands; }
+std::span<const Command> cluster_commands() {
+    static constexpr Command commands[] = {
+        {"cluster_status", 0, 0, "", "Shows the cluster: one node.",
+         "cluster_status --formatter json", cluster_status},
+        {"list_feature_flags", 0, SIZE_MAX, "[COLUMN ...]", "Lists feature flags.",
+         "list_feature_flags name state", list_feature_flags},
+        {"enable_feature_flag", 1, 1, "NAME|all", "Enables a feature flag; all are here.",
+         "enable_feature_flag all", enable_feature_flag},
+        {"set_cluster_name", 1, 1, "NAME", "Sets what clients are told as the cluster's name.",
+         "set_cluster_name london", set_cluster_name},
+        {"trace_on", 0, 0, "[-p VHOST]", "Starts tracing of a virtual host.", "trace_on -p qa",
+         trace_on},
+        {"trace_off", 0, 0, "[-p VHOST]", "Stops tracing of a virtual host.", "trace_off -p qa",
+         trace_off},
+        {"quorum_status", 1, 1, "[-p VHOST] QUEUE", "Shows the members of a quorum queue.",
+         "quorum_status orders", quorum_status},
+        {"rebalance", 1, 1, "all|classic|quorum|stream", "Moves leaders; there is one node.",
+         "rebalance all", rebalance},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

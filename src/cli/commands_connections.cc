@@ -112,23 +112,24 @@ Outcome close_all_user_connections(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"list_connections", 0, SIZE_MAX, "[COLUMN ...]", "Lists connections.",
-     "list_connections name user channels", list_connections},
-    {"list_channels", 0, SIZE_MAX, "[COLUMN ...]", "Lists channels.",
-     "list_channels name messages_unacknowledged", list_channels},
-    {"close_connection", 2, 2, "NAME REASON",
-     "Closes a connection; list_connections pid shows its name.",
-     "close_connection \"127.0.0.1:5000 -> 127.0.0.1:5672\" \"maintenance\"", close_connection},
-    {"close_all_connections", 1, 1, "[-p VHOST] [--global] [--limit N] REASON",
-     "Closes all connections, or those of a virtual host.",
-     "close_all_connections -p qa --limit 10 \"maintenance\"", close_all_connections},
-    {"close_all_user_connections", 2, 2, "USERNAME REASON", "Closes all connections of a user.",
-     "close_all_user_connections janeway \"maintenance\"", close_all_user_connections},
-};
-
 }  // namespace
 
-std::span<const Command> connection_commands() { return commands; }
+std::span<const Command> connection_commands() {
+    static constexpr Command commands[] = {
+        {"list_connections", 0, SIZE_MAX, "[COLUMN ...]", "Lists connections.",
+         "list_connections name user channels", list_connections},
+        {"list_channels", 0, SIZE_MAX, "[COLUMN ...]", "Lists channels.",
+         "list_channels name messages_unacknowledged", list_channels},
+        {"close_connection", 2, 2, "NAME REASON",
+         "Closes a connection; list_connections pid shows its name.",
+         "close_connection \"127.0.0.1:5000 -> 127.0.0.1:5672\" \"maintenance\"", close_connection},
+        {"close_all_connections", 1, 1, "[-p VHOST] [--global] [--limit N] REASON",
+         "Closes all connections, or those of a virtual host.",
+         "close_all_connections -p qa --limit 10 \"maintenance\"", close_all_connections},
+        {"close_all_user_connections", 2, 2, "USERNAME REASON", "Closes all connections of a user.",
+         "close_all_user_connections janeway \"maintenance\"", close_all_user_connections},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

@@ -84,17 +84,18 @@ Outcome import_definitions(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"export_definitions", 0, 1, "[-p VHOST] [FILE|-] [--format json]",
-     "Writes all definitions, or those of one virtual host, to a file or standard output.",
-     "export_definitions definitions.json", export_definitions},
-    {"import_definitions", 0, 1, "[-p VHOST] [FILE|-] [--format json]",
-     "Makes what a file or standard input says exists; nothing is deleted.",
-     "import_definitions definitions.json", import_definitions},
-};
-
 }  // namespace
 
-std::span<const Command> definition_commands() { return commands; }
+std::span<const Command> definition_commands() {
+    static constexpr Command commands[] = {
+        {"export_definitions", 0, 1, "[-p VHOST] [FILE|-] [--format json]",
+         "Writes all definitions, or those of one virtual host, to a file or standard output.",
+         "export_definitions definitions.json", export_definitions},
+        {"import_definitions", 0, 1, "[-p VHOST] [FILE|-] [--format json]",
+         "Makes what a file or standard input says exists; nothing is deleted.",
+         "import_definitions definitions.json", import_definitions},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

@@ -203,43 +203,45 @@ Outcome await_quorum(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"check_running", 0, 0, "", "Fails unless the node serves clients.", "check_running",
-     check_running},
-    {"check_local_alarms", 0, 0, "", "Fails if the node is short of memory or disk.",
-     "-q check_local_alarms", check_local_alarms},
-    {"check_alarms", 0, 0, "", "Fails if any node is short of memory or disk.", "check_alarms",
-     check_alarms},
-    {"check_port_connectivity", 0, 0, "", "Fails unless every listener accepts a connection.",
-     "check_port_connectivity", check_port_connectivity},
-    {"check_port_listener", 1, 1, "PORT", "Fails unless somebody listens on the port.",
-     "check_port_listener 5672", check_port_listener},
-    {"check_protocol_listener", 1, 1, "PROTOCOL",
-     "Fails unless there is a listener for the protocol: amqp, http, http/prometheus.",
-     "check_protocol_listener amqp", check_protocol_listener},
-    {"check_virtual_hosts", 0, 0, "", "Fails unless every virtual host is up.",
-     "check_virtual_hosts", check_virtual_hosts},
-    {"node_health_check", 0, 0, "", "The same as check_running.", "node_health_check",
-     check_running},
-    {"check_if_node_is_quorum_critical", 0, 0, "",
-     "Fails if stopping the node takes a quorum away from others.",
-     "check_if_node_is_quorum_critical", check_quorum_critical},
-    {"await_online_quorum_plus_one", 0, 0, "[-t SECONDS]",
-     "Waits until the node can be stopped; a single one always can.",
-     "await_online_quorum_plus_one -t 60", await_quorum},
-    {"listeners", 0, 0, "", "Lists the listeners of the node.", "listeners --formatter json",
-     listeners},
-    {"alarms", 0, 0, "", "Lists alarms.", "alarms", alarms},
-    {"server_version", 0, 0, "", "Prints the release of RabbitMQ the node is compatible with.",
-     "server_version", server_version},
-    {"is_running", 0, 0, "", "Says whether the node serves clients.", "is_running", is_running},
-    {"is_booting", 0, 0, "", "Says whether the node is still starting.", "is_booting", is_booting},
-    {"memory_breakdown", 0, 0, "[--unit UNIT]", "Shows the memory in use.", "memory_breakdown",
-     memory_breakdown},
-};
-
 }  // namespace
 
-std::span<const Command> diagnostic_commands() { return commands; }
+std::span<const Command> diagnostic_commands() {
+    static constexpr Command commands[] = {
+        {"check_running", 0, 0, "", "Fails unless the node serves clients.", "check_running",
+         check_running},
+        {"check_local_alarms", 0, 0, "", "Fails if the node is short of memory or disk.",
+         "-q check_local_alarms", check_local_alarms},
+        {"check_alarms", 0, 0, "", "Fails if any node is short of memory or disk.", "check_alarms",
+         check_alarms},
+        {"check_port_connectivity", 0, 0, "", "Fails unless every listener accepts a connection.",
+         "check_port_connectivity", check_port_connectivity},
+        {"check_port_listener", 1, 1, "PORT", "Fails unless somebody listens on the port.",
+         "check_port_listener 5672", check_port_listener},
+        {"check_protocol_listener", 1, 1, "PROTOCOL",
+         "Fails unless there is a listener for the protocol: amqp, http, http/prometheus.",
+         "check_protocol_listener amqp", check_protocol_listener},
+        {"check_virtual_hosts", 0, 0, "", "Fails unless every virtual host is up.",
+         "check_virtual_hosts", check_virtual_hosts},
+        {"node_health_check", 0, 0, "", "The same as check_running.", "node_health_check",
+         check_running},
+        {"check_if_node_is_quorum_critical", 0, 0, "",
+         "Fails if stopping the node takes a quorum away from others.",
+         "check_if_node_is_quorum_critical", check_quorum_critical},
+        {"await_online_quorum_plus_one", 0, 0, "[-t SECONDS]",
+         "Waits until the node can be stopped; a single one always can.",
+         "await_online_quorum_plus_one -t 60", await_quorum},
+        {"listeners", 0, 0, "", "Lists the listeners of the node.", "listeners --formatter json",
+         listeners},
+        {"alarms", 0, 0, "", "Lists alarms.", "alarms", alarms},
+        {"server_version", 0, 0, "", "Prints the release of RabbitMQ the node is compatible with.",
+         "server_version", server_version},
+        {"is_running", 0, 0, "", "Says whether the node serves clients.", "is_running", is_running},
+        {"is_booting", 0, 0, "", "Says whether the node is still starting.", "is_booting",
+         is_booting},
+        {"memory_breakdown", 0, 0, "[--unit UNIT]", "Shows the memory in use.", "memory_breakdown",
+         memory_breakdown},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

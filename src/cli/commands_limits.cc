@@ -142,26 +142,27 @@ Outcome list_user_limits(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"set_vhost_limits", 1, 1, "[-p VHOST] LIMITS",
-     "Sets limits of a virtual host: max-connections, max-queues; -1 for none.",
-     "set_vhost_limits -p qa '{\"max-connections\":64,\"max-queues\":256}'", set_vhost_limits},
-    {"clear_vhost_limits", 0, 0, "[-p VHOST]", "Clears the limits of a virtual host.",
-     "clear_vhost_limits -p qa", clear_vhost_limits},
-    {"list_vhost_limits", 0, 0, "[-p VHOST] [--global]",
-     "Lists the limits of one virtual host or of all.", "list_vhost_limits", list_vhost_limits},
-    {"set_user_limits", 2, 2, "USERNAME LIMITS",
-     "Sets limits of a user: max-connections, max-channels; -1 for none.",
-     "set_user_limits janeway '{\"max-connections\":10}'", set_user_limits},
-    {"clear_user_limits", 2, 2, "USERNAME LIMIT|all", "Clears one limit of a user or all.",
-     "clear_user_limits janeway all", clear_user_limits},
-    {"list_user_limits", 0, 0, "[--user USERNAME] [--global]",
-     "Lists the limits of one user or of all.", "list_user_limits --user janeway",
-     list_user_limits},
-};
-
 }  // namespace
 
-std::span<const Command> limit_commands() { return commands; }
+std::span<const Command> limit_commands() {
+    static constexpr Command commands[] = {
+        {"set_vhost_limits", 1, 1, "[-p VHOST] LIMITS",
+         "Sets limits of a virtual host: max-connections, max-queues; -1 for none.",
+         "set_vhost_limits -p qa '{\"max-connections\":64,\"max-queues\":256}'", set_vhost_limits},
+        {"clear_vhost_limits", 0, 0, "[-p VHOST]", "Clears the limits of a virtual host.",
+         "clear_vhost_limits -p qa", clear_vhost_limits},
+        {"list_vhost_limits", 0, 0, "[-p VHOST] [--global]",
+         "Lists the limits of one virtual host or of all.", "list_vhost_limits", list_vhost_limits},
+        {"set_user_limits", 2, 2, "USERNAME LIMITS",
+         "Sets limits of a user: max-connections, max-channels; -1 for none.",
+         "set_user_limits janeway '{\"max-connections\":10}'", set_user_limits},
+        {"clear_user_limits", 2, 2, "USERNAME LIMIT|all", "Clears one limit of a user or all.",
+         "clear_user_limits janeway all", clear_user_limits},
+        {"list_user_limits", 0, 0, "[--user USERNAME] [--global]",
+         "Lists the limits of one user or of all.", "list_user_limits --user janeway",
+         list_user_limits},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

@@ -178,23 +178,24 @@ Outcome autocomplete(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"ping", 0, 0, "", "Checks that the node answers.", "-q ping", ping},
-    {"await_startup", 0, 0, "[-t SECONDS]", "Waits until the node serves clients.",
-     "await_startup -t 30", await_startup},
-    {"wait", 0, 1, "[PIDFILE] [-t SECONDS]",
-     "The same as await_startup: the node is found by its URL.", "wait -t 30", await_startup},
-    {"status", 0, 0, "", "Shows the state of the node.", "status --formatter json", status},
-    {"environment", 0, 0, "", "Lists what was configured, without secrets.",
-     "environment --formatter json", environment},
-    {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
-     version},
-    {"autocomplete", 0, 1, "[BEGINNING]", "Lists commands that begin so, for shells.",
-     "autocomplete list_", autocomplete},
-};
-
 }  // namespace
 
-std::span<const Command> node_commands() { return commands; }
+std::span<const Command> node_commands() {
+    static constexpr Command commands[] = {
+        {"ping", 0, 0, "", "Checks that the node answers.", "-q ping", ping},
+        {"await_startup", 0, 0, "[-t SECONDS]", "Waits until the node serves clients.",
+         "await_startup -t 30", await_startup},
+        {"wait", 0, 1, "[PIDFILE] [-t SECONDS]",
+         "The same as await_startup: the node is found by its URL.", "wait -t 30", await_startup},
+        {"status", 0, 0, "", "Shows the state of the node.", "status --formatter json", status},
+        {"environment", 0, 0, "", "Lists what was configured, without secrets.",
+         "environment --formatter json", environment},
+        {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
+         version},
+        {"autocomplete", 0, 1, "[BEGINNING]", "Lists commands that begin so, for shells.",
+         "autocomplete list_", autocomplete},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

@@ -159,25 +159,27 @@ Outcome purge_queue(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"list_queues", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]", "Lists the queues of a virtual host.",
-     "list_queues -q --formatter json name messages_ready policy", list_queues},
-    {"list_exchanges", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",
-     "Lists the exchanges of a virtual host.", "list_exchanges name type arguments",
-     list_exchanges},
-    {"list_bindings", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",
-     "Lists the bindings of a virtual host.", "list_bindings source_name routing_key",
-     list_bindings},
-    {"list_consumers", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",
-     "Lists the consumers of a virtual host.", "list_consumers", list_consumers},
-    {"delete_queue", 1, 1, "[-p VHOST] QUEUE [--if-empty|-e] [--if-unused|-u]", "Deletes a queue.",
-     "delete_queue orders --if-empty", delete_queue},
-    {"purge_queue", 1, 1, "[-p VHOST] QUEUE", "Throws a queue's ready messages away.",
-     "purge_queue orders", purge_queue},
-};
-
 }  // namespace
 
-std::span<const Command> object_commands() { return commands; }
+std::span<const Command> object_commands() {
+    static constexpr Command commands[] = {
+        {"list_queues", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",
+         "Lists the queues of a virtual host.",
+         "list_queues -q --formatter json name messages_ready policy", list_queues},
+        {"list_exchanges", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",
+         "Lists the exchanges of a virtual host.", "list_exchanges name type arguments",
+         list_exchanges},
+        {"list_bindings", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",
+         "Lists the bindings of a virtual host.", "list_bindings source_name routing_key",
+         list_bindings},
+        {"list_consumers", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",
+         "Lists the consumers of a virtual host.", "list_consumers", list_consumers},
+        {"delete_queue", 1, 1, "[-p VHOST] QUEUE [--if-empty|-e] [--if-unused|-u]",
+         "Deletes a queue.", "delete_queue orders --if-empty", delete_queue},
+        {"purge_queue", 1, 1, "[-p VHOST] QUEUE", "Throws a queue's ready messages away.",
+         "purge_queue orders", purge_queue},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

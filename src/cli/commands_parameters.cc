@@ -19,10 +19,6 @@ std::string global_path(const Invocation& invocation) {
     return "/global-parameters/" + escape(invocation.argument(0));
 }
 
-Unexpected<Failure> not_done(std::string text) {
-    return Unexpected{Failure{ExitCode::unavailable, std::move(text)}};
-}
-
 Outcome put(const Invocation& invocation, const std::string& path, json::object body) {
     REVENANT_TRY(const Reply reply, invocation.ask("PUT", path, body));
     if (reply.status == 400) return not_done(reply.reason());
@@ -108,25 +104,26 @@ Outcome list_global_parameters(const Invocation& invocation) {
                            {{"name", "name"}, {"value", "value"}}, {"name", "value"});
 }
 
-constexpr Command commands[] = {
-    {"set_parameter", 3, 3, "[-p VHOST] COMPONENT NAME VALUE",
-     "Sets a runtime parameter of a virtual host; the value is JSON.",
-     "set_parameter federation local_username '\"guest\"'", set_parameter},
-    {"clear_parameter", 2, 2, "[-p VHOST] COMPONENT NAME", "Clears a runtime parameter.",
-     "clear_parameter federation local_username", clear_parameter},
-    {"list_parameters", 0, 0, "[-p VHOST]", "Lists the runtime parameters of a virtual host.",
-     "list_parameters", list_parameters},
-    {"set_global_parameter", 2, 2, "NAME VALUE",
-     "Sets a runtime parameter of the node; the value is JSON.",
-     "set_global_parameter mqtt_default_vhosts '{\"O=client\":\"/\"}'", set_global_parameter},
-    {"clear_global_parameter", 1, 1, "NAME", "Clears a runtime parameter of the node.",
-     "clear_global_parameter mqtt_default_vhosts", clear_global_parameter},
-    {"list_global_parameters", 0, 0, "", "Lists the runtime parameters of the node.",
-     "list_global_parameters", list_global_parameters},
-};
-
 }  // namespace
 
-std::span<const Command> parameter_commands() { return commands; }
+std::span<const Command> parameter_commands() {
+    static constexpr Command commands[] = {
+        {"set_parameter", 3, 3, "[-p VHOST] COMPONENT NAME VALUE",
+         "Sets a runtime parameter of a virtual host; the value is JSON.",
+         "set_parameter federation local_username '\"guest\"'", set_parameter},
+        {"clear_parameter", 2, 2, "[-p VHOST] COMPONENT NAME", "Clears a runtime parameter.",
+         "clear_parameter federation local_username", clear_parameter},
+        {"list_parameters", 0, 0, "[-p VHOST]", "Lists the runtime parameters of a virtual host.",
+         "list_parameters", list_parameters},
+        {"set_global_parameter", 2, 2, "NAME VALUE",
+         "Sets a runtime parameter of the node; the value is JSON.",
+         "set_global_parameter mqtt_default_vhosts '{\"O=client\":\"/\"}'", set_global_parameter},
+        {"clear_global_parameter", 1, 1, "NAME", "Clears a runtime parameter of the node.",
+         "clear_global_parameter mqtt_default_vhosts", clear_global_parameter},
+        {"list_global_parameters", 0, 0, "", "Lists the runtime parameters of the node.",
+         "list_global_parameters", list_global_parameters},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

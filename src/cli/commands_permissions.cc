@@ -127,34 +127,37 @@ Outcome list_user_topic_permissions(const Invocation& invocation) {
                      no_such_user(user), {"vhost", "exchange", "write", "read"});
 }
 
-constexpr Command commands[] = {
-    {"set_permissions", 4, 4, "[-p VHOST] USERNAME CONFIGURE WRITE READ",
-     "Sets what a user may do in a virtual host, as three regular expressions.",
-     "set_permissions -p qa janeway \"^janeway-.*\" \".*\" \".*\"", set_permissions},
-    {"set_permissions_globally", 4, 4, "USERNAME CONFIGURE WRITE READ",
-     "Sets what a user may do in every virtual host.",
-     "set_permissions_globally janeway \".*\" \".*\" \".*\"", set_permissions_globally},
-    {"clear_permissions", 1, 1, "[-p VHOST] USERNAME",
-     "Takes a user's permissions in a virtual host away.", "clear_permissions -p qa janeway",
-     clear_permissions},
-    {"list_permissions", 0, 0, "[-p VHOST]", "Lists the permissions in a virtual host.",
-     "list_permissions -p qa", list_permissions},
-    {"list_user_permissions", 1, 1, "USERNAME", "Lists a user's permissions.",
-     "list_user_permissions janeway", list_user_permissions},
-    {"set_topic_permissions", 4, 4, "[-p VHOST] USERNAME EXCHANGE WRITE READ",
-     "Sets which routing keys a user may use with a topic exchange.",
-     "set_topic_permissions janeway amq.topic \"^{username}-.*\" \".*\"", set_topic_permissions},
-    {"clear_topic_permissions", 1, 2, "[-p VHOST] USERNAME [EXCHANGE]",
-     "Takes a user's topic permissions away, for one exchange or all.",
-     "clear_topic_permissions janeway amq.topic", clear_topic_permissions},
-    {"list_topic_permissions", 0, 0, "[-p VHOST]", "Lists the topic permissions in a virtual host.",
-     "list_topic_permissions -p qa", list_topic_permissions},
-    {"list_user_topic_permissions", 1, 1, "USERNAME", "Lists a user's topic permissions.",
-     "list_user_topic_permissions janeway", list_user_topic_permissions},
-};
-
 }  // namespace
 
-std::span<const Command> permission_commands() { return commands; }
+std::span<const Command> permission_commands() {
+    static constexpr Command commands[] = {
+        {"set_permissions", 4, 4, "[-p VHOST] USERNAME CONFIGURE WRITE READ",
+         "Sets what a user may do in a virtual host, as three regular expressions.",
+         "set_permissions -p qa janeway \"^janeway-.*\" \".*\" \".*\"", set_permissions},
+        {"set_permissions_globally", 4, 4, "USERNAME CONFIGURE WRITE READ",
+         "Sets what a user may do in every virtual host.",
+         "set_permissions_globally janeway \".*\" \".*\" \".*\"", set_permissions_globally},
+        {"clear_permissions", 1, 1, "[-p VHOST] USERNAME",
+         "Takes a user's permissions in a virtual host away.", "clear_permissions -p qa janeway",
+         clear_permissions},
+        {"list_permissions", 0, 0, "[-p VHOST]", "Lists the permissions in a virtual host.",
+         "list_permissions -p qa", list_permissions},
+        {"list_user_permissions", 1, 1, "USERNAME", "Lists a user's permissions.",
+         "list_user_permissions janeway", list_user_permissions},
+        {"set_topic_permissions", 4, 4, "[-p VHOST] USERNAME EXCHANGE WRITE READ",
+         "Sets which routing keys a user may use with a topic exchange.",
+         "set_topic_permissions janeway amq.topic \"^{username}-.*\" \".*\"",
+         set_topic_permissions},
+        {"clear_topic_permissions", 1, 2, "[-p VHOST] USERNAME [EXCHANGE]",
+         "Takes a user's topic permissions away, for one exchange or all.",
+         "clear_topic_permissions janeway amq.topic", clear_topic_permissions},
+        {"list_topic_permissions", 0, 0, "[-p VHOST]",
+         "Lists the topic permissions in a virtual host.", "list_topic_permissions -p qa",
+         list_topic_permissions},
+        {"list_user_topic_permissions", 1, 1, "USERNAME", "Lists a user's topic permissions.",
+         "list_user_topic_permissions janeway", list_user_topic_permissions},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

@@ -69,16 +69,18 @@ Outcome list(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"enable", 1, SIZE_MAX, "PLUGIN ...", "Succeeds for what is part of the broker.",
-     "enable rabbitmq_management", enable},
-    {"disable", 1, SIZE_MAX, "PLUGIN ...", "Succeeds for what is part of the broker.",
-     "disable rabbitmq_management", disable},
-    {"list", 0, 1, "[-E] [-m] [PART]", "Lists what RabbitMQ has as plugins.", "list -E -m", list},
-};
-
 }  // namespace
 
-std::span<const Command> plugin_commands() { return commands; }
+std::span<const Command> plugin_commands() {
+    static constexpr Command commands[] = {
+        {"enable", 1, SIZE_MAX, "PLUGIN ...", "Succeeds for what is part of the broker.",
+         "enable rabbitmq_management", enable},
+        {"disable", 1, SIZE_MAX, "PLUGIN ...", "Succeeds for what is part of the broker.",
+         "disable rabbitmq_management", disable},
+        {"list", 0, 1, "[-E] [-m] [PART]", "Lists what RabbitMQ has as plugins.", "list -E -m",
+         list},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

@@ -24,10 +24,6 @@ std::string path_of(const Invocation& invocation, const Kind& kind) {
     return "/" + std::string(kind.path) + "/" + escape(invocation.options.vhost);
 }
 
-Unexpected<Failure> not_done(std::string text) {
-    return Unexpected{Failure{ExitCode::unavailable, std::move(text)}};
-}
-
 Outcome set(const Invocation& invocation, const Kind& kind) {
     const Options& options = invocation.options;
     const std::string& name = invocation.argument(0);
@@ -100,26 +96,30 @@ Outcome list_operator_policies(const Invocation& invocation) {
 constexpr std::string_view set_usage =
     "[-p VHOST] [--priority N] [--apply-to WHAT] NAME PATTERN DEFINITION";
 
-constexpr Command commands[] = {
-    {"set_policy", 3, 3, set_usage,
-     "Sets or replaces a policy: settings, as JSON, for queues and exchanges whose names match.",
-     "set_policy DLX \".*\" '{\"dead-letter-exchange\":\"my-dlx\"}' --apply-to queues", set_policy},
-    {"clear_policy", 1, 1, "[-p VHOST] NAME", "Removes a policy.", "clear_policy DLX",
-     clear_policy},
-    {"list_policies", 0, 0, "[-p VHOST]", "Lists the policies of a virtual host.",
-     "list_policies --formatter json", list_policies},
-    {"set_operator_policy", 3, 3, set_usage,
-     "Sets or replaces an operator policy: limits that users' policies cannot exceed.",
-     "set_operator_policy limits \".*\" '{\"max-length\":1000000}' --apply-to queues",
-     set_operator_policy},
-    {"clear_operator_policy", 1, 1, "[-p VHOST] NAME", "Removes an operator policy.",
-     "clear_operator_policy limits", clear_operator_policy},
-    {"list_operator_policies", 0, 0, "[-p VHOST]", "Lists the operator policies of a virtual host.",
-     "list_operator_policies -p qa", list_operator_policies},
-};
-
 }  // namespace
 
-std::span<const Command> policy_commands() { return commands; }
+std::span<const Command> policy_commands() {
+    static constexpr Command commands[] = {
+        {"set_policy", 3, 3, set_usage,
+         "Sets or replaces a policy: settings, as JSON, for queues and exchanges whose names "
+         "match.",
+         "set_policy DLX \".*\" '{\"dead-letter-exchange\":\"my-dlx\"}' --apply-to queues",
+         set_policy},
+        {"clear_policy", 1, 1, "[-p VHOST] NAME", "Removes a policy.", "clear_policy DLX",
+         clear_policy},
+        {"list_policies", 0, 0, "[-p VHOST]", "Lists the policies of a virtual host.",
+         "list_policies --formatter json", list_policies},
+        {"set_operator_policy", 3, 3, set_usage,
+         "Sets or replaces an operator policy: limits that users' policies cannot exceed.",
+         "set_operator_policy limits \".*\" '{\"max-length\":1000000}' --apply-to queues",
+         set_operator_policy},
+        {"clear_operator_policy", 1, 1, "[-p VHOST] NAME", "Removes an operator policy.",
+         "clear_operator_policy limits", clear_operator_policy},
+        {"list_operator_policies", 0, 0, "[-p VHOST]",
+         "Lists the operator policies of a virtual host.", "list_operator_policies -p qa",
+         list_operator_policies},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

@@ -48,29 +48,30 @@ constexpr Command refusal(std::string_view name, std::string_view summary,
     return {name, 0, SIZE_MAX, "", summary, name, run};
 }
 
-constexpr Command commands[] = {
-    refusal("eval", "Refused: there is no Erlang here.", evaluate),
-    refusal("eval_file", "Refused: there is no Erlang here.", evaluate),
-    refusal("exec", "Refused: there is no Erlang here.", evaluate),
-    refusal("remote_shell", "Refused: there is no Erlang here.", evaluate),
-    refusal("stop", "Refused: stop the service.", stop),
-    refusal("shutdown", "Refused: stop the service.", stop),
-    refusal("stop_app", "Refused: stop the service.", stop),
-    refusal("start_app", "Refused: start the service.", stop),
-    refusal("reset", "Refused: remove the data directory.", reset),
-    refusal("force_reset", "Refused: remove the data directory.", reset),
-    refusal("join_cluster", "Refused: this is a single node.", join),
-    refusal("forget_cluster_node", "Refused: this is a single node.", join),
-    refusal("rename_cluster_node", "Refused: this is a single node.", join),
-    refusal("change_cluster_node_type", "Refused: this is a single node.", join),
-    refusal("set_log_level", "Refused: set it in revenant.conf.", set_log_level),
-    refusal("set_vm_memory_high_watermark", "Refused: set it in revenant.conf.", set_memory),
-    refusal("set_disk_free_limit", "Refused: set it in revenant.conf.", set_disk),
-    refusal("rotate_logs", "Refused: reload the service.", rotate_logs),
-};
-
 }  // namespace
 
-std::span<const Command> refused_commands() { return commands; }
+std::span<const Command> refused_commands() {
+    static constexpr Command commands[] = {
+        refusal("eval", "Refused: there is no Erlang here.", evaluate),
+        refusal("eval_file", "Refused: there is no Erlang here.", evaluate),
+        refusal("exec", "Refused: there is no Erlang here.", evaluate),
+        refusal("remote_shell", "Refused: there is no Erlang here.", evaluate),
+        refusal("stop", "Refused: stop the service.", stop),
+        refusal("shutdown", "Refused: stop the service.", stop),
+        refusal("stop_app", "Refused: stop the service.", stop),
+        refusal("start_app", "Refused: start the service.", stop),
+        refusal("reset", "Refused: remove the data directory.", reset),
+        refusal("force_reset", "Refused: remove the data directory.", reset),
+        refusal("join_cluster", "Refused: this is a single node.", join),
+        refusal("forget_cluster_node", "Refused: this is a single node.", join),
+        refusal("rename_cluster_node", "Refused: this is a single node.", join),
+        refusal("change_cluster_node_type", "Refused: this is a single node.", join),
+        refusal("set_log_level", "Refused: set it in revenant.conf.", set_log_level),
+        refusal("set_vm_memory_high_watermark", "Refused: set it in revenant.conf.", set_memory),
+        refusal("set_disk_free_limit", "Refused: set it in revenant.conf.", set_disk),
+        refusal("rotate_logs", "Refused: reload the service.", rotate_logs),
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

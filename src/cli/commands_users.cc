@@ -146,31 +146,32 @@ Outcome hash_password(const Invocation& invocation) {
     return {};
 }
 
-constexpr Command commands[] = {
-    {"add_user", 1, 2, "USERNAME [PASSWORD]",
-     "Creates a user; without a password it is read from standard input.",
-     "add_user janeway s3cret", add_user},
-    {"delete_user", 1, 1, "USERNAME", "Removes a user and closes its connections.",
-     "delete_user janeway", delete_user},
-    {"change_password", 1, 2, "USERNAME [PASSWORD]",
-     "Changes a password; without one it is read from standard input.",
-     "change_password janeway n3w", change_password},
-    {"clear_password", 1, 1, "USERNAME", "Lets no password open the account any more.",
-     "clear_password janeway", clear_password},
-    {"authenticate_user", 1, 2, "USERNAME [PASSWORD]", "Checks a user's password.",
-     "authenticate_user janeway s3cret", authenticate_user},
-    {"set_user_tags", 1, SIZE_MAX, "USERNAME [TAG ...]",
-     "Sets a user's tags: administrator, monitoring, policymaker, management or others.",
-     "set_user_tags janeway monitoring", set_user_tags},
-    {"hash_password", 0, 1, "[PASSWORD]",
-     "Prints what a node would keep of a password, for definitions.", "hash_password s3cret",
-     hash_password},
-    {"list_users", 0, 0, "", "Lists users and their tags.", "list_users --formatter json",
-     list_users},
-};
-
 }  // namespace
 
-std::span<const Command> user_commands() { return commands; }
+std::span<const Command> user_commands() {
+    static constexpr Command commands[] = {
+        {"add_user", 1, 2, "USERNAME [PASSWORD]",
+         "Creates a user; without a password it is read from standard input.",
+         "add_user janeway s3cret", add_user},
+        {"delete_user", 1, 1, "USERNAME", "Removes a user and closes its connections.",
+         "delete_user janeway", delete_user},
+        {"change_password", 1, 2, "USERNAME [PASSWORD]",
+         "Changes a password; without one it is read from standard input.",
+         "change_password janeway n3w", change_password},
+        {"clear_password", 1, 1, "USERNAME", "Lets no password open the account any more.",
+         "clear_password janeway", clear_password},
+        {"authenticate_user", 1, 2, "USERNAME [PASSWORD]", "Checks a user's password.",
+         "authenticate_user janeway s3cret", authenticate_user},
+        {"set_user_tags", 1, SIZE_MAX, "USERNAME [TAG ...]",
+         "Sets a user's tags: administrator, monitoring, policymaker, management or others.",
+         "set_user_tags janeway monitoring", set_user_tags},
+        {"hash_password", 0, 1, "[PASSWORD]",
+         "Prints what a node would keep of a password, for definitions.", "hash_password s3cret",
+         hash_password},
+        {"list_users", 0, 0, "", "Lists users and their tags.", "list_users --formatter json",
+         list_users},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli

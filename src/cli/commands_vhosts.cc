@@ -112,31 +112,32 @@ Outcome disable_protection(const Invocation& invocation) {
     return protect(invocation, "DELETE");
 }
 
-constexpr Command commands[] = {
-    {"add_vhost", 1, 1,
-     "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE] [--compat VERSION]",
-     "Creates a virtual host.", "add_vhost qa --description \"for the testers\"", add_vhost},
-    {"update_vhost_metadata", 1, 1,
-     "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE] [--compat VERSION]",
-     "Changes what is said about a virtual host.", "update_vhost_metadata qa --compat 3.12",
-     update_vhost_metadata},
-    {"delete_vhost", 1, 1, "VHOST",
-     "Deletes a virtual host, everything in it, and closes its connections.", "delete_vhost qa",
-     delete_vhost},
-    {"set_vhost_tags", 1, SIZE_MAX, "VHOST [TAG ...]", "Sets the tags of a virtual host.",
-     "set_vhost_tags qa qa-env", set_vhost_tags},
-    {"enable_vhost_protection_from_deletion", 1, 1, "VHOST",
-     "Refuses to delete a virtual host from now on.", "enable_vhost_protection_from_deletion prod",
-     enable_protection},
-    {"disable_vhost_protection_from_deletion", 1, 1, "VHOST",
-     "Lets a protected virtual host be deleted again.",
-     "disable_vhost_protection_from_deletion prod", disable_protection},
-    {"list_vhosts", 0, SIZE_MAX, "[COLUMN ...]", "Lists virtual hosts.",
-     "list_vhosts name description tags", list_vhosts},
-};
-
 }  // namespace
 
-std::span<const Command> vhost_commands() { return commands; }
+std::span<const Command> vhost_commands() {
+    static constexpr Command commands[] = {
+        {"add_vhost", 1, 1,
+         "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE] [--compat VERSION]",
+         "Creates a virtual host.", "add_vhost qa --description \"for the testers\"", add_vhost},
+        {"update_vhost_metadata", 1, 1,
+         "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE] [--compat VERSION]",
+         "Changes what is said about a virtual host.", "update_vhost_metadata qa --compat 3.12",
+         update_vhost_metadata},
+        {"delete_vhost", 1, 1, "VHOST",
+         "Deletes a virtual host, everything in it, and closes its connections.", "delete_vhost qa",
+         delete_vhost},
+        {"set_vhost_tags", 1, SIZE_MAX, "VHOST [TAG ...]", "Sets the tags of a virtual host.",
+         "set_vhost_tags qa qa-env", set_vhost_tags},
+        {"enable_vhost_protection_from_deletion", 1, 1, "VHOST",
+         "Refuses to delete a virtual host from now on.",
+         "enable_vhost_protection_from_deletion prod", enable_protection},
+        {"disable_vhost_protection_from_deletion", 1, 1, "VHOST",
+         "Lets a protected virtual host be deleted again.",
+         "disable_vhost_protection_from_deletion prod", disable_protection},
+        {"list_vhosts", 0, SIZE_MAX, "[COLUMN ...]", "Lists virtual hosts.",
+         "list_vhosts name description tags", list_vhosts},
+    };
+    return commands;
+}
 
 }  // namespace revenant::cli
