@@ -14,15 +14,18 @@ namespace revenant::engine {
 namespace {
 
 constexpr std::uint8_t page_version = 1;
-constexpr std::size_t checksum_bytes = 4;
+constexpr std::size_t page_checksum_bytes = 4;
 
-constexpr std::uint8_t returned_flag = 1;
-constexpr std::uint8_t deadline_flag = 2;
-constexpr std::uint8_t priority_flag = 4;
-constexpr std::uint8_t ttl_flag = 8;
-constexpr std::uint8_t persistent_flag = 16;
-constexpr std::uint8_t inline_flag = 32;  // the whole message stands in the page
-constexpr std::uint8_t keys_flag = 64;    // it has CC or BCC
+// What an entry of a page has.
+struct EntryFlag {
+    static constexpr std::uint8_t returned = 1;
+    static constexpr std::uint8_t deadline = 2;
+    static constexpr std::uint8_t priority = 4;
+    static constexpr std::uint8_t ttl = 8;
+    static constexpr std::uint8_t persistent = 16;
+    static constexpr std::uint8_t whole = 32;  // the whole message stands in the page
+    static constexpr std::uint8_t keys = 64;   // it has CC or BCC
+};
 
 // The same few in all entries of a page.
 struct Route {
@@ -32,8 +35,8 @@ struct Route {
     friend bool operator==(const Route&, const Route&) = default;
 };
 
-std::uint32_t checksum_of(std::string_view page) {
-    const std::string_view covered = page.substr(checksum_bytes);
+std::uint32_t page_checksum(std::string_view page) {
+    const std::string_view covered = page.substr(page_checksum_bytes);
     return static_cast<std::uint32_t>(XXH3_64bits(covered.data(), covered.size()));
 }
 
@@ -83,11 +86,13 @@ class PageWriter {
   private:
     static std::uint8_t flags_of(const Entry& entry, Timestamp deadline) {
         const Message& message = *entry.message;
-        return static_cast<std::uint8_t>(
-            (entry.returned ? returned_flag : 0) | (deadline != never ? deadline_flag : 0) |
-            (message.priority() ? priority_flag : 0) | (message.ttl_ms() ? ttl_flag : 0) |
-            (message.persistent() ? persistent_flag : 0) | (message.stored_at() ? 0 : inline_flag) |
-            (message.extra_keys() ? keys_flag : 0));
+        return static_cast<std::uint8_t>((entry.returned ? EntryFlag::returned : 0) |
+                                         (deadline != never ? EntryFlag::deadline : 0) |
+                                         (message.priority() ? EntryFlag::priority : 0) |
+                                         (message.ttl_ms() ? EntryFlag::ttl : 0) |
+                                         (message.persistent() ? EntryFlag::persistent : 0) |
+                                         (message.stored_at() ? 0 : EntryFlag::whole) |
+                                         (message.extra_keys() ? EntryFlag::keys : 0));
     }
     void add_reference(const Message& message) {
         out_.varint(number_in(
@@ -154,17 +159,17 @@ class PageReader {
         if (envelope > 0) entry.envelope = envelopes_[envelope - 1];
         entry.delivery_count = static_cast<std::uint32_t>(in_.varint());
         entry.acquired_count = static_cast<std::uint16_t>(in_.varint());
-        entry.returned = (flags & returned_flag) != 0;
+        entry.returned = (flags & EntryFlag::returned) != 0;
         entry.durable = keeping_ == Keeping::durable;
         Timestamp deadline = never;
-        if ((flags & deadline_flag) != 0) {
+        if ((flags & EntryFlag::deadline) != 0) {
             // Without a sign, so that nonsense does not overflow.
             last_deadline_.us =
                 static_cast<std::int64_t>(static_cast<std::uint64_t>(last_deadline_.us) +
                                           static_cast<std::uint64_t>(in_.signed_varint()));
             deadline = last_deadline_;
         }
-        entry.message = (flags & inline_flag) != 0 ? read_inline() : read_reference(flags);
+        entry.message = (flags & EntryFlag::whole) != 0 ? read_inline() : read_reference(flags);
         if (!entry.message || in_.failed() || index >= block_entries) return false;
         if (index < block.entries.size() && block.entries[index].state != EntryState::gone) {
             return false;
@@ -186,10 +191,10 @@ class PageReader {
         sizes.body = static_cast<std::uint32_t>(in_.varint());
         MessageHead head;
         head.format = find_format(formats_, routes_[route].format);
-        head.persistent = (flags & persistent_flag) != 0;
-        if ((flags & priority_flag) != 0) head.priority = in_.u8();
-        if ((flags & ttl_flag) != 0) head.ttl_ms = static_cast<std::int64_t>(in_.varint());
-        if ((flags & keys_flag) != 0) {
+        head.persistent = (flags & EntryFlag::persistent) != 0;
+        if ((flags & EntryFlag::priority) != 0) head.priority = in_.u8();
+        if ((flags & EntryFlag::ttl) != 0) head.ttl_ms = static_cast<std::int64_t>(in_.varint());
+        if ((flags & EntryFlag::keys) != 0) {
             archive_(head.extra_keys.cc);
             archive_(head.extra_keys.bcc);
         }
@@ -229,22 +234,22 @@ EncodedPage encode_page(const Block& block, Keeping keeping) {
         page.earliest = std::min(page.earliest, deadline);
     }
     if (page.sum.live == 0) return page;
-    page.bytes.assign(checksum_bytes, '\0');
+    page.bytes.assign(page_checksum_bytes, '\0');
     page.bytes.push_back(static_cast<char>(page_version));
     writer.write_dictionaries(page.bytes);
     page.bytes += entries;
-    ByteWriter(page.bytes).patch_u32(0, checksum_of(page.bytes));
+    ByteWriter(page.bytes).patch_u32(0, page_checksum(page.bytes));
     return page;
 }
 
 bool page_is_whole(std::string_view bytes) {
-    return bytes.size() > checksum_bytes && ByteReader(bytes).u32() == checksum_of(bytes);
+    return bytes.size() > page_checksum_bytes && ByteReader(bytes).u32() == page_checksum(bytes);
 }
 
 bool decode_page(std::string_view bytes, Keeping keeping, const MessageFormats& formats,
                  Block& block) {
     if (!page_is_whole(bytes)) return false;
-    return PageReader(bytes.substr(checksum_bytes), keeping, formats).read_into(block);
+    return PageReader(bytes.substr(page_checksum_bytes), keeping, formats).read_into(block);
 }
 
 }  // namespace revenant::engine
