@@ -11,8 +11,6 @@
 namespace revenant::http {
 namespace {
 
-constexpr std::size_t routing_key_bytes_max = 255;  // a short string of AMQP
-
 using engine::BindingView;
 using engine::DestinationKind;
 
@@ -22,7 +20,7 @@ void append_bindings(Context& context, const std::string& vhost, json::array& al
     for (const BindingView& binding : *bindings) all.push_back(view_binding(vhost, binding));
 }
 
-Response list_all(Context& context, const Call& call) {
+Response list_all_bindings(Context& context, const Call& call) {
     json::array all;
     for (const std::string& vhost : context.visible_vhosts(call)) {
         append_bindings(context, vhost, all);
@@ -30,29 +28,29 @@ Response list_all(Context& context, const Call& call) {
     return list(call, std::move(all));
 }
 
-Response list_of_vhost(Context& context, const Call& call) {
+Response list_bindings_of_vhost(Context& context, const Call& call) {
     json::array all;
     append_bindings(context, call.parameter(0), all);
     return list(call, std::move(all));
 }
 
 // The two ends that /bindings/V/e/X/q/Q names.
-struct Ends {
+struct BindingEnds {
     std::string vhost;
     std::string source;
     DestinationKind kind = DestinationKind::queue;
     std::string destination;
 };
 
-std::optional<Ends> named_ends(const Call& call, DestinationKind kind) {
+std::optional<BindingEnds> named_ends(const Call& call, DestinationKind kind) {
     const auto source = exchange_name(call.parameter(1));
     const auto destination = kind == DestinationKind::queue ? amqp_name(call.parameter(2))
                                                             : exchange_name(call.parameter(2));
     if (!source || !destination) return std::nullopt;
-    return Ends{call.parameter(0), *source, kind, *destination};
+    return BindingEnds{call.parameter(0), *source, kind, *destination};
 }
 
-std::vector<BindingView> bindings_between(Context& context, const Ends& ends) {
+std::vector<BindingView> bindings_between(Context& context, const BindingEnds& ends) {
     auto bindings = context.ask(ends.vhost, [&](engine::Engine& engine) {
         return list_bindings_from(engine, ends.source);
     });
@@ -64,7 +62,7 @@ std::vector<BindingView> bindings_between(Context& context, const Ends& ends) {
 }
 
 // Clients escape the key as they found it in a listing; some take it for escaped already.
-std::optional<BindingView> find_binding(Context& context, const Ends& ends,
+std::optional<BindingView> find_binding(Context& context, const BindingEnds& ends,
                                         const std::string& wanted) {
     for (BindingView& binding : bindings_between(context, ends)) {
         const std::string key = properties_key(binding);
@@ -93,7 +91,7 @@ Response show_binding(Context& context, const Call& call, DestinationKind kind) 
 }
 
 // Binding takes write on the destination and read on the source, as does unbinding. amqp091 15.2
-bool may_bind(const Call& call, const Ends& ends) {
+bool may_bind(const Call& call, const BindingEnds& ends) {
     const auto rights = rights_of(call, ends.vhost);
     const auto* const kind = ends.kind == DestinationKind::queue ? "queue" : "exchange";
     return !rights.refusal(Permission::write, kind, ends.destination) &&
@@ -101,7 +99,7 @@ bool may_bind(const Call& call, const Ends& ends) {
 }
 
 template <typename Command>  // Bind or Unbind
-Response change_binding(Context& context, const Call& call, const Ends& ends,
+Response change_binding(Context& context, const Call& call, const BindingEnds& ends,
                         const BindingView& binding, Response success) {
     const auto vhost = context.broker().find_vhost(ends.vhost);
     if (vhost == nullptr) return not_found();
@@ -127,7 +125,7 @@ Response post_binding(Context& context, const Call& call, DestinationKind kind) 
     BindingView binding{ends->source, kind, ends->destination, "", {}};
     auto routing_key = string_field(*body, "routing_key", "");
     if (!routing_key) return std::move(routing_key).error();
-    if (routing_key->size() > routing_key_bytes_max) return bad_request("routing key is too long");
+    if (routing_key->size() > short_string_bytes_max) return bad_request("routing key is too long");
     auto arguments = table_field(*body, "arguments");
     if (!arguments) return std::move(arguments).error();
     binding.routing_key = std::move(*routing_key);
@@ -162,9 +160,9 @@ void add_pair_routes(Router& router, Context& context, const std::string& pair,
 
 void add_binding_routes(Router& router, Context& context) {
     router.add("GET", "/bindings", Role::management,
-               [&](const Call& call) { return list_all(context, call); });
+               [&](const Call& call) { return list_all_bindings(context, call); });
     router.add("GET", "/bindings/*", Role::vhost_visible,
-               [&](const Call& call) { return list_of_vhost(context, call); });
+               [&](const Call& call) { return list_bindings_of_vhost(context, call); });
     add_pair_routes(router, context, "/bindings/*/e/*/q/*", DestinationKind::queue);
     add_pair_routes(router, context, "/bindings/*/e/*/e/*", DestinationKind::exchange);
 }

@@ -32,7 +32,8 @@ json::object view_exchange(std::string_view vhost, const engine::ExchangeView& e
     return view;
 }
 
-Response list_of(Context& context, const Call& call, const std::vector<std::string>& vhosts) {
+Response list_exchanges_of(Context& context, const Call& call,
+                           const std::vector<std::string>& vhosts) {
     const auto wanted = Wanted::of(context, call);
     if (!wanted) return wanted.error();
     json::array all;
@@ -115,10 +116,11 @@ Response bindings_of(Context& context, const Call& call, Listing listing) {
 
 void add_exchange_routes(Router& router, Context& context) {
     router.add("GET", "/exchanges", Role::management, [&](const Call& call) {
-        return list_of(context, call, context.visible_vhosts(call));
+        return list_exchanges_of(context, call, context.visible_vhosts(call));
     });
-    router.add("GET", "/exchanges/*", Role::vhost_visible,
-               [&](const Call& call) { return list_of(context, call, {call.parameter(0)}); });
+    router.add("GET", "/exchanges/*", Role::vhost_visible, [&](const Call& call) {
+        return list_exchanges_of(context, call, {call.parameter(0)});
+    });
     router.add("GET", "/exchanges/*/*", Role::vhost_visible,
                [&](const Call& call) { return show_exchange(context, call); });
     router.add("PUT", "/exchanges/*/*", Role::vhost,

@@ -15,8 +15,6 @@
 namespace revenant::http {
 namespace {
 
-constexpr std::size_t routing_key_bytes_max = 255;  // a short string of AMQP
-
 Response bad_request_with(const json::value& reason) {
     Response response = bad_request("");
     response.body = to_text(json::object{{"error", "bad_request"}, {"reason", reason}});
@@ -49,7 +47,7 @@ Result<engine::Publish, Response> read_publish(const Context& context, const Cal
         return Unexpected{std::move(*missing)};
     }
     REVENANT_TRY(const std::string routing_key, string_field(body, "routing_key", ""));
-    if (routing_key.size() > routing_key_bytes_max) {
+    if (routing_key.size() > short_string_bytes_max) {
         return Unexpected{bad_request("routing_key has more than 255 bytes")};
     }
     const json::value& given = body.at("properties");

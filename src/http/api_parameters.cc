@@ -60,7 +60,7 @@ void append_component(Context& context, const Call& call, const std::string& vho
 }
 
 // Policies are shown when they are asked for by name only, as RabbitMQ does.
-Response list_all(Context& context, const Call& call) {
+Response list_all_parameters(Context& context, const Call& call) {
     json::array all;
     for (const std::string& vhost : context.visible_vhosts(call)) {
         append_component(context, call, vhost, operator_policy_component, all);
@@ -69,7 +69,7 @@ Response list_all(Context& context, const Call& call) {
     return list(call, std::move(all));
 }
 
-Response list_of_component(Context& context, const Call& call) {
+Response list_parameters_of_component(Context& context, const Call& call) {
     json::array all;
     for (const std::string& vhost : context.visible_vhosts(call)) {
         append_component(context, call, vhost, call.parameter(0), all);
@@ -86,7 +86,7 @@ std::optional<Response> check_vhost(const Call& call) {
     return not_authorised("User not authorised to access object");
 }
 
-Response list_of_vhost(Context& context, const Call& call) {
+Response list_parameters_of_vhost(Context& context, const Call& call) {
     if (auto refused = check_vhost(call)) return std::move(*refused);
     json::array all;
     append_component(context, call, call.parameter(1), call.parameter(0), all);
@@ -232,11 +232,11 @@ Response delete_global(Context& context, const Call& call) {
 void add_parameter_routes(Router& router, Context& context) {
     const Role role = Role::policymaker_anywhere;
     router.add("GET", "/parameters", role,
-               [&](const Call& call) { return list_all(context, call); });
+               [&](const Call& call) { return list_all_parameters(context, call); });
     router.add("GET", "/parameters/*", role,
-               [&](const Call& call) { return list_of_component(context, call); });
+               [&](const Call& call) { return list_parameters_of_component(context, call); });
     router.add("GET", "/parameters/*/*", role,
-               [&](const Call& call) { return list_of_vhost(context, call); });
+               [&](const Call& call) { return list_parameters_of_vhost(context, call); });
     router.add("GET", "/parameters/*/*/*", role,
                [&](const Call& call) { return show_parameter(context, call); });
     router.add("PUT", "/parameters/*/*/*", role,

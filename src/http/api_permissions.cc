@@ -21,7 +21,7 @@ json::array view_rows(const Rows& rows, Chosen chosen) {
     return views;
 }
 
-Response response_to(const CatalogRefusal& refusal) {
+Response grant_refused(const CatalogRefusal& refusal) {
     using Kind = CatalogRefusal::Kind;
     if (refusal.kind == Kind::no_such_user || refusal.kind == Kind::no_such_vhost) {
         return bad_request("vhost_or_user_not_found");
@@ -47,7 +47,7 @@ Response put_permissions(Context& context, const Call& call) {
     const bool existed = call.access->rules().permissions.contains(named(call));
     const auto record = context.broker().change(
         SetPermissions{call.parameter(1), call.parameter(0), std::move(*permissions)});
-    if (!record) return response_to(record.error());
+    if (!record) return grant_refused(record.error());
     return existed ? no_content() : created();
 }
 
@@ -55,7 +55,7 @@ Response delete_permissions(Context& context, const Call& call) {
     if (!call.access->rules().permissions.contains(named(call))) return not_found();
     const auto record =
         context.broker().change(ClearPermissions{call.parameter(1), call.parameter(0)});
-    return record ? no_content() : response_to(record.error());
+    return record ? no_content() : grant_refused(record.error());
 }
 
 json::array topic_rows(const Call& call) {
@@ -76,7 +76,7 @@ Response put_topic_permissions(Context& context, const Call& call) {
     if (!command) return std::move(command).error();
     const bool existed = !topic_rows(call).empty();
     const auto record = context.broker().change(*command);
-    if (!record) return response_to(record.error());
+    if (!record) return grant_refused(record.error());
     return existed ? no_content() : created();
 }
 
@@ -85,7 +85,7 @@ Response delete_topic_permissions(Context& context, const Call& call,
     if (topic_rows(call).empty()) return not_found();
     const auto record = context.broker().change(
         ClearTopicPermissions{call.parameter(1), call.parameter(0), std::move(exchange)});
-    return record ? no_content() : response_to(record.error());
+    return record ? no_content() : grant_refused(record.error());
 }
 
 void add_rows_of_one(Router& router) {

@@ -136,7 +136,8 @@ void keep_totals_only(json::object& view) {
     view = std::move(kept);
 }
 
-Response list_of(Context& context, const Call& call, const std::vector<std::string>& vhosts) {
+Response list_queues_of(Context& context, const Call& call,
+                        const std::vector<std::string>& vhosts) {
     const auto wanted = Wanted::of(context, call);
     if (!wanted) return wanted.error();
     std::vector<std::pair<const std::string*, engine::QueueView>> queues;
@@ -162,11 +163,11 @@ Response list_of(Context& context, const Call& call, const std::vector<std::stri
 }
 
 Response list_all_queues(Context& context, const Call& call) {
-    return list_of(context, call, context.visible_vhosts(call));
+    return list_queues_of(context, call, context.visible_vhosts(call));
 }
 
 Response list_queues_of_vhost(Context& context, const Call& call) {
-    return list_of(context, call, {call.parameter(0)});
+    return list_queues_of(context, call, {call.parameter(0)});
 }
 
 Response show_queue(Context& context, const Call& call) {

@@ -3,21 +3,16 @@
 #include "http/responses.h"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <future>
-#include <memory>
 #include <utility>
 #include <variant>
 
 namespace revenant::http {
 namespace {
 
-constexpr std::size_t name_bytes_max = 255;  // a short string of AMQP
 constexpr std::string_view default_exchange = "amq.default";
 
-// How long the disk may take to make safe what was done.
-constexpr std::chrono::seconds patience{60};
 // Commands of one wish that wait for the disk at the same time.
 constexpr std::size_t under_way_max = 256;
 
@@ -89,20 +84,11 @@ std::future<Answer> send(const std::shared_ptr<runtime::Vhost>& vhost, const std
     return answer;
 }
 
-Answer await(std::future<Answer> answer) {
-    if (answer.wait_for(patience) != std::future_status::ready) {
-        return Unexpected{
-            engine::Refusal{engine::RefusalKind::precondition_failed,
-                            "no answer within 60 seconds: the disk does not take what was done"}};
-    }
-    return answer.get();
-}
-
 }  // namespace
 
 Result<engine::Done, engine::Refusal> carry_out(const std::shared_ptr<runtime::Vhost>& vhost,
                                                 const std::string& user, engine::Command command) {
-    return await(send(vhost, user, std::move(command)));
+    return await_answer(send(vhost, user, std::move(command)));
 }
 
 std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
@@ -112,12 +98,12 @@ std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
     std::deque<std::future<Answer>> under_way;
     for (engine::Command& command : commands) {
         if (under_way.size() == under_way_max) {
-            answers.push_back(await(std::move(under_way.front())));
+            answers.push_back(await_answer(std::move(under_way.front())));
             under_way.pop_front();
         }
         under_way.push_back(send(vhost, user, std::move(command)));
     }
-    for (auto& answer : under_way) answers.push_back(await(std::move(answer)));
+    for (auto& answer : under_way) answers.push_back(await_answer(std::move(answer)));
     return answers;
 }
 
@@ -142,7 +128,7 @@ Response response_to(const engine::Refusal& refusal) {
 }
 
 std::optional<std::string> amqp_name(std::string_view name) {
-    if (name.size() > name_bytes_max) return std::nullopt;
+    if (name.size() > short_string_bytes_max) return std::nullopt;
     std::string clean(name);
     std::erase_if(clean, [](char c) { return c == '\r' || c == '\n'; });
     return clean;

@@ -9,6 +9,9 @@
 #include "protocol/rights.h"
 #include "runtime/broker.h"
 
+#include <chrono>
+#include <cstddef>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +29,19 @@ std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
     const std::shared_ptr<runtime::Vhost>& vhost, const std::string& user,
     std::vector<engine::Command> commands);
 
+// How long the disk may take to make safe what was done.
+constexpr std::chrono::seconds errand_patience{60};
+
+// From any thread but a reactor's.
+template <typename Outcome>
+Result<Outcome, engine::Refusal> await_answer(
+    std::future<Result<Outcome, engine::Refusal>> answer) {
+    if (answer.wait_for(errand_patience) == std::future_status::ready) return answer.get();
+    return Unexpected{
+        engine::Refusal{engine::RefusalKind::precondition_failed,
+                        "no answer within 60 seconds: the disk does not take what was done"}};
+}
+
 // management 1.7
 Response response_to(const engine::Refusal& refusal);
 
@@ -36,6 +52,9 @@ inline protocol::Rights rights_of(const Call& call, std::string_view vhost) {
 
 // "Access refused.", as HTTP tells every lack of AMQP permissions.
 Response access_refused();
+
+// Names and routing keys are short strings of AMQP.
+constexpr std::size_t short_string_bytes_max = 255;
 
 // A name in a path as AMQP would take it: at most 255 bytes, without line breaks.
 std::optional<std::string> amqp_name(std::string_view name);

@@ -2,6 +2,7 @@
 
 #include "http/long_listing.h"
 #include "http/responses.h"
+#include "http/split.h"
 #include "pattern/pattern.h"
 
 #include <algorithm>
@@ -20,16 +21,6 @@ constexpr std::int64_t page_size_default = 100;
 constexpr std::int64_t page_size_max = 500;
 
 using Path = std::vector<std::string_view>;  // the steps of a.b.c
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t end = text.find(separator);
-        parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) return parts;
-        text.remove_prefix(end + 1);
-    }
-}
 
 const json::value* look_up(const json::object& item, const Path& path) {
     const json::object* object = &item;

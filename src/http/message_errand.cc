@@ -1,6 +1,7 @@
 #include "http/message_errand.h"
 
-#include <chrono>
+#include "http/errand.h"
+
 #include <future>
 #include <utility>
 #include <variant>
@@ -8,15 +9,8 @@
 namespace revenant::http {
 namespace {
 
-// How long the disk may take to make safe what was done.
-constexpr std::chrono::seconds patience{60};
 // Messages fetched before the reactor serves others again.
 constexpr std::uint64_t fetched_at_once_max = 64;
-
-engine::Refusal no_answer() {
-    return {engine::RefusalKind::precondition_failed,
-            "no answer within 60 seconds: the disk does not take what was done"};
-}
 
 // A connection with one channel at the home of the vhost, which ends with its answer.
 template <typename Outcome>
@@ -33,8 +27,7 @@ class Guest : public engine::EffectSink, public std::enable_shared_from_this<Gue
             self->arrive(user);
             self->work();
         });
-        if (answer.wait_for(patience) != std::future_status::ready) return Unexpected{no_answer()};
-        return answer.get();
+        return await_answer(std::move(answer));
     }
 
     bool deliver(engine::Deliver&& /*effect*/) override { return true; }

@@ -1,22 +1,13 @@
 #include "http/router.h"
 
 #include "base/utf8.h"
+#include "http/split.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace revenant::http {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t end = text.find(separator);
-        parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) return parts;
-        text.remove_prefix(end + 1);
-    }
-}
 
 int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';

@@ -30,12 +30,12 @@ Endpoint split_endpoint(std::string_view text) {
 }
 
 // A connection's name is both its ends: 127.0.0.1:5000 -> 127.0.0.1:5672
-struct Ends {
+struct ConnectionEnds {
     Endpoint peer;
     Endpoint host;
 };
 
-Ends ends_of(const runtime::ConnectionView& connection) {
+ConnectionEnds ends_of(const runtime::ConnectionView& connection) {
     constexpr std::string_view arrow = " -> ";
     const std::string_view name = connection.name;
     const std::size_t at = name.find(arrow);
@@ -139,7 +139,7 @@ bool sees(const Call& call, const runtime::ConnectionView& connection) {
 
 json::object view_connection(const ApiSettings& settings,
                              const runtime::ConnectionView& connection) {
-    const Ends ends = ends_of(connection);
+    const ConnectionEnds ends = ends_of(connection);
     json::object view{
         {"auth_mechanism", connection.mechanism},
         {"channel_max", settings.channel_max},
@@ -186,7 +186,7 @@ json::object view_connection(const ApiSettings& settings,
 }
 
 json::object connection_details(const runtime::ConnectionView& connection) {
-    const Ends ends = ends_of(connection);
+    const ConnectionEnds ends = ends_of(connection);
     return {
         {"name", connection.name}, {"peer_host", ends.peer.host}, {"peer_port", ends.peer.port}};
 }
@@ -232,7 +232,7 @@ std::string properties_key(const engine::BindingView& binding) {
     }
     // In the order of the names, so that the same table always has the same hash.
     std::map<std::string, std::string> sorted;
-    for (const Field& field : binding.arguments) {
+    for (const auto& field : binding.arguments) {
         sorted[field.name] = std::string(type_name(field.value.type)) + ' ' + display(field.value);
     }
     std::string text;

@@ -1,0 +1,20 @@
+// A text cut at its separators; without one it is a single part.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace revenant::http {
+
+inline std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+}  // namespace revenant::http
