@@ -17,7 +17,7 @@ namespace {
 
 Table table_of(Value value) { return {{"n", std::move(value)}}; }
 
-std::string encoded(const Table& table) {
+std::string encoded_table(const Table& table) {
     std::string out;
     encode_table(table, out);
     return out;
@@ -31,7 +31,7 @@ void expect_wire(const std::string& bytes, const Value& value) {
     const auto table = decode_table(field(bytes));
     ASSERT_TRUE(table.has_value()) << describe(table.error());
     EXPECT_EQ(*table, table_of(value));
-    EXPECT_EQ(encoded(table_of(value)), field(bytes));
+    EXPECT_EQ(encoded_table(table_of(value)), field(bytes));
 }
 
 Value number(ValueType type, std::int64_t value) { return {type, value}; }
@@ -66,7 +66,7 @@ TEST(Tables, TheLetterUpperCaseLIsReadAsInt64AndWrittenLowerCase) {
     const auto table = decode_table(field("L" + from_hex("ffffffffffffffff")));
     ASSERT_TRUE(table.has_value());
     EXPECT_EQ(*table, table_of(Value::int64(-1)));
-    EXPECT_EQ(encoded(*table), field("l" + from_hex("ffffffffffffffff")));
+    EXPECT_EQ(encoded_table(*table), field("l" + from_hex("ffffffffffffffff")));
 }
 
 TEST(Tables, EveryNonZeroBooleanIsTrue) {
@@ -91,19 +91,19 @@ TEST(Tables, AllOtherLettersAreUnknown) {
 
 TEST(Tables, FieldsKeepTheirOrderAndDuplicates) {
     const Table table{{"z", Value::int32(1)}, {"a", Value::int32(2)}, {"z", Value::int32(3)}};
-    const auto decoded = decode_table(encoded(table));
+    const auto decoded = decode_table(encoded_table(table));
     ASSERT_TRUE(decoded.has_value());
     EXPECT_EQ(*decoded, table);
 }
 
 TEST(Tables, NamesMayBeEmptyOrAnyBytes) {
     const Table table{{"", Value::nothing()}, {std::string(255, '\xff'), Value::nothing()}};
-    EXPECT_EQ(*decode_table(encoded(table)), table);
+    EXPECT_EQ(*decode_table(encoded_table(table)), table);
 }
 
 TEST(Tables, AnEmptyBodyIsAnEmptyTable) {
     EXPECT_EQ(*decode_table(""), Table{});
-    EXPECT_EQ(encoded({}), "");
+    EXPECT_EQ(encoded_table({}), "");
 }
 
 TEST(Tables, FloatsKeepEveryBitAlsoOfNotANumber) {
@@ -112,26 +112,26 @@ TEST(Tables, FloatsKeepEveryBitAlsoOfNotANumber) {
         const std::string bytes = field("f" + from_hex(bits));
         const auto table = decode_table(bytes);
         ASSERT_TRUE(table.has_value());
-        EXPECT_EQ(encoded(*table), bytes) << bits;
-        EXPECT_EQ(*decode_table(encoded(*table)), *table) << bits;
+        EXPECT_EQ(encoded_table(*table), bytes) << bits;
+        EXPECT_EQ(*decode_table(encoded_table(*table)), *table) << bits;
     }
     for (const char* bits : {"7ff0000000000001", "fff8000000000000", "8000000000000000"}) {
         const std::string bytes = field("d" + from_hex(bits));
-        EXPECT_EQ(encoded(*decode_table(bytes)), bytes) << bits;
+        EXPECT_EQ(encoded_table(*decode_table(bytes)), bytes) << bits;
     }
 }
 
 TEST(Tables, ADoubleWrittenAsFloatStaysNotANumber) {
     // No decoder makes such a value; it is a number of another width given the type float32.
     const auto lowest_bit = std::bit_cast<double>(0x7ff0000000000001U);
-    const auto table = decode_table(encoded(table_of({ValueType::float32, lowest_bit})));
+    const auto table = decode_table(encoded_table(table_of({ValueType::float32, lowest_bit})));
     ASSERT_TRUE(table.has_value());
     const double read = std::get<double>(table->front().value.data);
     EXPECT_NE(read, read);
 }
 
 TEST(TableErrors, SayWhatIsWrongAndWhere) {
-    const std::string good = encoded({{"good", Value::int32(1)}});
+    const std::string good = encoded_table({{"good", Value::int32(1)}});
     const auto unknown = decode_table(good + field("Z"));
     ASSERT_FALSE(unknown.has_value());
     EXPECT_EQ(unknown.error(), (TableError{TableFault::unknown_type, good.size(), 'Z'}));
@@ -186,7 +186,7 @@ std::string nested(int levels) {
 TEST(TableErrors, NestingIsLimited) {
     const auto deepest = decode_table(nested(table_depth_max));
     ASSERT_TRUE(deepest.has_value());
-    EXPECT_EQ(encoded(*deepest), nested(table_depth_max));
+    EXPECT_EQ(encoded_table(*deepest), nested(table_depth_max));
     const auto too_deep = decode_table(nested(table_depth_max + 1));
     ASSERT_FALSE(too_deep.has_value());
     EXPECT_EQ(too_deep.error().fault, TableFault::too_deep);
@@ -217,7 +217,7 @@ TEST(WalkTable, ShowsTheFieldsOfTheTopLevelWithTheirRawContent) {
         {"nothing", Value::nothing()},
     };
     Visited visited;
-    const std::string bytes = encoded(table);
+    const std::string bytes = encoded_table(table);
     const auto walked =
         walk_table(bytes, [&visited](std::string_view name, char letter, std::string_view raw) {
             visited.emplace_back(name, letter, raw);
@@ -234,7 +234,7 @@ TEST(WalkTable, RawContentDecodesToTheValue) {
     const Table table{{"CC", Value::array({Value::string("a"), Value::int32(2)})},
                       {"deaths", Value::table({{"count", Value::int64(3)}})},
                       {"text", Value::string("abc")}};
-    const std::string bytes = encoded(table);
+    const std::string bytes = encoded_table(table);
     std::size_t index = 0;
     const auto walked =
         walk_table(bytes, [&](std::string_view name, char letter, std::string_view raw) {
@@ -254,9 +254,9 @@ TEST(WalkTable, RawContentDecodesToTheValue) {
 }
 
 TEST(WalkTable, FindsErrorsInsideNestedValues) {
-    const std::string bytes = encoded({{"good", Value::int32(1)}}) +
+    const std::string bytes = encoded_table({{"good", Value::int32(1)}}) +
                               field("F" + from_hex("00000003 01") + "aZ") +
-                              encoded({{"after", Value::int32(1)}});
+                              encoded_table({{"after", Value::int32(1)}});
     Visited visited;
     const auto walked = walk_table(
         bytes, [&](auto name, char letter, auto raw) { visited.emplace_back(name, letter, raw); });
@@ -341,11 +341,11 @@ TEST(RandomTables, SurviveEncodingAndDecoding) {
     Random random(1009);
     for (int round = 0; round < 2000; ++round) {
         const Table table = random_table(random, 1);
-        const std::string bytes = encoded(table);
+        const std::string bytes = encoded_table(table);
         const auto decoded = decode_table(bytes);
         ASSERT_TRUE(decoded.has_value()) << round << ": " << describe(decoded.error());
         ASSERT_EQ(*decoded, table) << round;
-        ASSERT_EQ(encoded(*decoded), bytes) << round;
+        ASSERT_EQ(encoded_table(*decoded), bytes) << round;
     }
 }
 
@@ -370,7 +370,7 @@ TEST(RandomTables, APrefixIsTruncatedOrEndsBetweenTwoFields) {
     Random random(1010);
     for (int round = 0; round < 40; ++round) {
         const Table table = random_table(random, 1);
-        const std::string bytes = encoded(table);
+        const std::string bytes = encoded_table(table);
         for (std::size_t size = 0; size < bytes.size(); ++size) {
             const std::string prefix = bytes.substr(0, size);
             const auto decoded = decode_table(prefix);
@@ -391,7 +391,7 @@ TEST(RandomTables, APrefixIsTruncatedOrEndsBetweenTwoFields) {
 TEST(RandomTables, TheWalkAndTheDecoderAgreeOnDamagedTables) {
     Random random(1011);
     for (int round = 0; round < 5000; ++round) {
-        std::string bytes = encoded(random_table(random, 1));
+        std::string bytes = encoded_table(random_table(random, 1));
         if (bytes.empty()) continue;
         bytes[random() % bytes.size()] = static_cast<char>(random());
         expect_agreement(bytes);

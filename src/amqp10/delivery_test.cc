@@ -14,8 +14,6 @@ namespace {
 
 using namespace std::string_literals;
 
-const std::string body = data("hello");
-
 Death death_of(std::string queue, DeathReason reason) {
     Death death;
     death.queue = std::move(queue);
@@ -46,13 +44,13 @@ EnvelopeRef one_death() {
 }
 
 TEST(Delivery, OfAPlainMessage) {  // 6.1, 6.2: to the byte
-    const MessageRef message = published(body, "ex", "key");
+    const MessageRef message = published(hello_body, "ex", "key");
     EXPECT_EQ(to_hex(delivered_bytes(*message)),
               to_hex(from_hex("005370 c006 05 41 40 40 41 43"
                               "005372 d1 00000028 00000004"
                               "a30a782d65786368616e6765 a1026578"
                               "a30d782d726f7574696e672d6b6579 a1036b6579") +
-                     body));
+                     hello_body));
 }
 
 TEST(Delivery, TheLongestNamesAndTheLargestHeaderFit) {
@@ -60,7 +58,7 @@ TEST(Delivery, TheLongestNamesAndTheLargestHeaderFit) {
     const std::string key(255, 'k');
     const std::string header = encoded(
         Header{.durable = true, .priority = 255, .ttl = std::numeric_limits<std::uint32_t>::max()});
-    const auto got = delivered(*published(header + body, exchange, key), nullptr,
+    const auto got = delivered(*published(header + hello_body, exchange, key), nullptr,
                                {.failed_deliveries = std::numeric_limits<std::uint32_t>::max()});
     EXPECT_EQ(got->header[1], Datum::ubyte(255));
     EXPECT_EQ(got->header[2], Datum::uint(std::numeric_limits<std::uint32_t>::max()));
@@ -71,8 +69,8 @@ TEST(Delivery, TheLongestNamesAndTheLargestHeaderFit) {
 
 TEST(Delivery, TheHeaderIsThatOfThePublisher) {  // 6.2
     const std::string message =
-        encoded(Header{.durable = false, .priority = 9, .ttl = 70000}) + body;
-    const auto got = delivered(*published(from_hex("005370c0020142") + body));
+        encoded(Header{.durable = false, .priority = 9, .ttl = 70000}) + hello_body;
+    const auto got = delivered(*published(from_hex("005370c0020142") + hello_body));
     EXPECT_EQ(got->header, (Data{Datum::boolean(false), Datum::null(), Datum::null(),
                                  Datum::boolean(true), Datum::uint(0)}));
     const auto all = delivered(*published(message));
@@ -81,7 +79,7 @@ TEST(Delivery, TheHeaderIsThatOfThePublisher) {  // 6.2
 }
 
 TEST(Delivery, OnlyAFirstDeliveryHasAFirstAcquirer) {  // DL-96, DL-153
-    const MessageRef message = published(body);
+    const MessageRef message = published(hello_body);
     const auto first_acquirer = [&](const Envelope* envelope, DeliveryFacts facts) {
         return *delivered(*message, envelope, facts)->header[3].as_boolean();
     };
@@ -95,7 +93,7 @@ TEST(Delivery, OnlyAFirstDeliveryHasAFirstAcquirer) {  // DL-96, DL-153
 }
 
 TEST(Delivery, ADeadLetterLivesForEver) {  // DL-70, DL-104
-    const MessageRef message = published(encoded(Header{.durable = true, .ttl = 50}) + body);
+    const MessageRef message = published(encoded(Header{.durable = true, .ttl = 50}) + hello_body);
     EXPECT_EQ(delivered(*message)->header[2], Datum::uint(50));
     EXPECT_EQ(delivered(*message, one_death().get())->header[2], Datum::null());
     EXPECT_EQ(delivered(*message, envelope_with([](Envelope&) {}).get())->header[2],
@@ -104,7 +102,7 @@ TEST(Delivery, ADeadLetterLivesForEver) {  // DL-70, DL-104
 }
 
 TEST(Delivery, DeathsAreAnArrayOfMaps) {  // DL-91 to DL-94
-    const auto got = delivered(*published(body), one_death().get());
+    const auto got = delivered(*published(hello_body), one_death().get());
     EXPECT_EQ(got->names(),
               "x-exchange x-routing-key x-opt-deaths x-first-death-queue x-first-death-reason "
               "x-first-death-exchange x-last-death-queue x-last-death-reason "
@@ -137,7 +135,7 @@ TEST(Delivery, TheMostRecentDeathComesFirst) {  // DL-91
             {"early", DeathReason::maxlen, "x"},
             std::nullopt};
     });
-    const auto got = delivered(*published(body), envelope.get());
+    const auto got = delivered(*published(hello_body), envelope.get());
     const Data& deaths = *got->annotation("x-opt-deaths")->as_elements();
     ASSERT_EQ(deaths.size(), 2U);
     EXPECT_EQ(*find(*deaths[0].as_map(), "queue"), Datum::string("late"));
@@ -151,7 +149,7 @@ TEST(Delivery, TheMostRecentDeathComesFirst) {  // DL-91
 TEST(Delivery, TheBareMessageStaysTheSame) {  // 5.20, DL-97
     const std::string bare =
         encoded(Properties{.user_id = "u", .subject = "s"}) +
-        application_properties({{Datum::string("p"), Datum::uint(7)}}) + body + data("more") +
+        application_properties({{Datum::string("p"), Datum::uint(7)}}) + hello_body + data("more") +
         section(descriptor::footer, Datum::map({{Datum::symbol("x-f"), Datum::null()}}));
     const MessageRef message =
         published(encoded(Header{}) + annotations({{Datum::symbol("x-a"), Datum::uint(1)}}) + bare);
@@ -170,7 +168,7 @@ TEST(Delivery, AnnotationsOfThePublisherGiveWayToTheBrokers) {  // 6.1, DL-106, 
                                {Datum::symbol("x-last-death-reason"), Datum::string("claimed")},
                                {Datum::symbol("x-mine"), Datum::list({Datum::uint(1)})},
                                {Datum::symbol("x-routing-key"), Datum::string("claimed")}}) +
-                  body);
+                  hello_body);
     const auto alive = delivered(*message);
     EXPECT_EQ(alive->names(),
               "x-opt-deaths x-first-death-queue x-last-death-reason x-mine x-exchange "
@@ -186,8 +184,8 @@ TEST(Delivery, AnnotationsOfThePublisherGiveWayToTheBrokers) {  // 6.1, DL-106, 
 }
 
 TEST(Delivery, CountsAreLong) {  // 6.3, DL-152
-    const MessageRef message =
-        published(annotations({{Datum::symbol("x-delivery-count"), Datum::string("mine")}}) + body);
+    const MessageRef message = published(
+        annotations({{Datum::symbol("x-delivery-count"), Datum::string("mine")}}) + hello_body);
     EXPECT_EQ(*delivered(*message)->annotation("x-delivery-count"), Datum::string("mine"));
     EXPECT_EQ(delivered(*message)->annotation("x-acquired-count"), nullptr);
     const auto got = delivered(*message, nullptr, {.counts = {.delivery = 2, .acquired = 300}});
@@ -199,7 +197,7 @@ TEST(Delivery, CountsAreLong) {  // 6.3, DL-152
 TEST(Delivery, ConsumersAnnotationsCoverThePublishers) {  // DL-203
     const MessageRef message = published(annotations({{Datum::symbol("x-a"), Datum::uint(1)},
                                                       {Datum::symbol("x-b"), Datum::uint(2)}}) +
-                                         body);
+                                         hello_body);
     const EnvelopeRef envelope = envelope_with([](Envelope& e) {
         e.annotations = {{"x-b", from_hex("5209"), Value::int64(9)},
                          {"x-c", from_hex("c0020141"), Value::nothing()},
@@ -216,17 +214,17 @@ TEST(Delivery, TheErrorOfARejectionIsShown) {
     const EnvelopeRef envelope = envelope_with([](Envelope& e) {
         e.error = DeathError{"my:condition", "that was wrong"};
     });
-    const auto got = delivered(*published(body), envelope.get());
+    const auto got = delivered(*published(hello_body), envelope.get());
     EXPECT_EQ(*got->annotation("x-opt-death-error-condition"), Datum::symbol("my:condition"));
     EXPECT_EQ(*got->annotation("x-opt-death-error-description"), Datum::string("that was wrong"));
-    EXPECT_EQ(
-        delivered(*published(body), one_death().get())->annotation("x-opt-death-error-condition"),
-        nullptr);
+    EXPECT_EQ(delivered(*published(hello_body), one_death().get())
+                  ->annotation("x-opt-death-error-condition"),
+              nullptr);
 }
 
 TEST(Delivery, WithTheKeysTheListOfThemIsGone) {  // DL-66
     const MessageRef message = published(
-        annotations({{Datum::symbol("x-cc"), Datum::list({Datum::string("k2")})}}) + body);
+        annotations({{Datum::symbol("x-cc"), Datum::list({Datum::string("k2")})}}) + hello_body);
     EXPECT_EQ(*delivered(*message, one_death().get())->annotation("x-cc"),
               Datum::list({Datum::string("k2")}));
     const EnvelopeRef replaced = envelope_with([](Envelope& e) { e.keys_replaced = true; });

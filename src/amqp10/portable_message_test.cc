@@ -17,36 +17,28 @@ using namespace std::string_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const std::string body = data("hello");
-
 PortableMessage portable(const std::string& bytes) { return portable_message(*published(bytes)); }
 
-std::string raw(const Datum& datum) {
-    std::string bytes;
-    TypeWriter(bytes).datum(datum);
-    return bytes;
-}
-
 PortableMessage with_id(const Datum& id) {
-    const std::string encoded_id = raw(id);
+    const std::string encoded_id = encoded(id);
     return portable(encoded(Properties{.message_id = encoded_id, .correlation_id = encoded_id}) +
-                    body);
+                    hello_body);
 }
 
 Value header_of(const Datum& property) {
     const PortableMessage message =
-        portable(application_properties({{Datum::string("p"), property}}) + body);
+        portable(application_properties({{Datum::string("p"), property}}) + hello_body);
     const Value* const value = find(message.headers, "p");
     return value == nullptr ? Value::string("DROPPED") : *value;
 }
 
 TEST(Portable, TheHeaderBecomesProperties) {  // 6.4
     const PortableMessage all =
-        portable(encoded(Header{.durable = true, .priority = 4, .ttl = 70000}) + body);
+        portable(encoded(Header{.durable = true, .priority = 4, .ttl = 70000}) + hello_body);
     EXPECT_EQ(all.delivery_mode, 2);
     EXPECT_EQ(all.priority, 4);
     EXPECT_EQ(all.expiration, "70000");
-    const PortableMessage none = portable(from_hex("005370c0020142") + body);
+    const PortableMessage none = portable(from_hex("005370c0020142") + hello_body);
     EXPECT_EQ(none.delivery_mode, 1);
     EXPECT_EQ(none.priority, std::nullopt);
     EXPECT_EQ(none.expiration, std::nullopt);
@@ -86,7 +78,7 @@ TEST(Portable, PropertiesHaveTheirNearestKin) {  // 6.6
                                                                 .group_id = "g",
                                                                 .group_sequence = 3,
                                                                 .reply_to_group_id = "r"}) +
-                                             body);
+                                             hello_body);
     PortableMessage expected;
     expected.delivery_mode = 2;
     expected.user_id = "u";
@@ -107,14 +99,14 @@ TEST(Portable, WhatIsNoShortStringIsDropped) {  // 6.6
                                                                 .content_encoding = text,
                                                                 .creation_time = -1,
                                                                 .group_id = text}) +
-                                             body);
+                                             hello_body);
     PortableMessage expected;
     expected.delivery_mode = 2;
     expected.body = "hello";
     EXPECT_EQ(message, expected);
-    EXPECT_EQ(portable(encoded(Properties{.reply_to = "/exchanges/x/k"}) + body).reply_to,
+    EXPECT_EQ(portable(encoded(Properties{.reply_to = "/exchanges/x/k"}) + hello_body).reply_to,
               "/exchanges/x/k");
-    EXPECT_EQ(portable(encoded(Properties{.reply_to = "me"}) + body).reply_to, "me");
+    EXPECT_EQ(portable(encoded(Properties{.reply_to = "me"}) + hello_body).reply_to, "me");
 }
 
 TEST(Portable, ApplicationPropertiesBecomeHeadersByType) {  // 6.7
@@ -154,7 +146,7 @@ TEST(Portable, WhatHasNoKinIsDropped) {  // 6.7
               Value::table({}));
     EXPECT_THAT(
         portable(application_properties({{Datum::string(std::string(256, 'k')), Datum::uint(1)}}) +
-                 body)
+                 hello_body)
             .headers,
         IsEmpty());
 }
@@ -170,7 +162,7 @@ TEST(Portable, AnnotationsBecomeHeaders) {  // 6.8, DL-105
                      {Datum::symbol("x-opt-deaths"), Datum::string("nonsense")},
                      {Datum::symbol("x-opt-rabbitmq-received-time"), Datum::timestamp(1234)},
                      {Datum::symbol("x-cc"), Datum::list({Datum::string("k2")})}}) +
-        body);
+        hello_body);
     EXPECT_EQ(message.headers, (Table{{"x-a", Value::string("v")},
                                       {"timestamp_in_ms", Value::int64(1234)},
                                       {"CC", Value::array({Value::string("k2")})}}));
@@ -179,7 +171,7 @@ TEST(Portable, AnnotationsBecomeHeaders) {  // 6.8, DL-105
 }
 
 TEST(Portable, DataAreJoined) {  // 6.9
-    const PortableMessage message = portable(body + data("") + data(" you"));
+    const PortableMessage message = portable(hello_body + data("") + data(" you"));
     EXPECT_EQ(message.body, "hello you");
     EXPECT_EQ(message.type, std::nullopt);
 }
@@ -210,7 +202,7 @@ DataMap claimed_death() {
 }
 
 std::string claiming(const Datum& deaths) {
-    return annotations({{Datum::symbol("x-opt-deaths"), deaths}}) + body;
+    return annotations({{Datum::symbol("x-opt-deaths"), deaths}}) + hello_body;
 }
 
 TEST(Portable, ClaimedDeathsAreReadInTheBrokersForm) {  // DL-103
@@ -262,7 +254,7 @@ TEST(Format, HeadersAreWhatAnExchangeCanCompare) {
                                           {Datum::string("x-a"), Datum::string("covered")},
                                           {Datum::string("null"), Datum::null()},
                                           {Datum::string("map"), Datum::map({})}}) +
-                  body);
+                  hello_body);
     const Table headers = message->headers();
     EXPECT_EQ(*find(headers, "x-a"), Value::string("v"));
     EXPECT_EQ(*find(headers, "n"), Value::int64(5));
@@ -272,20 +264,21 @@ TEST(Format, HeadersAreWhatAnExchangeCanCompare) {
 }
 
 TEST(Format, PropertiesToHashAreText) {
-    const std::string id = raw(Datum::ulong(12));
+    const std::string id = encoded(Datum::ulong(12));
     const MessageRef message = published(
-        encoded(Properties{.message_id = id, .correlation_id = id, .creation_time = 5999}) + body);
+        encoded(Properties{.message_id = id, .correlation_id = id, .creation_time = 5999}) +
+        hello_body);
     EXPECT_EQ(message->format().property(*message, "message_id"), "12");
     EXPECT_EQ(message->format().property(*message, "correlation_id"), "12");
     EXPECT_EQ(message->format().property(*message, "timestamp"), "5");
-    EXPECT_EQ(message->format().property(*published(body), "message_id"), "");
+    EXPECT_EQ(message->format().property(*published(hello_body), "message_id"), "");
 }
 
 // A small message must not grow into a large table.
 TEST(Format, ValuesOfAllPropertiesTogetherAreBounded) {
     const std::string nulls = from_hex("f0000000050000fff040");
     const MessageRef message = published(from_hex("005374 d1 0000001e 00000004 a10161") + nulls +
-                                         from_hex("a10162") + nulls + body);
+                                         from_hex("a10162") + nulls + hello_body);
     EXPECT_EQ(portable_message(*message).headers.size(), 1U);
 }
 

@@ -17,8 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::string body = data("hello");
-
 std::string condition_of(const std::string& bytes) {
     const auto read = read_published(bytes);
     return read ? "" : std::string(read.error().condition);
@@ -38,11 +36,11 @@ TEST(Published, TheBareMessageIsKeptAsItCame) {  // 5.20
     const std::string delivery_annotations = section(
         descriptor::delivery_annotations, Datum::map({{Datum::symbol("x-d"), Datum::uint(2)}}));
     const std::string message = encoded(Header{.durable = true, .priority = 7, .ttl = 5000}) +
-                                delivery_annotations + kept + body + data("two") + footer;
+                                delivery_annotations + kept + hello_body + data("two") + footer;
     const auto read = read_published(message);
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(read->properties, kept);
-    EXPECT_EQ(read->body, body + data("two") + footer);
+    EXPECT_EQ(read->body, hello_body + data("two") + footer);
     EXPECT_TRUE(read->head.persistent);
     EXPECT_EQ(read->head.priority, 7);
     EXPECT_EQ(read->head.ttl_ms, 5000);
@@ -53,10 +51,10 @@ TEST(Published, TheBareMessageIsKeptAsItCame) {  // 5.20
 }
 
 TEST(Published, ABodyIsEnough) {  // 6.2
-    const auto read = read_published(body);
+    const auto read = read_published(hello_body);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->properties, "");
-    EXPECT_EQ(read->body, body);
+    EXPECT_EQ(read->body, hello_body);
     EXPECT_TRUE(read->head.persistent) << "without a header a message is durable";
     EXPECT_EQ(read->head.priority, std::nullopt);
     EXPECT_EQ(read->head.ttl_ms, std::nullopt);
@@ -64,16 +62,16 @@ TEST(Published, ABodyIsEnough) {  // 6.2
 }
 
 TEST(Published, DurabilityIsWhatTheHeaderSays) {
-    EXPECT_FALSE(read_published(from_hex("005370c0020142") + body)->head.persistent);
-    EXPECT_TRUE(read_published(from_hex("005370c0020141") + body)->head.persistent);
-    EXPECT_TRUE(read_published(from_hex("005370c0020140") + body)->head.persistent);
-    EXPECT_TRUE(read_published(from_hex("00537045") + body)->head.persistent);
-    EXPECT_EQ(read_published(from_hex("005370c00503405004 43") + body)->head.ttl_ms, 0);
+    EXPECT_FALSE(read_published(from_hex("005370c0020142") + hello_body)->head.persistent);
+    EXPECT_TRUE(read_published(from_hex("005370c0020141") + hello_body)->head.persistent);
+    EXPECT_TRUE(read_published(from_hex("005370c0020140") + hello_body)->head.persistent);
+    EXPECT_TRUE(read_published(from_hex("00537045") + hello_body)->head.persistent);
+    EXPECT_EQ(read_published(from_hex("005370c00503405004 43") + hello_body)->head.ttl_ms, 0);
 }
 
 TEST(Published, FurtherKeysAreAListOfStrings) {  // 5.17, DL-61
     const auto with = [](const Datum& keys) {
-        return annotations({{Datum::symbol("x-cc"), keys}}) + body;
+        return annotations({{Datum::symbol("x-cc"), keys}}) + hello_body;
     };
     const std::string good = with(Datum::list(
         {Datum::string("a"), Datum::string("b"), Datum::string(std::string(256, 'x'))}));
@@ -93,33 +91,35 @@ TEST(Published, AnnotationsHaveKeysOfTheirOwn) {  // 5.19
          {descriptor::delivery_annotations, descriptor::message_annotations, descriptor::footer}) {
         for (const Datum& key : {Datum::symbol("a"), Datum::string("x-a"), Datum::ulong(5)}) {
             const std::string map = section(code, Datum::map({{key, Datum::uint(1)}}));
-            const std::string message = code == descriptor::footer ? body + map : map + body;
+            const std::string message =
+                code == descriptor::footer ? hello_body + map : map + hello_body;
             EXPECT_EQ(condition_of(message), "amqp:decode-error");
             EXPECT_THAT(text_of(message), StartsWith("failed to parse message: "));
             EXPECT_THAT(text_of(message), HasSubstr("reserved_annotation_key"));
         }
     }
-    EXPECT_EQ(text_of(annotations({{Datum::symbol("a"), Datum::null()}}) + body),
+    EXPECT_EQ(text_of(annotations({{Datum::symbol("a"), Datum::null()}}) + hello_body),
               "failed to parse message: {reserved_annotation_key,{symbol,<<\"a\">>}}");
-    EXPECT_EQ(text_of(annotations({{Datum::ulong(5), Datum::null()}}) + body),
+    EXPECT_EQ(text_of(annotations({{Datum::ulong(5), Datum::null()}}) + hello_body),
               "failed to parse message: {reserved_annotation_key,{ulong,5}}");
 }
 
 TEST(Published, WhatIsNoMessageIsRefused) {  // 5.19
     EXPECT_EQ(text_of(encoded(Header{})), "failed to parse message: missing_amqp_message_body");
     for (const std::string& wrong :
-         {""s, "nonsense"s, body + body.substr(0, 4), from_hex("005370c0020143") + body,
-          from_hex("005370c007064040404040 40") + body, from_hex("005372 45") + body,
-          from_hex("005372c1030243a1") + body, from_hex("005373c003024043") + body,
-          from_hex("005373c1010040") + body, from_hex("005373c003015602") + body,
-          from_hex("005374c10602a10161 5602") + body,
-          from_hex("005372c10802a303782d61 5602") + body,
-          application_properties({{Datum::symbol("a"), Datum::uint(1)}}) + body,
+         {""s, "nonsense"s, hello_body + hello_body.substr(0, 4),
+          from_hex("005370c0020143") + hello_body,
+          from_hex("005370c007064040404040 40") + hello_body, from_hex("005372 45") + hello_body,
+          from_hex("005372c1030243a1") + hello_body, from_hex("005373c003024043") + hello_body,
+          from_hex("005373c1010040") + hello_body, from_hex("005373c003015602") + hello_body,
+          from_hex("005374c10602a10161 5602") + hello_body,
+          from_hex("005372c10802a303782d61 5602") + hello_body,
+          application_properties({{Datum::symbol("a"), Datum::uint(1)}}) + hello_body,
           section(descriptor::data, Datum::string("x")), section(descriptor::data, Datum::null()),
           section(descriptor::sequence, Datum::map({})),
           section(descriptor::sequence, Datum::list({})) +
               section(descriptor::sequence, Datum::uint(1)),
-          body + section(descriptor::footer, Datum::list({}))}) {
+          hello_body + section(descriptor::footer, Datum::list({}))}) {
         EXPECT_EQ(condition_of(wrong), "amqp:decode-error") << to_hex(wrong);
     }
     EXPECT_TRUE(read_published(section(descriptor::value, Datum::null())));
@@ -130,7 +130,7 @@ TEST(Published, EveryPrefixOfAMessageIsRefusedOrAMessage) {
     const std::string message =
         encoded(Header{.durable = true}) +
         annotations({{Datum::symbol("x-cc"), Datum::list({Datum::string("k")})}}) +
-        encoded(Properties{.to = "/queues/q"}) + body + data("more");
+        encoded(Properties{.to = "/queues/q"}) + hello_body + data("more");
     for (std::size_t size = 0; size < message.size(); ++size) {
         const std::string prefix = message.substr(0, size);
         const auto read = read_published(prefix);

@@ -51,7 +51,7 @@ std::string hex(std::string_view bytes) {
     return text;
 }
 
-CatalogDecodeError error_of(std::string_view bytes) {
+CatalogDecodeError decode_error_of(std::string_view bytes) {
     const auto record = decode_catalog_record(bytes);
     EXPECT_FALSE(record);
     return record ? CatalogDecodeError{255} : record.error();
@@ -97,31 +97,34 @@ TEST(CatalogCodec, KeepsTheBytesOfVersionOne) {
 TEST(CatalogCodec, RefusesEveryPrefix) {
     const auto bytes = encode_catalog_record(every_event());
     for (std::size_t size = 0; size < bytes.size(); ++size)
-        EXPECT_EQ(error_of(std::string_view(bytes).substr(0, size)), CatalogDecodeError::malformed)
+        EXPECT_EQ(decode_error_of(std::string_view(bytes).substr(0, size)),
+                  CatalogDecodeError::malformed)
             << size;
 }
 
 TEST(CatalogCodec, RefusesTrailingBytes) {
-    EXPECT_EQ(error_of(encode_catalog_record(every_event()) + '\0'), CatalogDecodeError::malformed);
+    EXPECT_EQ(decode_error_of(encode_catalog_record(every_event()) + '\0'),
+              CatalogDecodeError::malformed);
 }
 
 TEST(CatalogCodec, RefusesOtherVersionsAndUnknownFacts) {
     auto bytes = encode_catalog_record({UserDeleted{"ann"}});
     bytes[0] = 0;
-    EXPECT_EQ(error_of(bytes), CatalogDecodeError::unknown_version);
+    EXPECT_EQ(decode_error_of(bytes), CatalogDecodeError::unknown_version);
     bytes[0] = catalog_record_version + 1;
-    EXPECT_EQ(error_of(bytes), CatalogDecodeError::unknown_version);
+    EXPECT_EQ(decode_error_of(bytes), CatalogDecodeError::unknown_version);
     bytes[0] = catalog_record_version;
     for (const int tag : {0, 15, 255}) {
         bytes[5] = static_cast<char>(tag);
-        EXPECT_EQ(error_of(bytes), CatalogDecodeError::unknown_event);
+        EXPECT_EQ(decode_error_of(bytes), CatalogDecodeError::unknown_event);
     }
 }
 
 TEST(CatalogCodec, BelievesNoCount) {
-    EXPECT_EQ(error_of(std::string("\x01\xff\xff\xff\xff", 5)), CatalogDecodeError::malformed);
+    EXPECT_EQ(decode_error_of(std::string("\x01\xff\xff\xff\xff", 5)),
+              CatalogDecodeError::malformed);
     // A fact with four billion tags, none of which follows.
-    EXPECT_EQ(error_of(std::string("\x01\0\0\0\x01\x03\0\0\0\0\xff\xff\xff\xff", 14)),
+    EXPECT_EQ(decode_error_of(std::string("\x01\0\0\0\x01\x03\0\0\0\0\xff\xff\xff\xff", 14)),
               CatalogDecodeError::malformed);
 }
 

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr Salt salt{1, 2, 3, 4};
+constexpr Salt catalog_salt{1, 2, 3, 4};
 
 // Speaks to a catalog as its callers do. At its end every record, encoded and decoded, is replayed
 // into a fresh catalog, which must then equal the live one: every test is a recovery test.
@@ -43,10 +43,12 @@ class CatalogTest : public testing::Test {
     }
 
     void begin_with_default_content() {
-        for (const auto& command : default_content({}, salt)) handle(command);
+        for (const auto& command : default_content({}, catalog_salt)) handle(command);
     }
 
-    void add_user(const std::string& name) { handle(AddUser{name, make_hash(name, salt), {}, {}}); }
+    void add_user(const std::string& name) {
+        handle(AddUser{name, make_hash(name, catalog_salt), {}, {}});
+    }
     void add_vhost(const std::string& name) { handle(PutVhost{.name = name}); }
 
     const User& user(const std::string& name) const { return catalog.rules().users.at(name); }
@@ -84,14 +86,14 @@ TEST_F(CatalogTest, BeginsWithGuestAndOneVhost) {
 // management 7.2: default_user, default_pass, default_vhost, default_permissions.*
 TEST_F(CatalogTest, BeginsWithTheConfiguredContent) {
     const DefaultContent content{"prod", "ann", "s3cret", {"monitoring"}, {"^c", "^w", "^r"}};
-    for (const auto& command : default_content(content, salt)) handle(command);
+    for (const auto& command : default_content(content, catalog_salt)) handle(command);
     const auto table = catalog.snapshot();
     EXPECT_TRUE(log_in(*table, {"ann", "s3cret"}));
     EXPECT_EQ(catalog.rules().permissions.at({"ann", "prod"}), (Permissions{"^c", "^w", "^r"}));
 }
 
 TEST_F(CatalogTest, AddsAUserOnce) {
-    const PasswordHash hash = make_hash("x", salt);
+    const PasswordHash hash = make_hash("x", catalog_salt);
     EXPECT_THAT(handle(AddUser{"ann", hash, {"management"}, {}}),
                 ElementsAre(CatalogEvent{UserAdded{{"ann", hash, {"management"}, {}}}}));
     EXPECT_EQ(refusal(AddUser{"ann", hash, {}, {}}),
@@ -101,8 +103,8 @@ TEST_F(CatalogTest, AddsAUserOnce) {
 // management 4.9
 TEST_F(CatalogTest, PutsAUserNewOrExisting) {
     add_vhost("/");
-    const PasswordHash first = make_hash("one", salt);
-    const PasswordHash second = make_hash("two", salt, HashAlgorithm::sha512);
+    const PasswordHash first = make_hash("one", catalog_salt);
+    const PasswordHash second = make_hash("two", catalog_salt, HashAlgorithm::sha512);
     const PutUser put{"ann", first, {"a"}, UserLimits{5, {}}, {{"/", {"c", "w", "r"}}}};
     EXPECT_THAT(handle(put),
                 ElementsAre(CatalogEvent{UserAdded{{"ann", first, {"a"}, {5, {}}}}},
@@ -149,7 +151,7 @@ TEST_F(CatalogTest, ImportsHashesAndRefusesWhatIsNoBase64) {
 
 TEST_F(CatalogTest, ChangesAndClearsPasswords) {
     add_user("ann");
-    handle(ChangePassword{"ann", make_hash("new", salt)});
+    handle(ChangePassword{"ann", make_hash("new", catalog_salt)});
     EXPECT_TRUE(log_in(*catalog.snapshot(), {"ann", "new"}));
     EXPECT_FALSE(log_in(*catalog.snapshot(), {"ann", "ann"}));
     handle(ClearPassword{"ann"});
@@ -170,7 +172,7 @@ TEST_F(CatalogTest, SetsTags) {
 TEST_F(CatalogTest, RefusesWhatConcernsNobody) {
     add_vhost("/");
     const CatalogRefusal expected{Kind::no_such_user, "User \"bob\" does not exist"};
-    EXPECT_EQ(refusal(ChangePassword{"bob", make_hash("x", salt)}), expected);
+    EXPECT_EQ(refusal(ChangePassword{"bob", make_hash("x", catalog_salt)}), expected);
     EXPECT_EQ(refusal(ClearPassword{"bob"}), expected);
     EXPECT_EQ(refusal(SetTags{"bob", {"x"}}), expected);
     EXPECT_EQ(refusal(DeleteUser{"bob"}), expected);

@@ -13,7 +13,7 @@ Queue queue_with(Table given) {
     return {{{1}, "q", false, false, false, std::move(given)}, paging};
 }
 
-Entry entry(std::string_view body) {
+Entry queue_entry(std::string_view body) {
     Entry made;
     made.message = make_test_message("q", body);
     return made;
@@ -51,9 +51,9 @@ TEST(Queue, AMaximumPriorityOfZeroBehavesAsOne) {  // amqp091 16.1
 TEST(Queue, TheHighestPriorityIsTheHead) {  // amqp091 16.1
     Queue queue = queue_with(arguments({{"x-max-priority", 2}}));
     EXPECT_EQ(queue.head(), std::nullopt);
-    queue.push(0, entry("low"), never);
-    const Position high = queue.push(2, entry("high"), never);
-    queue.push(2, entry("high too"), never);
+    queue.push(0, queue_entry("low"), never);
+    const Position high = queue.push(2, queue_entry("high"), never);
+    queue.push(2, queue_entry("high too"), never);
     EXPECT_EQ(queue.head(), high);
     queue.mark_unacked(high);
     EXPECT_EQ(queue.take(*queue.head()).message->body(), "high too");
@@ -64,8 +64,8 @@ TEST(Queue, TheHighestPriorityIsTheHead) {  // amqp091 16.1
 
 TEST(Queue, CountsMessagesAndBytesByState) {
     Queue queue = queue_with({});
-    const Position first = queue.push(0, entry("abc"), never);
-    const Position second = queue.push(0, entry("de"), never);
+    const Position first = queue.push(0, queue_entry("abc"), never);
+    const Position second = queue.push(0, queue_entry("de"), never);
     EXPECT_EQ(queue.ready_count(), 2U);
     EXPECT_EQ(queue.ready_bytes(), 5U);
     queue.mark_unacked(first);

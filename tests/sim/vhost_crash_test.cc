@@ -23,9 +23,9 @@ namespace {
 
 constexpr int steps_per_life = 60;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t usual_histories = 60;
+constexpr std::uint64_t usual_vhost_histories = 60;
 #else
-constexpr std::uint64_t usual_histories = 2000;
+constexpr std::uint64_t usual_vhost_histories = 2000;
 #endif
 
 struct Outcome {
@@ -85,7 +85,8 @@ std::uint64_t run_everywhere(std::uint64_t seed) {
 void run_every_fourth(std::uint64_t first_seed) {
     SeedWatch watch("vhost crash");
     const std::uint64_t only = number_from_environment("REVENANT_SEED", 0);
-    const std::uint64_t histories = number_from_environment("REVENANT_HISTORIES", usual_histories);
+    const std::uint64_t histories =
+        number_from_environment("REVENANT_HISTORIES", usual_vhost_histories);
     std::uint64_t runs = 0;
     if (only != 0) {
         if (only % 4 == first_seed % 4) run_everywhere(only);

@@ -12,7 +12,7 @@ namespace {
 
 using engine::arguments;
 
-const std::string directory = "/data/vhosts/%2F";
+const std::string vhost_directory = "/data/vhosts/%2F";
 const std::vector<std::string> queue_names{"work", "dead", "guarded", "full", "passing"};
 
 // The worker belongs to the world, not to the store of one life.
@@ -48,7 +48,7 @@ VhostWorld::~VhostWorld() = default;
 
 std::optional<std::string> VhostWorld::start() {
     auto store = runtime::VhostStore::open(disk, std::make_unique<BorrowedWorker>(worker_),
-                                           directory, store_settings(),
+                                           vhost_directory, store_settings(),
                                            [](const std::string& why) { throw ProcessEnded{why}; });
     if (!store) return store.error();
     engine::EngineSettings settings{.formats = {&engine::test_message_format()},

@@ -31,6 +31,12 @@ std::string encoded(const Composite& composite) {
     return bytes;
 }
 
+inline std::string encoded(const Datum& datum) {
+    std::string bytes;
+    TypeWriter(bytes).datum(datum);
+    return bytes;
+}
+
 inline std::string annotations(DataMap entries) {
     return section(descriptor::message_annotations, Datum::map(std::move(entries)));
 }
@@ -40,6 +46,7 @@ inline std::string application_properties(DataMap entries) {
 inline std::string data(std::string_view bytes) {
     return section(descriptor::data, Datum::binary(bytes));
 }
+inline const std::string hello_body = data("hello");
 
 // The bytes must be those of a message.
 inline MessageRef published(std::string_view bytes, std::string_view exchange = "x",
