@@ -15,12 +15,6 @@ std::string frame10(FrameType type, std::uint16_t channel, std::string_view body
     return frame;
 }
 
-std::string encoded(const Datum& datum) {
-    std::string bytes;
-    TypeWriter(bytes).datum(datum);
-    return bytes;
-}
-
 std::string described_list(std::uint64_t code, const Data& fields) {
     std::string bytes;
     TypeWriter out(bytes);

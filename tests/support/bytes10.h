@@ -34,7 +34,6 @@ std::string sasl_frame(const Performative& performative) {
 }
 // A described list of whatever fields.
 std::string described_list(std::uint64_t code, const Data& fields);
-std::string encoded(const Datum& datum);
 // Terminuses; without an address it is null.
 std::string source_of(std::optional<std::string> address);
 std::string target_of(std::optional<std::string> address);
