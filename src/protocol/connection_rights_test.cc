@@ -1,5 +1,7 @@
 #include "protocol/connection_rights.h"
 
+#include "tests/support/idle_host.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,30 +11,8 @@
 namespace revenant::protocol {
 namespace {
 
-// Knows who may do what, and nothing else.
-class RulesOnly final : public Host {
-  public:
-    void set(AccessRules rules) {
-        table_ = std::make_shared<const AccessTable>(std::move(rules), ++version_);
-    }
-    const std::shared_ptr<const AccessTable>& access() override { return table_; }
-    PeerPlace peer_place() const override { return PeerPlace::loopback; }
-    VhostAnswer open_vhost(std::string_view, std::string_view) override {
-        return VhostRefused{"there is none"};
-    }
-    ChannelId register_channel(engine::EffectSink&) override { return {}; }
-    void release_channel(ChannelId) override {}
-    std::string random_name(std::string_view prefix) override { return std::string(prefix); }
-    void wants_flush() override {}
-    void note(std::string_view) override {}
-
-  private:
-    std::uint64_t version_ = 0;
-    std::shared_ptr<const AccessTable> table_;
-};
-
 struct RightsOfAnn {
-    RulesOnly host;
+    IdleHost host;
     ConnectionRights rights{host, "ann", "/"};
 
     explicit RightsOfAnn(Permissions permissions) { allow(std::move(permissions)); }
