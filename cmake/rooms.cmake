@@ -17,6 +17,10 @@ function(revenant_unity target)
     endforeach()
 endfunction()
 
+# Rooms that no fuzz target and no simulation runs through: with the sanitizers, half of the time of a
+# build would go into optimizing them.
+set(rooms_without_haste tls net http node cli)
+
 # revenant_room(<name> [LINKS <room>...] [LIBRARIES <target>...])
 function(revenant_room name)
     cmake_parse_arguments(room "" "" "LINKS;LIBRARIES" ${ARGN})
@@ -37,6 +41,9 @@ function(revenant_room name)
     endif()
     target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${target} ${scope} revenant_compiler ${room_LINKS} ${room_LIBRARIES})
+    if(REVENANT_SANITIZE AND name IN_LIST rooms_without_haste)
+        target_compile_options(${target} PRIVATE -O0)
+    endif()
     set_property(GLOBAL APPEND PROPERTY REVENANT_ROOMS ${name})
 endfunction()
 

@@ -606,7 +606,7 @@ std::string transcript(const Comparison& comparison) {
 
 // ------------------------------------------------------------------------------ the tests
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef REVENANT_SANITIZED
 constexpr std::uint64_t usual_histories = 600;
 #else
 constexpr std::uint64_t usual_histories = 20'000;

@@ -358,7 +358,7 @@ void trouble_everywhere(std::uint64_t seed, Trouble trouble, Tally& tally) {
     }
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef REVENANT_SANITIZED
 constexpr std::uint64_t usual_histories = 60;
 #else
 constexpr std::uint64_t usual_histories = 1000;

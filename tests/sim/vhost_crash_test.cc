@@ -22,7 +22,7 @@ namespace revenant::sim {
 namespace {
 
 constexpr int steps_per_life = 60;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef REVENANT_SANITIZED
 constexpr std::uint64_t usual_vhost_histories = 60;
 #else
 constexpr std::uint64_t usual_vhost_histories = 2000;

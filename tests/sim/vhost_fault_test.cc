@@ -21,7 +21,7 @@ namespace revenant::sim {
 namespace {
 
 constexpr int steps_per_faulty_life = 60;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef REVENANT_SANITIZED
 constexpr std::uint64_t usual_faulty_histories = 40;
 #else
 constexpr std::uint64_t usual_faulty_histories = 300;

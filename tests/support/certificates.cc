@@ -17,7 +17,7 @@ using Part = CertificateAuthority::Part;
 
 constexpr long valid_seconds = 3600;
 
-Key make_key() { return {EVP_EC_gen("P-256"), EVP_PKEY_free}; }
+Key make_key() { return {EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), EVP_PKEY_free}; }
 
 void add_extension(X509& certificate, X509& issuer, int nid, const std::string& value) {
     X509V3_CTX context;
