@@ -139,7 +139,8 @@ void run_all(const char* name, const std::function<Violation(std::uint64_t)>& ru
         EXPECT_EQ(run(only).value_or(""), "");
         return;
     }
-    const std::uint64_t histories = number_from_environment("REVENANT_HISTORIES", usual_faulty_histories);
+    const std::uint64_t histories =
+        number_from_environment("REVENANT_HISTORIES", usual_faulty_histories);
     for (std::uint64_t seed = 1; seed <= histories; ++seed) {
         watch.begin(seed);
         const Violation violation = run(seed);
