@@ -52,10 +52,9 @@ FrameError frame_error(const FrameHeader& header, std::uint32_t size_max, FrameT
 inline FrameOutcome read_frame(std::string_view bytes, std::uint32_t size_max, FrameType expected) {
     if (bytes.size() < frame_header_bytes) return FrameIncomplete{};
     const std::uint64_t word = ByteReader(bytes).u64();
-    const FrameHeader header{static_cast<std::uint32_t>(word >> 32),
-                             static_cast<std::uint8_t>(word >> 24),
-                             static_cast<std::uint8_t>(word >> 16),
-                             static_cast<std::uint16_t>(word)};
+    const FrameHeader header{
+        static_cast<std::uint32_t>(word >> 32), static_cast<std::uint8_t>(word >> 24),
+        static_cast<std::uint8_t>(word >> 16), static_cast<std::uint16_t>(word)};
     const std::size_t offset = std::size_t{header.offset_words} * 4;
     if (header.size > size_max || offset < frame_header_bytes || offset > header.size ||
         header.type != static_cast<std::uint8_t>(expected)) {

@@ -26,7 +26,7 @@ using journal::Journal;
 using journal::JournalSettings;
 using Violation = std::optional<std::string>;
 
-const std::string directory = "/data/journal";
+const std::string journal_directory = "/data/journal";
 
 struct Appended {
     std::string bytes;
@@ -221,7 +221,7 @@ class History {
 
     // One that found no room leaves the one before, which may be at the same position.
     bool is_in_place(const TakenSnapshot& snapshot) const {
-        const std::string path = directory + "/" + journal::snapshot_name(snapshot.at);
+        const std::string path = journal_directory + "/" + journal::snapshot_name(snapshot.at);
         return journal_->snapshot_position() == snapshot.at && disk_.exists(path) &&
                disk_.contents(path).ends_with(snapshot.bytes);
     }
@@ -249,7 +249,7 @@ class History {
 
     void open() {
         if (violation_) return;
-        auto opened = Journal::open(disk_, worker_, directory, settings_);
+        auto opened = Journal::open(disk_, worker_, journal_directory, settings_);
         if (!opened && is_excused()) return;
         if (!opened) return complain("refused: " + opened.error().text);
         journal_ = std::move(opened).value();
