@@ -132,18 +132,21 @@ void Link::write_attach(const Reply& reply) {
     connection_.write(session_->channel(), attach);
 }
 
-void Link::fail(Fault fault) {
-    if (!attached_) {
-        Reply refusal;
-        if (wish_.client_receives) {
-            refusal.target = wish_.target;
-            refusal.initial_delivery_count = 0;
-        } else {
-            refusal.source = wish_.source;
-        }
-        refusal.snd_settle_mode = wish_.snd_settle_mode;
-        write_attach(refusal);
+void Link::attach_to_nothing() {
+    if (attached_) return;
+    Reply refusal;
+    if (wish_.client_receives) {
+        refusal.target = wish_.target;
+        refusal.initial_delivery_count = 0;
+    } else {
+        refusal.source = wish_.source;
     }
+    refusal.snd_settle_mode = wish_.snd_settle_mode;
+    write_attach(refusal);
+}
+
+void Link::fail(Fault fault) {
+    attach_to_nothing();
     session_->detach(*this, std::move(fault));
 }
 

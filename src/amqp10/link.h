@@ -59,6 +59,9 @@ class Link : public engine::EffectSink {
     // The engine is gone with all its channels.
     void orphaned();
 
+    // The answer to an attach that has none yet, in the form of 5.1: a detach must follow.
+    void attach_to_nothing();
+
     // --- effects ---
     bool deliver(engine::Deliver&& effect) override;
     void confirm(const engine::Confirm& effect) override;

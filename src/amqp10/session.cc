@@ -209,6 +209,7 @@ void Session::on_detach(const Detach& detach) {
     Link* const link = find_link(detach.handle);
     if (link == nullptr) return;
     before_flush();
+    link->attach_to_nothing();
     connection_.keep_until_closed(take_link(*link));
     link->close(/*detached=*/true);
     Detach answer;

@@ -394,6 +394,33 @@ TEST_P(Link10, CreditMayComeRightBehindTheAttach) {
     EXPECT_EQ(session().expect_message("to me").handle, 1U);
 }
 
+// A client need not wait for the answer to its attach, but it gets one: a detach ends what has
+// begun.
+TEST_P(Link10, ADetachRightBehindTheAttachIsAnsweredBehindIt) {
+    declare("q");
+    session();
+    depends_on_distance();
+    peer10().hold();
+    session().send_attach_receiver(0, "/queues/q");
+    session().send(Detach{.handle = 0, .closed = true});
+    session().send_attach_sender(1, "/queues/q");
+    session().send(Detach{.handle = 1, .closed = true});
+    session().send_attach_sender(2, "/management");
+    session().send(Detach{.handle = 2, .closed = true});
+    peer10().release();
+    std::vector<std::string> order;
+    while (const Arrival* const arrival = peer10().next(session().channel())) {
+        if (arrival->code() == Attach::descriptor_code) {
+            order.push_back("attach " + std::to_string(Attach::decode(arrival->items())->handle));
+        } else if (arrival->code() == Detach::descriptor_code) {
+            order.push_back("detach " + std::to_string(Detach::decode(arrival->items())->handle));
+        }
+    }
+    EXPECT_EQ(order, (std::vector<std::string>{"attach 0", "detach 0", "attach 1", "detach 1",
+                                               "attach 2", "detach 2"}));
+    session().attach_receiver(0, "/queues/q");
+}
+
 // amqp10 4.6
 TEST_P(Link10, ADynamicTargetMayBeATemporaryQueueAsWell) {
     Target asked;

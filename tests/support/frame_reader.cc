@@ -166,7 +166,10 @@ std::vector<std::string> transcript(std::string_view received) {
         }
     }
     if (!reader.fault().empty()) told.push_back("fault: " + reader.fault());
-    if (!reader.rest().empty()) told.push_back("rest: " + hexadecimal(reader.rest()));
+    if (!reader.rest().empty()) {
+        const bool is_header = reader.rest().size() == 8 && reader.rest().starts_with("AMQP");
+        told.push_back((is_header ? "header: " : "rest: ") + hexadecimal(reader.rest()));
+    }
     return told;
 }
 
