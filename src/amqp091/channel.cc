@@ -539,6 +539,10 @@ void Channel::on(const BasicConsume& method) {
     command.no_ack = method.no_ack;
     command.exclusive = method.exclusive;
     command.arguments = std::move(*table);
+    const bool can_be_told = connection_.client_can("consumer_cancel_notify") &&
+                             !connection_.settings().consumer_timeout_closes_channel;
+    command.on_timeout = can_be_told ? engine::TimeoutConsequence::cancelled
+                                     : engine::TimeoutConsequence::channel_ends;
     if (*queue == reply_queue) {
         command.reply_name = connection_.host().random_name("amq.rabbitmq.reply-to.");
         if (reply_name_.empty() && method.no_ack) {
@@ -793,17 +797,24 @@ void Channel::write_get_answer(const engine::GetAnswer& answer) {
 void Channel::on_refuse(const engine::Refuse& refuse) {
     // The client's own close is under way: the two cross, and both are told (amqp091 4.4).
     if (state_ == State::leaving) client_closed_ = true;
-    std::uint16_t class_id = BasicPublish::class_id;
-    std::uint16_t method_id = BasicPublish::method_id;
-    if (refuse.command == engine::RefusedCommand::settlement) {
-        method_id = settlement_method(refuse.outcome);
+    const ReplyCode code = reply_code(refuse.refusal.kind);
+    const std::string& text = refuse.refusal.text;
+    switch (refuse.command) {
+        case engine::RefusedCommand::publish:
+            return send_close(code, text, BasicPublish::class_id, BasicPublish::method_id);
+        case engine::RefusedCommand::settlement:
+            return send_close(code, text, BasicPublish::class_id,
+                              settlement_method(refuse.outcome));
+        case engine::RefusedCommand::answered: {
+            CHECK(!pending_.empty());
+            const Pending refused = pending_.front();
+            return send_close(code, text, refused.class_id, refused.method_id);
+        }
+        case engine::RefusedCommand::none:
+            return send_close(
+                code, "delivery acknowledgement on channel " + std::to_string(number_) + ' ' + text,
+                0, 0);
     }
-    if (refuse.command == engine::RefusedCommand::answered) {
-        CHECK(!pending_.empty());
-        class_id = pending_.front().class_id;
-        method_id = pending_.front().method_id;
-    }
-    send_close(reply_code(refuse.refusal.kind), refuse.refusal.text, class_id, method_id);
 }
 
 void Channel::fail(ReplyCode code, std::string text) {

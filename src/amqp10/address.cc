@@ -1,5 +1,8 @@
 #include "amqp10/address.h"
 
+#include "amqp10/value_conversion.h"
+#include "base/utf8.h"
+
 #include <cctype>
 #include <optional>
 
@@ -8,7 +11,6 @@ namespace {
 
 constexpr std::string_view queues = "/queues/";
 constexpr std::string_view exchanges = "/exchanges/";
-constexpr std::size_t name_bytes_max = 255;
 
 bool is_unreserved(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '_' ||
@@ -26,32 +28,6 @@ std::optional<unsigned> digit_of(char c) {
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
     return std::nullopt;
-}
-
-Result<std::string, std::string> name_in(std::string_view text) {
-    REVENANT_TRY(std::string name, percent_decode(text));
-    if (name.size() > name_bytes_max) {
-        return Unexpected{std::string("a name has more than 255 bytes")};
-    }
-    return name;
-}
-
-}  // namespace
-
-std::string percent_encode(std::string_view text) {
-    static constexpr char digits[] = "0123456789ABCDEF";
-    std::string encoded;
-    for (const char c : text) {
-        if (is_unreserved(c)) {
-            encoded += c;
-            continue;
-        }
-        const auto octet = static_cast<unsigned char>(c);
-        encoded += '%';
-        encoded += digits[octet >> 4];
-        encoded += digits[octet & 0xf];
-    }
-    return encoded;
 }
 
 Result<std::string, std::string> percent_decode(std::string_view text) {
@@ -76,6 +52,33 @@ Result<std::string, std::string> percent_decode(std::string_view text) {
     return decoded;
 }
 
+}  // namespace
+
+std::string percent_encode(std::string_view text) {
+    static constexpr char digits[] = "0123456789ABCDEF";
+    std::string encoded;
+    for (const char c : text) {
+        if (is_unreserved(c)) {
+            encoded += c;
+            continue;
+        }
+        const auto octet = static_cast<unsigned char>(c);
+        encoded += '%';
+        encoded += digits[octet >> 4];
+        encoded += digits[octet & 0xf];
+    }
+    return encoded;
+}
+
+Result<std::string, std::string> decode_name(std::string_view text) {
+    REVENANT_TRY(std::string name, percent_decode(text));
+    if (name.size() > short_string_bytes_max) {
+        return Unexpected{std::string("a name has more than 255 bytes")};
+    }
+    if (!is_utf8(name)) return Unexpected{std::string("a name is not UTF-8")};
+    return name;
+}
+
 std::string queue_address(std::string_view queue) {
     return std::string(queues) + percent_encode(queue);
 }
@@ -83,7 +86,7 @@ std::string queue_address(std::string_view queue) {
 Result<Address, std::string> parse_address(std::string_view text) {
     Address address;
     if (text.starts_with(queues)) {
-        REVENANT_TRY(address.name, name_in(text.substr(queues.size())));
+        REVENANT_TRY(address.name, decode_name(text.substr(queues.size())));
         if (address.name.empty()) return Unexpected{std::string("the name of a queue is missing")};
         return address;
     }
@@ -93,12 +96,12 @@ Result<Address, std::string> parse_address(std::string_view text) {
     address.kind = Address::Kind::exchange;
     const std::string_view rest = text.substr(exchanges.size());
     const std::size_t slash = rest.find('/');
-    REVENANT_TRY(address.name, name_in(rest.substr(0, slash)));
+    REVENANT_TRY(address.name, decode_name(rest.substr(0, slash)));
     if (address.name.empty() || address.name == "amq.default") {
         return Unexpected{std::string("the default exchange cannot be named")};
     }
     if (slash != std::string_view::npos) {
-        REVENANT_TRY(address.routing_key, name_in(rest.substr(slash + 1)));
+        REVENANT_TRY(address.routing_key, decode_name(rest.substr(slash + 1)));
     }
     return address;
 }

@@ -19,8 +19,9 @@ struct Address {
 // The error is what is wrong with it.
 Result<Address, std::string> parse_address(std::string_view text);
 std::string queue_address(std::string_view queue);
-// As they stand in an address and in the paths of /management.
+// As they stand in an address and in the paths of /management. A name must be one that AMQP 0-9-1
+// can carry as well.
 std::string percent_encode(std::string_view text);
-Result<std::string, std::string> percent_decode(std::string_view text);
+Result<std::string, std::string> decode_name(std::string_view text);
 
 }  // namespace revenant::amqp10

@@ -3,6 +3,7 @@
 #include "amqp10/consumer_annotations.h"
 #include "amqp10/performatives.gen.h"
 #include "amqp10/raw_fields.h"
+#include "base/utf8.h"
 
 #include <utility>
 
@@ -25,9 +26,9 @@ Ref<const OutcomeDetails> details_of(const Rejected& rejected) {
     if (!error) return {};
     auto* const details = new OutcomeDetails;
     auto owned = Ref<const OutcomeDetails>::adopt(details);
-    details->error = DeathError{
-        std::string(error->condition.substr(0, error_text_max)),
-        std::string(error->description.value_or(std::string_view{}).substr(0, error_text_max))};
+    const std::string_view description = error->description.value_or(std::string_view{});
+    details->error = DeathError{std::string(utf8_prefix(error->condition, error_text_max)),
+                                std::string(utf8_prefix(description, error_text_max))};
     return owned;
 }
 
@@ -50,6 +51,21 @@ Result<ClientOutcome, Fault> outcome_of(const Modified& modified) {
 }
 
 }  // namespace
+
+std::string echo_of(Raw state) {
+    constexpr std::size_t echoed_bytes_max = 64;
+    if (state.size() <= echoed_bytes_max) return std::string(state);
+    std::string shorter;
+    TypeWriter out(shorter);
+    if (const auto modified = composite_in<Modified>(state)) {
+        Modified{.delivery_failed = modified->delivery_failed,
+                 .undeliverable_here = modified->undeliverable_here}
+            .encode(out);
+    } else {
+        Rejected{}.encode(out);
+    }
+    return shorter;
+}
 
 Result<ClientOutcome, Fault> read_outcome(Raw state) {
     if (is_absent(state)) return ClientOutcome{{.kind = OutcomeKind::released}, {}};

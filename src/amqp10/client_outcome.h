@@ -7,6 +7,8 @@
 #include "base/result.h"
 #include "engine/command.h"
 
+#include <string>
+
 namespace revenant::amqp10 {
 
 struct ClientOutcome {
@@ -16,5 +18,7 @@ struct ClientOutcome {
 
 // The state of a disposition (5.24, DL-150). None at all is the default outcome, released (5.3).
 Result<ClientOutcome, Fault> read_outcome(Raw state);
+// The same state for the answer, which must fit into any frame: without long texts and annotations.
+std::string echo_of(Raw state);
 
 }  // namespace revenant::amqp10

@@ -483,7 +483,7 @@ void Connection::output_drained() {
     if (!deliveries_may_resume()) return;
     if (!is_attached()) return;
     for (const auto& session : sessions_) {
-        if (session && session->is_clogged()) return;
+        if (session) session->pause_links_if_clogged();
     }
     deliveries_resumed();
     send(engine::ResumeConnection{id_});

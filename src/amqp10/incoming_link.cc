@@ -40,14 +40,12 @@ void IncomingLink::start() {
     if (auto fault = unsupported()) return fail(std::move(*fault));
     if (auto fault = choose_target()) return fail(std::move(*fault));
     open_channel(engine::ChannelUse::publishing);
-    if (temporary_) {
-        destination_ = Destination{"", temporary_queue_name()};
-        return declare_temporary_queue(destination_->routing_key);
-    }
+    if (temporary_) destination_ = Destination{"", temporary_queue_name()};
     if (is_anonymous()) return attach();
     if (const auto refusal = rights_.write_refusal(destination_->exchange)) {
         return session().fail(fault_of(*refusal));
     }
+    if (temporary_) return declare_temporary_queue(destination_->routing_key);
     const bool to_queue = destination_->exchange.empty();
     ask(engine::CheckTarget{channel(), destination_->exchange,
                             to_queue ? destination_->routing_key : std::string()});
@@ -100,6 +98,8 @@ std::string IncomingLink::target_of_reply() const {
     TypeWriter(address).string(queue_address(destination_->routing_key));
     target.address = address;
     target.expiry_policy = "link-detach";
+    const std::string node_properties = dynamic_node_properties();
+    target.dynamic_node_properties = node_properties;
     std::string encoded;
     TypeWriter out(encoded);
     target.encode(out);
@@ -107,7 +107,7 @@ std::string IncomingLink::target_of_reply() const {
 }
 
 void IncomingLink::before_close() {
-    if (temporary_ && destination_) {
+    if (temporary_ && destination_ && !was_refused()) {
         ask(engine::DeleteQueue{channel(), destination_->routing_key, false, false});
     }
 }
@@ -290,6 +290,11 @@ void IncomingLink::on_effect(engine::Effect&& effect) {
         on_publish_refused(*refused);
     } else if (const auto* unroutable = std::get_if<engine::ReturnUnroutable>(&effect)) {
         settle(unroutable->sequence, PublishOutcome::released);
+    } else if (std::holds_alternative<engine::TargetGone>(effect)) {  // 4.4
+        fail({condition::resource_deleted,
+              "queue '" + destination_->routing_key + "' in vhost '" + connection().vhost() +
+                  "' was deleted",
+              {}});
     }
 }
 

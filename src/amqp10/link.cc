@@ -1,8 +1,10 @@
 #include "amqp10/link.h"
 
 #include "amqp10/connection.h"
+#include "amqp10/descriptors.h"
 #include "amqp10/map_walk.h"
 #include "amqp10/session.h"
+#include "protocol/rights.h"
 
 #include <utility>
 
@@ -107,13 +109,28 @@ std::optional<Fault> Link::unsupported() const {
 
 std::string Link::temporary_queue_name() { return connection_.host().random_name("amq.gen-"); }
 
+std::string Link::dynamic_node_properties() {
+    std::string encoded;
+    TypeWriter(encoded).datum(Datum::map(
+        {{Datum::symbol("lifetime-policy"),
+          {Type::described, Data{Datum::ulong(descriptor::delete_on_close), Datum::list({})}}},
+         {Datum::symbol("supported-dist-modes"), Datum::array({Datum::symbol("move")})}}));
+    return encoded;
+}
+
 void Link::declare_temporary_queue(const std::string& name) {
+    const protocol::Rights rights(*connection_.host().access(), connection_.user(),
+                                  connection_.vhost());
+    if (const auto refusal = rights.refusal(Permission::configure, "queue", name)) {
+        return session_->fail(fault_of(*refusal));
+    }
     engine::DeclareQueue command;
     command.channel = channel_;
     command.name = name;
     command.server_named = true;
     command.exclusive = true;
     command.auto_delete = true;
+    rights.add_vhost_settings(command, "classic");
     ask(std::move(command));
 }
 
@@ -129,6 +146,7 @@ void Link::write_attach(const Reply& reply) {
     attach.target = reply.target;
     attach.initial_delivery_count = reply.initial_delivery_count;
     attach.max_message_size = reply.max_message_size;
+    attach.properties = reply.properties;
     connection_.write(session_->channel(), attach);
 }
 

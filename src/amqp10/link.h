@@ -54,6 +54,9 @@ class Link : public engine::EffectSink {
     virtual void start() = 0;
     virtual void on_flow(const Flow& flow) = 0;
     virtual void on_transfer(const Transfer& transfer, std::string_view payload);
+    // Too much waits in the session for the client's window; and no longer.
+    virtual void on_clogged() {}
+    virtual void on_unclogged() {}
     // The session lets go of it: the engine is told, and nothing more is said to the client.
     void close(bool detached);
     // The engine is gone with all its channels.
@@ -72,6 +75,7 @@ class Link : public engine::EffectSink {
     bool is_open() const { return session_ != nullptr; }
     // The client knows of it: nothing may be said about a link before its attach.
     bool is_attached() const { return attached_; }
+    bool was_refused() const { return refused_; }
     Session& session() { return *session_; }
     Connection& connection() { return connection_; }
     const AttachWish& wish() const { return wish_; }
@@ -100,14 +104,16 @@ class Link : public engine::EffectSink {
         std::uint8_t snd_settle_mode = settle_mode_mixed;
         std::optional<std::uint32_t> initial_delivery_count;
         std::optional<std::uint64_t> max_message_size;
+        std::string properties;  // encoded
     };
     void write_attach(const Reply& reply);
     // What no link of ours can do (5.4).
     std::optional<Fault> unsupported() const;
     std::string temporary_queue_name();
     // A queue of this connection alone, made for the link, under a name of our own (4.6). The
-    // answer may come before this returns.
+    // answer may come before this returns. The session ends if the user may not.
     void declare_temporary_queue(const std::string& name);
+    static std::string dynamic_node_properties();
     // Ends the link with an error; before it was attached, in the form of 5.1.
     void fail(Fault fault);
 

@@ -52,6 +52,11 @@ void ManagementLink::start() {
                      "Link property 'paired' is not set to boolean value 'true'",
                      {}});
     }
+    if (session().link_named(name(), client_receives(), this) != nullptr) {
+        return fail({condition::precondition_failed,
+                     "the session has a link '" + name() + "' of this direction already",
+                     {}});
+    }
     if (ManagementLink* const other = other_half()) {
         if (other->client_address() != client_address()) {
             return fail({condition::precondition_failed,
@@ -65,13 +70,15 @@ void ManagementLink::start() {
                       .target = wish().target,
                       .snd_settle_mode = settle_mode_settled,
                       .initial_delivery_count = 0,
-                      .max_message_size = wish().max_message_size});
+                      .max_message_size = wish().max_message_size,
+                      .properties = wish().properties});
     } else {
         write_attach({.source = wish().source,
                       .target = wish().target,
                       .snd_settle_mode = settle_mode_settled,
                       .initial_delivery_count = std::nullopt,
-                      .max_message_size = connection().settings().frame_max});
+                      .max_message_size = connection().settings().frame_max,
+                      .properties = wish().properties});
     }
     attached();
 }
@@ -84,12 +91,11 @@ void ManagementResponses::on_flow(const Flow& flow) {
     }
     if (flow.drain) delivery_count_ = credit_until_;
     if (!flow.drain && !flow.echo) return;
-    Flow state;
-    state.delivery_count = delivery_count_;
-    state.link_credit = credit();
-    state.available = 0;
-    state.drain = flow.drain;
-    session().write_link_flow(this, state);
+    session().tell_link_state(*this, {.delivery_count = delivery_count_,
+                                      .link_credit = credit(),
+                                      .available = 0,
+                                      .drain = flow.drain,
+                                      .active = std::nullopt});
 }
 
 void ManagementResponses::send_answer(std::string message) {
@@ -117,8 +123,10 @@ void ManagementRequests::attached() {
 }
 
 void ManagementRequests::grant_credit() {
-    // Requests that wait for the engine hold it back, so that they do not pile up here.
+    // Requests that wait for the engine hold it back, and answers that wait for the client, so that
+    // neither pile up here.
     if (credit_ > request_credit_max / 2 || owed() >= request_credit_max) return;
+    if (session().is_clogged()) return;
     credit_ = request_credit_max;
     on_flow(Flow{.echo = true});
 }

@@ -40,6 +40,7 @@ class ManagementRequests final : public ManagementLink, private ManagementClient
     ManagementRequests(Session& session, const Attach& attach);
     void on_flow(const Flow& flow) override;
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
+    void on_unclogged() override { grant_credit(); }
 
   private:
     void answer(const ManagementRequest& request, const ManagementAnswer& given) override;

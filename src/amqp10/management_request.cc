@@ -28,7 +28,7 @@ Result<void, std::string> read_parameters(std::string_view text, char separator,
     for (const std::string_view part : split(text, separator)) {
         const std::size_t equals = part.find('=');
         if (equals == std::string_view::npos) return Unexpected{"bad URI: " + std::string(text)};
-        REVENANT_TRY(std::string value, percent_decode(part.substr(equals + 1)));
+        REVENANT_TRY(std::string value, decode_name(part.substr(equals + 1)));
         request.query.emplace_back(std::string(part.substr(0, equals)), std::move(value));
     }
     return {};
@@ -45,7 +45,7 @@ Result<void, std::string> read_path(std::string_view to, ManagementRequest& requ
             if (auto read = read_parameters(segment, ';', request); !read) return read;
             continue;
         }
-        REVENANT_TRY(std::string decoded, percent_decode(segment));
+        REVENANT_TRY(std::string decoded, decode_name(segment));
         request.segments.push_back(std::move(decoded));
     }
     if (question == std::string_view::npos) return {};
@@ -153,7 +153,8 @@ Result<WishedFields, std::string> read_fields(const Datum& body,
             fields.has_arguments = true;
         } else if (is_among(flags, *key) && entry.value.as_boolean() != nullptr) {
             fields.flags.emplace_back(*key, *entry.value.as_boolean());
-        } else if (is_among(texts, *key) && entry.value.as_string() != nullptr) {
+        } else if (is_among(texts, *key) && entry.value.as_string() != nullptr &&
+                   entry.value.as_string()->size() <= short_string_bytes_max) {
             fields.texts.emplace_back(*key, *entry.value.as_string());
         } else {
             return bad();

@@ -87,6 +87,10 @@ void ManagementWork::declare_queue() {
         return refuse(
             400, "Bad name '" + name + "': line feed and carriage return characters not allowed");
     }
+    if (name.starts_with("amq.rabbitmq.reply-to")) {  // the engine knows it as a place to reply to
+        return refuse(403, "queue '" + name + "' in vhost '" + connection_.vhost() +
+                               "' starts with reserved prefix 'amq.'");
+    }
     if (!require(Permission::configure, "queue", name)) return;
     engine::DeclareQueue command;
     command.channel = channel_;

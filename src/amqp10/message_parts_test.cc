@@ -164,6 +164,9 @@ TEST(Addresses, NameAQueueOrAnExchange) {  // 4.1, 4.2
         EXPECT_FALSE(parse_address(wrong)) << wrong;
     }
     EXPECT_FALSE(parse_address("/queues/" + std::string(256, 'q')));
+    EXPECT_FALSE(parse_address("/exchanges/x/" + std::string(256, 'k')));
+    EXPECT_EQ(parse_address("/queues/%FF%FE").error(), "a name is not UTF-8");
+    EXPECT_EQ(parse_address("/exchanges/x/%FF").error(), "a name is not UTF-8");
     EXPECT_EQ(queue_address("a/b c~"), "/queues/a%2Fb%20c~");
 }
 

@@ -42,22 +42,14 @@ std::string outcomes_of_reply(const Source& asked) {
     return encoded;
 }
 
-std::string dynamic_node_properties() {
-    std::string encoded;
-    TypeWriter(encoded).datum(Datum::map(
-        {{Datum::symbol("lifetime-policy"),
-          {Type::described, Data{Datum::ulong(descriptor::delete_on_close), Datum::list({})}}},
-         {Datum::symbol("supported-dist-modes"), Datum::array({Datum::symbol("move")})}}));
-    return encoded;
-}
-
 }  // namespace
 
 void OutgoingLink::start() {
     presettled_ = wish().snd_settle_mode == settle_mode_settled;
     if (auto fault = unsupported()) return fail(std::move(*fault));
     if (auto fault = choose_origin()) return fail(std::move(*fault));
-    if (origin_ == Origin::queue) {
+    if (origin_ == Origin::temporary_queue) queue_ = temporary_queue_name();
+    if (origin_ != Origin::replies) {
         const protocol::Rights rights(*connection().host().access(), connection().user(),
                                       connection().vhost());
         if (const auto refusal = rights.refusal(Permission::read, "queue", queue_)) {
@@ -66,7 +58,6 @@ void OutgoingLink::start() {
     }
     open_channel();
     if (origin_ != Origin::temporary_queue) return consume();
-    queue_ = temporary_queue_name();
     declare_temporary_queue(queue_);
 }
 
@@ -86,6 +77,10 @@ std::optional<Fault> OutgoingLink::choose_origin() {
                      {}};
     }
     queue_ = std::move(address->name);
+    if (queue_.starts_with(reply_queue)) {
+        return Fault{
+            condition::invalid_field, "Attach refused: direct reply-to needs a dynamic source", {}};
+    }
     return std::nullopt;
 }
 
@@ -118,6 +113,7 @@ void OutgoingLink::consume() {
     command.tag = name();
     command.no_ack = presettled_;
     command.credited = true;
+    command.on_timeout = engine::TimeoutConsequence::suspended;
     if (origin_ == Origin::replies) {
         command.queue = std::string(reply_queue);
         command.reply_name = queue_;
@@ -127,6 +123,13 @@ void OutgoingLink::consume() {
     if (const auto priority = entry_in(wish().properties, "rabbitmq:priority")) {
         if (const std::int64_t* const number = priority->as_signed()) {
             command.arguments.push_back({"x-priority", Value::int64(*number)});
+        }
+    }
+    if (const auto timeout = entry_in(wish().properties, "rabbitmq:consumer-timeout")) {
+        if (const std::uint64_t* const ms = timeout->as_unsigned()) {
+            command.arguments.push_back(
+                {"x-consumer-timeout",
+                 Value::int64(static_cast<std::int64_t>(std::min<std::uint64_t>(*ms, INT64_MAX)))});
         }
     }
     ask(std::move(command));
@@ -171,7 +174,7 @@ std::string OutgoingLink::source_of_reply() const {
 }
 
 void OutgoingLink::before_close() {
-    if (origin_ == Origin::temporary_queue && consuming_) {
+    if (origin_ == Origin::temporary_queue && consuming_ && !was_refused()) {
         ask(engine::DeleteQueue{channel(), queue_, false, false});
     }
 }
@@ -184,6 +187,9 @@ void OutgoingLink::on_flow(const Flow& flow) {
         early_flow_->properties = {};
         return;
     }
+    if (!flow.link_credit && origin_ == Origin::replies) {
+        return on_reply_credit(reply_credit_until_, flow);
+    }
     if (!flow.link_credit) {
         if (flow.echo) send(engine::SetCredit{channel(), consumer, credit_until_, false, true});
         return;
@@ -194,8 +200,7 @@ void OutgoingLink::on_flow(const Flow& flow) {
     const std::int64_t seen = static_cast<std::int64_t>(delivery_count_) - behind;
     const std::int64_t until = std::max<std::int64_t>(seen + *flow.link_credit, 0);
     if (origin_ == Origin::replies) {
-        reply_credit_until_ = static_cast<std::uint64_t>(until);
-        return;
+        return on_reply_credit(static_cast<std::uint64_t>(until), flow);
     }
     credit_until_ = static_cast<std::uint64_t>(
         std::max<std::int64_t>(until - static_cast<std::int64_t>(drained_), 0));
@@ -210,20 +215,31 @@ void OutgoingLink::on_credit_state(const engine::CreditState& state) {
         delivery_count_ += left;
         credit_until_ = state.delivered;
     }
-    Flow flow;
-    flow.delivery_count = static_cast<std::uint32_t>(delivery_count_);
-    flow.link_credit = state.drained ? 0 : static_cast<std::uint32_t>(left);
-    flow.available = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(state.available, std::numeric_limits<std::uint32_t>::max()));
-    flow.drain = state.drained;
-    std::string properties;
-    if (state.active) {  // 5.26
-        TypeWriter(properties)
-            .datum(Datum::map({{Datum::symbol("rabbitmq:active"), Datum::boolean(*state.active)}}));
-        flow.properties = properties;
-    }
-    session().write_link_flow(this, flow);
+    session().tell_link_state(*this,
+                              {.delivery_count = static_cast<std::uint32_t>(delivery_count_),
+                               .link_credit = state.drained ? 0 : static_cast<std::uint32_t>(left),
+                               .available = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                   state.available, std::numeric_limits<std::uint32_t>::max())),
+                               .drain = state.drained,
+                               .active = state.active});
 }
+
+// There is no queue to ask: what there is to say is known here.
+void OutgoingLink::on_reply_credit(std::uint64_t until, const Flow& flow) {
+    reply_credit_until_ = until;
+    if (flow.drain) delivery_count_ = std::max(delivery_count_, reply_credit_until_);
+    if (!flow.drain && !flow.echo) return;
+    const std::uint64_t left =
+        reply_credit_until_ > delivery_count_ ? reply_credit_until_ - delivery_count_ : 0;
+    session().tell_link_state(*this, {.delivery_count = static_cast<std::uint32_t>(delivery_count_),
+                                      .link_credit = static_cast<std::uint32_t>(left),
+                                      .available = 0,
+                                      .drain = flow.drain,
+                                      .active = std::nullopt});
+}
+
+void OutgoingLink::on_clogged() { send(engine::PauseChannel{channel()}); }
+void OutgoingLink::on_unclogged() { send(engine::ResumeChannel{channel()}); }
 
 void OutgoingLink::on_effect(engine::Effect&& effect) {
     if (const auto* state = std::get_if<engine::CreditState>(&effect)) {
@@ -232,6 +248,8 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
         fail({condition::resource_deleted,
               "queue '" + queue_ + "' in vhost '" + connection().vhost() + "' was deleted",
               {}});
+    } else if (const auto* overdue = std::get_if<engine::DeliveriesTimedOut>(&effect)) {
+        session().tell_timed_out(*this, overdue->deliveries);
     }
 }
 

@@ -16,6 +16,8 @@ class OutgoingLink final : public Link {
 
     void start() override;
     void on_flow(const Flow& flow) override;
+    void on_clogged() override;
+    void on_unclogged() override;
     bool deliver(engine::Deliver&& effect) override;
     // The client has settled this delivery.
     void settle(std::uint64_t delivery, const ClientOutcome& outcome);
@@ -35,6 +37,7 @@ class OutgoingLink final : public Link {
     void on_effect(engine::Effect&& effect) override;
     void before_close() override;
     void on_credit_state(const engine::CreditState& state);
+    void on_reply_credit(std::uint64_t until, const Flow& flow);
     std::string source_of_reply() const;
     std::string address() const;
 

@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::uint32_t incoming_window_max = 400;
 constexpr std::uint32_t outgoing_window = std::numeric_limits<std::uint32_t>::max();
-// So much may wait for the client's window before its consumers pause.
+// So much may wait for the client's window before its consumers pause, and so much when they go on.
 constexpr std::size_t parcel_bytes_max = 1024 * 1024;
+constexpr std::size_t parcel_bytes_resume = 256 * 1024;
 
 // What each outcome without fields looks like, encoded.
 constexpr std::string_view accepted_state{"\x00\x53\x24\x45", 4};
@@ -128,7 +129,7 @@ void Session::receive(std::uint64_t code, const TypeReader::Items& items,
         case Detach::descriptor_code:
             return with<Detach>(items, [&](const Detach& d) { on_detach(d); });
         default:
-            fail({condition::not_allowed, "an unexpected performative in a session", {}});
+            fail({condition::internal_error, "an unexpected performative in a session", {}});
     }
 }
 
@@ -139,8 +140,9 @@ Link* Session::find_link(std::uint32_t handle) {
     return found == links_.end() ? nullptr : found->second.get();
 }
 
-Link* Session::link_named(std::string_view name, bool client_receives) {
+Link* Session::link_named(std::string_view name, bool client_receives, const Link* other_than) {
     for (auto& [handle, link] : links_) {
+        if (link.get() == other_than) continue;
         if (link->name() == name && link->client_receives() == client_receives) return link.get();
     }
     return nullptr;
@@ -276,6 +278,32 @@ void Session::write_link_flow(const Link* link, Flow flow) {
     connection_.write(channel_, flow);
 }
 
+void Session::write_link_state(std::uint32_t handle, const LinkState& state) {
+    Flow flow;
+    flow.handle = handle;
+    flow.delivery_count = state.delivery_count;
+    flow.link_credit = state.link_credit;
+    flow.available = state.available;
+    flow.drain = state.drain;
+    std::string properties;
+    if (state.active) {  // 5.26
+        TypeWriter(properties)
+            .datum(Datum::map({{Datum::symbol("rabbitmq:active"), Datum::boolean(*state.active)}}));
+        flow.properties = properties;
+    }
+    write_link_flow(nullptr, flow);
+}
+
+// 5.23: a client that reads of spent credit must have seen what it was spent for.
+void Session::tell_link_state(const Link& link, const LinkState& state) {
+    for (auto parcel = parcels_.rbegin(); parcel != parcels_.rend(); ++parcel) {
+        if (parcel->handle != link.handle()) continue;
+        parcel->states_behind.push_back(state);
+        return;
+    }
+    write_link_state(link.handle(), state);
+}
+
 void Session::on_flow(const Flow& flow) {
     // Serial arithmetic: what the client may still take, counted from what was sent (1.4).
     const std::uint32_t from = flow.next_incoming_id.value_or(0);
@@ -308,6 +336,7 @@ Parcel& Session::fresh_parcel() {
     fresh_.converted.clear();
     fresh_.sent = 0;
     fresh_.started = false;
+    fresh_.timed_out = false;
     return fresh_;
 }
 
@@ -325,8 +354,15 @@ bool Session::send_fresh() {
     }
     const bool room = connection_.note_delivery();
     if (!is_clogged()) return room;
+    // For the moment, all of them; see pause_links_if_clogged.
     connection_.deliveries_paused();
     return false;
+}
+
+void Session::pause_links_if_clogged() {
+    if (state_ != State::running || !is_clogged()) return;
+    links_paused_ = true;
+    for (const auto& [handle, link] : links_) link->on_clogged();
 }
 
 // True if the last one left.
@@ -337,6 +373,7 @@ bool Session::send_frames(Parcel& parcel) {
         const std::uint64_t number =
             parcel.settled ? unsettled_.skip() : unsettled_.add({parcel.link, parcel.delivery});
         parcel.delivery_id = static_cast<std::uint32_t>(number - 1);
+        if (parcel.timed_out) tell(sending, parcel.delivery_id, released_state, /*settled=*/false);
     }
     while (remote_window_ > 0) {
         remote_window_ -= 1;
@@ -352,10 +389,19 @@ bool Session::send_frames(Parcel& parcel) {
 void Session::send_parcels() {
     while (!parcels_.empty() && remote_window_ > 0) {
         connection_.note_delivery();
-        if (!send_frames(parcels_.front())) return;
-        parcel_bytes_ -= parcels_.front().size();
+        if (!send_frames(parcels_.front())) break;
+        const Parcel sent = std::move(parcels_.front());
         parcels_.pop_front();
+        parcel_bytes_ -= sent.size();
+        for (const LinkState& state : sent.states_behind) write_link_state(sent.handle, state);
     }
+    resume_links_if_clear();
+}
+
+void Session::resume_links_if_clear() {
+    if (!links_paused_ || parcel_bytes_ > parcel_bytes_resume) return;
+    links_paused_ = false;
+    for (const auto& [handle, link] : links_) link->on_unclogged();
 }
 
 void Session::forget_deliveries_of(const Link& link) {
@@ -369,6 +415,7 @@ void Session::forget_deliveries_of(const Link& link) {
         if (one.link == &link) numbers.push_back(number);
     });
     for (const std::uint64_t number : numbers) unsettled_.remove(number);
+    resume_links_if_clear();
 }
 
 // ------------------------------------------------------------------------- settlement
@@ -389,19 +436,36 @@ void Session::reject_published(std::uint32_t delivery, const Fault& fault) {
     tell(receiving, delivery, state);
 }
 
-void Session::tell(bool role, std::uint32_t delivery, std::string_view state) {
+// 5.27: the client is told, and settles them when it has understood.
+void Session::tell_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries) {
+    const auto is_meant = [&](const OutgoingLink* of, std::uint64_t delivery) {
+        return of == &link &&
+               std::binary_search(deliveries.begin(), deliveries.end(), DeliveryId{delivery});
+    };
+    unsettled_.for_each_up_to(unsettled_.newest(), [&](std::uint64_t number, const Unsettled& one) {
+        if (!is_meant(one.link, one.delivery)) return;
+        tell(sending, static_cast<std::uint32_t>(number - 1), released_state, /*settled=*/false);
+    });
+    // Some wait for the client's window: it learns of them when they come.
+    for (Parcel& parcel : parcels_) {
+        if (!parcel.started && is_meant(parcel.link, parcel.delivery)) parcel.timed_out = true;
+    }
+}
+
+void Session::tell(bool role, std::uint32_t delivery, std::string_view state, bool settled) {
     if (!flush_wanted_) {
         flush_wanted_ = true;
         connection_.wants_flush(*this);
     }
     if (!runs_.empty()) {
         Run& last = runs_.back();
-        if (last.role == role && last.last + 1 == delivery && last.state == state) {
+        if (last.role == role && last.last + 1 == delivery && last.state == state &&
+            last.settled == settled) {
             last.last = delivery;
             return;
         }
     }
-    runs_.push_back({delivery, delivery, role, std::string(state)});
+    runs_.push_back({delivery, delivery, role, std::string(state), settled});
 }
 
 void Session::before_flush() {
@@ -412,7 +476,7 @@ void Session::before_flush() {
         disposition.role = run.role;
         disposition.first = run.first;
         if (run.last != run.first) disposition.last = run.last;
-        disposition.settled = true;
+        disposition.settled = run.settled;
         disposition.state = run.state;
         connection_.write(channel_, disposition);
     }
@@ -441,9 +505,8 @@ void Session::settle_deliveries(const Disposition& disposition, const ClientOutc
     const std::uint64_t last = number_of(disposition.last.value_or(disposition.first));
     if (first == last) return settle_delivery(first, disposition, outcome);
     std::vector<std::uint64_t> numbers;
-    unsettled_.for_each_up_to(last, [&](std::uint64_t number, const Unsettled&) {
-        if (number >= first) numbers.push_back(number);
-    });
+    unsettled_.for_each_between(
+        first, last, [&](std::uint64_t number, const Unsettled&) { numbers.push_back(number); });
     for (const std::uint64_t number : numbers) {
         settle_delivery(number, disposition, outcome);
         if (state_ != State::running) return;
@@ -458,7 +521,7 @@ void Session::settle_delivery(std::uint64_t number, const Disposition& dispositi
     const Unsettled settled = *found;
     unsettled_.remove(number);
     if (!disposition.settled) {
-        tell(sending, static_cast<std::uint32_t>(number - 1), disposition.state);
+        tell(sending, static_cast<std::uint32_t>(number - 1), echo_of(disposition.state));
     }
     settled.link->settle(settled.delivery, outcome);
 }

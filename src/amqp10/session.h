@@ -44,6 +44,9 @@ class Session {
     bool is_gone() const { return state_ == State::gone; }
     // Deliveries wait here for the client to open its window.
     bool is_clogged() const;
+    // Those who fill it have to wait, and none of the other sessions.
+    void pause_links_if_clogged();
+    void resume_links_if_clear();
 
     // The engine's channels of its links.
     std::vector<ChannelId> link_channels() const;
@@ -57,13 +60,17 @@ class Session {
     void detach(Link& link, Fault fault);
     // Without a link: of the session alone.
     void write_link_flow(const Link* link, Flow flow);
+    // Behind those of its messages that wait for the client's window.
+    void tell_link_state(const Link& link, const LinkState& state);
     // A message for the client: filled in, then sent; false when no more should come for now.
     Parcel& fresh_parcel();
     bool send_fresh();
+    // The client has kept these of the link too long, in the engine's numbers, ascending.
+    void tell_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries);
     // Messages of the client, by the numbers it gave them.
     void settle_published(std::uint32_t delivery, PublishOutcome outcome);
     void reject_published(std::uint32_t delivery, const Fault& fault);
-    Link* link_named(std::string_view name, bool client_receives);
+    Link* link_named(std::string_view name, bool client_receives, const Link* other_than = nullptr);
 
   private:
     enum class State : std::uint8_t {
@@ -83,6 +90,7 @@ class Session {
         std::uint32_t last = 0;
         bool role = false;  // ours in the disposition
         std::string state;  // encoded
+        bool settled = true;
     };
 
     template <typename Performative, typename Work>
@@ -107,9 +115,10 @@ class Session {
     bool count_incoming_transfer();
     // As far as the client's window allows.
     void send_parcels();
+    void write_link_state(std::uint32_t handle, const LinkState& state);
     bool send_frames(Parcel& parcel);
     void forget_deliveries_of(const Link& link);
-    void tell(bool role, std::uint32_t delivery, std::string_view state);
+    void tell(bool role, std::uint32_t delivery, std::string_view state, bool settled = true);
 
     Connection& connection_;
     std::uint16_t channel_;
@@ -132,6 +141,7 @@ class Session {
     Parcel fresh_;  // keeps its memory from one message to the next
     std::deque<Parcel> parcels_;
     std::size_t parcel_bytes_ = 0;
+    bool links_paused_ = false;
     NumberedRing<Unsettled> unsettled_;  // its number is the delivery's and one more
 
     std::vector<Run> runs_;

@@ -46,17 +46,22 @@ class NumberedRing {
         count_ -= 1;
         while (first_ < next_ && at(first_).is_free()) ++first_;
     }
-    // Every number that is taken up to and including `last`, in order. Nothing may change
-    // meanwhile.
+    // Every number that is taken between these two, and including them, in order. Nothing may
+    // change meanwhile.
     template <typename Visit>
-    void for_each_up_to(std::uint64_t last, Visit visit) {
-        for (auto& [number, slot] : stragglers_) {
-            if (number > last) return;
-            visit(number, slot);
+    void for_each_between(std::uint64_t first, std::uint64_t last, Visit visit) {
+        for (auto straggler = stragglers_.lower_bound(first);
+             straggler != stragglers_.end() && straggler->first <= last; ++straggler) {
+            visit(straggler->first, straggler->second);
         }
-        for (std::uint64_t number = first_; number < next_ && number <= last; ++number) {
+        for (std::uint64_t number = std::max(first, first_); number < next_ && number <= last;
+             ++number) {
             if (!at(number).is_free()) visit(number, at(number));
         }
+    }
+    template <typename Visit>
+    void for_each_up_to(std::uint64_t last, Visit visit) {
+        for_each_between(0, last, visit);
     }
     std::uint64_t count() const { return count_ + stragglers_.size(); }
     std::uint64_t newest() const { return next_ - 1; }

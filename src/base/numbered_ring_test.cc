@@ -54,6 +54,24 @@ TEST(NumberedRing, ASkippedNumberIsTakenByNothing) {
     EXPECT_THAT(up_to(ring, 4), ElementsAre(Pair(2, 1), Pair(4, 2)));
 }
 
+TEST(NumberedRing, VisitsBetweenTwoNumbers) {
+    Ring ring;
+    constexpr int many = 3000;  // the first ones become stragglers
+    for (int i = 1; i <= many; ++i) {
+        ring.add({i});
+        if (i > 4) ring.remove(i);
+    }
+    ring.add({7});
+    ring.add({8});
+    std::vector<std::uint64_t> seen;
+    const auto visit = [&](std::uint64_t number, const Slot&) { seen.push_back(number); };
+    ring.for_each_between(2, many + 1, visit);
+    EXPECT_THAT(seen, ElementsAre(2, 3, 4, many + 1));
+    seen.clear();
+    ring.for_each_between(5, many, visit);
+    EXPECT_THAT(seen, ElementsAre());
+}
+
 TEST(NumberedRing, VisitsInOrderUpToANumber) {
     Ring ring;
     for (int i = 1; i <= 5; ++i) ring.add({i});

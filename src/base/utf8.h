@@ -2,6 +2,7 @@
 // U+10FFFF.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -24,6 +25,15 @@ inline bool is_utf8(std::string_view text) {
     }
     for (; left > 0; --left, ++at) seen |= static_cast<unsigned char>(*at);
     return (seen & high_bits) == 0 || is_utf8_beyond_ascii(text);
+}
+
+// As much of well-formed text as these bytes can hold without cutting a character in two.
+inline std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max) {
+    if (text.size() <= bytes_max) return text;
+    while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) {
+        --bytes_max;
+    }
+    return text.substr(0, bytes_max);
 }
 
 }  // namespace revenant

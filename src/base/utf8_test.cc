@@ -66,6 +66,16 @@ TEST(Utf8, OneBadByteIsFoundAnywhere) {
     }
 }
 
+TEST(Utf8, APrefixCutsNoCharacter) {
+    const std::string text = "ab" + encoded(0x20AC) + "c";  // the third takes three bytes
+    EXPECT_EQ(utf8_prefix(text, 6), text);
+    EXPECT_EQ(utf8_prefix(text, 5), text.substr(0, 5));
+    EXPECT_EQ(utf8_prefix(text, 4), "ab");
+    EXPECT_EQ(utf8_prefix(text, 3), "ab");
+    EXPECT_EQ(utf8_prefix(text, 2), "ab");
+    EXPECT_EQ(utf8_prefix(text, 0), "");
+}
+
 TEST(Utf8, CharactersMayFollowEachOther) {
     std::string text = "rabbit ";
     for (const std::uint32_t code_point : {0xE9U, 0x20ACU, 0x1F407U, 0x41U, 0xFFFFU}) {

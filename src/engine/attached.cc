@@ -70,6 +70,8 @@ void Attached::close_channel(ChannelId id) {
     CHECK(found != channels_.end());
     Channel& channel = *found->second;
     clear_reply_name(channel);
+    set_target(channel, {});
+    timeout_checks_.erase({channel.timeout_check, id});
     std::erase(channel.connection->channels, id);
     if (last_channel_ == &channel) last_channel_ = nullptr;
     channels_.erase(found);
@@ -90,6 +92,40 @@ void Attached::clear_reply_name(Channel& channel) {
 Channel* Attached::find_reply_channel(std::string_view name) {
     const auto found = reply_names_.find(std::string(name));
     return found == reply_names_.end() ? nullptr : find_channel(found->second);
+}
+
+void Attached::set_target(Channel& channel, QueueId queue) {
+    if (const auto known = senders_.find(channel.target); known != senders_.end()) {
+        std::erase(known->second, channel.id);
+        if (known->second.empty()) senders_.erase(known);
+    }
+    channel.target = queue;
+    if (queue) senders_[queue].push_back(channel.id);
+}
+
+std::vector<ChannelId> Attached::take_senders_to(QueueId queue) {
+    const auto found = senders_.find(queue);
+    if (found == senders_.end()) return {};
+    std::vector<ChannelId> senders = std::move(found->second);
+    senders_.erase(found);
+    for (const ChannelId id : senders) find_channel(id)->target = {};
+    return senders;
+}
+
+void Attached::plan_timeout_check(Channel& channel, Timestamp at) {
+    if (at >= channel.timeout_check) return;
+    timeout_checks_.erase({channel.timeout_check, channel.id});
+    channel.timeout_check = at;
+    timeout_checks_.insert({at, channel.id});
+}
+
+Channel* Attached::take_due_timeout_check(Timestamp now) {
+    if (next_timeout_check() > now) return nullptr;
+    Channel* const channel = find_channel(timeout_checks_.begin()->channel);
+    CHECK(channel != nullptr);
+    timeout_checks_.erase(timeout_checks_.begin());
+    channel->timeout_check = never;
+    return channel;
 }
 
 }  // namespace revenant::engine

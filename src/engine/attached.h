@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/numbered_ring.h"
+#include "base/time.h"
 #include "engine/accounts.h"
 #include "engine/command.h"
 #include "engine/shared_death.h"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,7 +47,11 @@ struct Consumer : ActiveHook {
     std::uint64_t delivered = 0;
     std::uint64_t credit_until = 0;
     std::optional<bool> told_active;  // what it was told last
+    TimeoutConsequence on_timeout = TimeoutConsequence::channel_ends;
+    std::optional<std::int64_t> timeout_ms;  // its own; without it the queue's counts
+    std::uint32_t timed_out = 0;             // of its unsettled: suspended while there are any
     Table arguments;
+    bool is_suspended() const { return timed_out > 0; }
 };
 
 using ActiveList = boost::intrusive::list<Consumer, boost::intrusive::constant_time_size<false>>;
@@ -67,10 +73,16 @@ struct QueueConsumers {
 
 // One delivery that waits for its settlement.
 struct Unsettled {
-    enum class State : std::uint8_t { none, waiting, held_in_transaction };
+    enum class State : std::uint8_t {
+        none,
+        waiting,
+        held_in_transaction,
+        timed_out,  // its message is back in the queue, but its consumer has to settle it
+    };
     Queue* queue = nullptr;
     Consumer* consumer = nullptr;  // nullptr for basic.get
     std::uint64_t position = 0;
+    Timestamp delivered_at;
     State state = State::none;
     bool is_free() const { return state == State::none; }
 };
@@ -87,6 +99,12 @@ class UnsettledRing {
     void collect_up_to(DeliveryId last, std::vector<DeliveryId>& deliveries) {
         ring_.for_each_up_to(last.value, [&](std::uint64_t number, const Unsettled&) {
             deliveries.push_back({number});
+        });
+    }
+    template <typename Visit>
+    void for_each(Visit visit) {
+        ring_.for_each_up_to(ring_.newest(), [&](std::uint64_t number, Unsettled& unsettled) {
+            visit(DeliveryId{number}, unsettled);
         });
     }
     std::uint64_t count() const { return ring_.count(); }
@@ -124,10 +142,14 @@ struct Channel {
     ClientProtocol protocol = ClientProtocol::amqp091;  // its connection's, at hand for counting
     ChannelUse use = ChannelUse::any;
     bool closing = false;  // its consumers take nothing more
+    bool paused = false;   // nor do they for now
+    QueueId target;        // it wants to know when that is gone
     boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Consumer>> consumers;
     std::vector<std::unique_ptr<Consumer>> cancelled_consumers;
     UnsettledRing unsettled;
-    std::uint32_t prefetch = 0;         // for consumers started from now on
+    Timestamp timeout_check = never;  // when the time of its unsettled deliveries is looked at next
+    DeliveryId forgotten_up_to;       // among those up to here, some timed out and are forgotten
+    std::uint32_t prefetch = 0;       // for consumers started from now on
     std::uint32_t global_prefetch = 0;  // for the channel as a whole
     std::uint64_t consumer_unsettled = 0;
     std::unique_ptr<Transaction> transaction;
@@ -135,16 +157,20 @@ struct Channel {
     Passage passage;
     std::string reply_name;  // of its direct reply-to consumer
     std::uint32_t reply_consumer = 0;
+    bool takes_deliveries() const;
 };
 
 struct Connection {
     ConnectionId id;
     std::string user;
     ClientProtocol protocol = ClientProtocol::amqp091;
-    bool paused = false;  // its socket can take no more deliveries
+    bool paused = false;                   // its socket can take no more deliveries
+    std::uint64_t reply_bytes_beyond = 0;  // of direct replies that came nevertheless
     std::vector<ChannelId> channels;
     std::vector<QueueId> exclusive_queues;
 };
+
+inline bool Channel::takes_deliveries() const { return !closing && !paused && !connection->paused; }
 
 class Attached {
   public:
@@ -158,6 +184,9 @@ class Attached {
     void set_reply_name(Channel& channel, std::string name, std::uint32_t consumer);
     void clear_reply_name(Channel& channel);
     Channel* find_reply_channel(std::string_view name);
+    void set_target(Channel& channel, QueueId queue);
+    // The channels whose target the queue is, in the order they asked, and of none any more.
+    std::vector<ChannelId> take_senders_to(QueueId queue);
     std::size_t connection_count() const { return connections_.size(); }
     std::size_t channel_count() const { return channels_.size(); }
     SharedDeaths& shared_deaths() { return shared_deaths_; }
@@ -168,6 +197,14 @@ class Attached {
     };
     std::vector<Draining>& draining() { return draining_; }
 
+    // Plans a look at the channel's unsettled deliveries, unless an earlier one is planned.
+    void plan_timeout_check(Channel& channel, Timestamp at);
+    Timestamp next_timeout_check() const {
+        return timeout_checks_.empty() ? never : timeout_checks_.begin()->at;
+    }
+    // The channel whose deliveries are to be looked at now; nullptr when no more are due.
+    Channel* take_due_timeout_check(Timestamp now);
+
     template <typename Visit>
     void for_each_channel(Visit visit) {
         for (auto& [id, channel] : channels_) visit(*channel);
@@ -177,9 +214,16 @@ class Attached {
     boost::unordered_flat_map<ConnectionId, std::unique_ptr<Connection>> connections_;
     boost::unordered_flat_map<ChannelId, std::unique_ptr<Channel>> channels_;
     boost::unordered_flat_map<std::string, ChannelId> reply_names_;
+    boost::unordered_flat_map<QueueId, std::vector<ChannelId>> senders_;
     SharedDeaths shared_deaths_;
     std::vector<Draining> draining_;
-    Channel* last_channel_ = nullptr;  // commands of one channel come in bursts
+    struct TimeoutCheck {
+        Timestamp at;
+        ChannelId channel;
+        friend auto operator<=>(const TimeoutCheck&, const TimeoutCheck&) = default;
+    };
+    std::set<TimeoutCheck> timeout_checks_;  // one per channel at most
+    Channel* last_channel_ = nullptr;        // commands of one channel come in bursts
 };
 
 }  // namespace revenant::engine

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 Unsettled waiting(std::uint64_t position) {
-    return {nullptr, nullptr, position, Unsettled::State::waiting};
+    return {nullptr, nullptr, position, {}, Unsettled::State::waiting};
 }
 
 std::vector<std::uint64_t> up_to(UnsettledRing& ring, std::uint64_t last) {

@@ -34,6 +34,13 @@ struct CloseConnection {
 struct ResumeConnection {
     ConnectionId connection;
 };
+// The same for one channel, which asks for it: the others of its connection go on.
+struct PauseChannel {
+    ChannelId channel;
+};
+struct ResumeChannel {
+    ChannelId channel;
+};
 enum class ChannelUse : std::uint8_t {
     any,
     publishing,  // a publisher even before it has published
@@ -90,7 +97,8 @@ struct PurgeQueue {
     std::string name;
 };
 
-// Is there something to publish to: the exchange, and behind the default one the queue?
+// Is there something to publish to: the exchange, and behind the default one the queue? The channel
+// is told by a TargetGone when that queue goes.
 struct CheckTarget {
     ChannelId channel;
     std::string exchange;
@@ -149,6 +157,12 @@ struct SetQos {
     std::uint16_t prefetch_count = 0;
     bool global = false;
 };
+// What becomes of a consumer that keeps a message of a quorum queue too long (amqp091 11.17).
+enum class TimeoutConsequence : std::uint8_t {
+    channel_ends,
+    cancelled,
+    suspended,  // it gets nothing more until it has settled what it kept
+};
 struct Consume {
     ChannelId channel;
     std::uint32_t consumer = 0;  // chosen by the channel, never used twice on it
@@ -160,6 +174,7 @@ struct Consume {
     // Set for the pseudo-queue amq.rabbitmq.reply-to: the name replies are sent to.
     std::string reply_name;
     bool credited = false;  // takes nothing but what SetCredit allows
+    TimeoutConsequence on_timeout = TimeoutConsequence::channel_ends;
 };
 // A consumer may be given messages until it had so many in all. Answered by a CreditState if it is
 // asked for: at once, or, to drain, when the queue has nothing more for it; what credit is left
@@ -238,10 +253,10 @@ struct Rollback {
 struct Tick {};
 
 using Command =
-    std::variant<OpenConnection, CloseConnection, ResumeConnection, OpenChannel, CloseChannel,
-                 DeclareExchange, DeleteExchange, DeclareQueue, DeleteQueue, PurgeQueue, Bind,
-                 Unbind, CheckTarget, DescribeQueue, ListBindings, Publish, SetQos, Consume,
-                 SetCredit, Cancel, Get, Settle, Recover, SetPolicy, ClearPolicy, SetCompatibility,
-                 SelectTransaction, Commit, Rollback, Tick>;
+    std::variant<OpenConnection, CloseConnection, ResumeConnection, PauseChannel, ResumeChannel,
+                 OpenChannel, CloseChannel, DeclareExchange, DeleteExchange, DeclareQueue,
+                 DeleteQueue, PurgeQueue, Bind, Unbind, CheckTarget, DescribeQueue, ListBindings,
+                 Publish, SetQos, Consume, SetCredit, Cancel, Get, Settle, Recover, SetPolicy,
+                 ClearPolicy, SetCompatibility, SelectTransaction, Commit, Rollback, Tick>;
 
 }  // namespace revenant::engine

@@ -13,13 +13,30 @@ namespace {
 
 constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
 
-std::optional<Refusal> check_consumer_arguments(const Turn& turn, const Consume& command) {
-    const Value* const priority = find(command.arguments, "x-priority");
-    if (priority == nullptr || priority->as_integer() != nullptr) return std::nullopt;
-    return Refusal{RefusalKind::precondition_failed,
-                   "invalid arg 'x-priority' for " + turn.queue_phrase(command.queue) +
-                       ": \"expected integer, got " + std::string(type_name(priority->type)) +
-                       "\""};
+Refusal invalid_argument(const Turn& turn, const Consume& command, std::string_view name,
+                         const std::string& why) {
+    return {RefusalKind::precondition_failed, "invalid arg '" + std::string(name) + "' for " +
+                                                  turn.queue_phrase(command.queue) + ": " + why};
+}
+
+std::optional<Refusal> check_consumer_arguments(const Turn& turn, const Queue& queue,
+                                                const Consume& command) {
+    for (const std::string_view name : {"x-priority", "x-consumer-timeout"}) {
+        const bool is_timeout = name == "x-consumer-timeout";
+        const Value* const value = find(command.arguments, name);
+        if (value == nullptr || (is_timeout && !queue.is_quorum())) continue;
+        if (value->as_integer() == nullptr) {
+            return invalid_argument(
+                turn, command, name,
+                "\"expected integer, got " + std::string(type_name(value->type)) + "\"");
+        }
+        if (is_timeout && *value->as_integer() < 0) {
+            return invalid_argument(
+                turn, command, name,
+                "{value_negative," + std::to_string(*value->as_integer()) + "}");
+        }
+    }
+    return std::nullopt;
 }
 
 Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consume& command) {
@@ -36,10 +53,21 @@ Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consum
 
 // The first is the active one of a quorum queue (amqp091 11.7).
 void put_most_important_first(std::vector<Consumer*>& consumers) {
+    const auto importance = [](const Consumer* consumer) {
+        return std::pair(!consumer->is_suspended(), consumer->priority);
+    };
     const auto best = std::max_element(
         consumers.begin(), consumers.end(),
-        [](const Consumer* a, const Consumer* b) { return a->priority < b->priority; });
+        [&](const Consumer* a, const Consumer* b) { return importance(a) < importance(b); });
     std::rotate(consumers.begin(), best, best + 1);
+}
+
+// The consumers of a queue with a single active one have changed.
+void choose_active(Turn& turn, Queue& queue) {
+    if (queue.is_quorum()) put_most_important_first(queue.consumers.all);
+    Consumer& active = *queue.consumers.all.front();
+    reactivate(turn, active);
+    tell_whose_turn(turn, active);
 }
 
 // Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
@@ -48,9 +76,7 @@ void leave_queue(Turn& turn, Consumer& consumer) {
     queue.consumers.remove(consumer);
     if (queue.deleted) return;
     if (queue.settings.single_active_consumer && !queue.consumers.empty()) {
-        if (queue.is_quorum()) put_most_important_first(queue.consumers.all);
-        reactivate(turn, *queue.consumers.all.front());
-        tell_if_activated(turn, *queue.consumers.all.front());
+        choose_active(turn, queue);
     }
     if (queue.consumers.empty()) note_use(turn, queue);
 }
@@ -77,7 +103,8 @@ void remove_if_auto_delete(Turn& turn, Queue& queue) {
 
 bool can_take(const Consumer& consumer) {
     const Channel& channel = *consumer.channel;
-    if (channel.closing || channel.connection->paused) return false;
+    if (!channel.takes_deliveries()) return false;
+    if (consumer.is_suspended()) return false;
     if (consumer.credited && consumer.delivered >= consumer.credit_until) return false;
     if (consumer.no_ack) return true;
     if (consumer.prefetch != 0 && consumer.unsettled >= consumer.prefetch) return false;
@@ -109,8 +136,9 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     if (command.queue == reply_queue) return consume_replies(turn, channel, command);
     REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.queue));
-    if (auto refusal = check_consumer_arguments(turn, command))
+    if (auto refusal = check_consumer_arguments(turn, *queue, command)) {
         return Unexpected{std::move(*refusal)};
+    }
     if (queue->is_quorum() && channel.global_prefetch != 0) {
         return Unexpected{
             Refusal{RefusalKind::not_implemented,
@@ -132,9 +160,14 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
     consumer->exclusive = command.exclusive;
     consumer->credited = command.credited;
     consumer->prefetch = command.no_ack ? 0 : channel.prefetch;
+    consumer->on_timeout = command.on_timeout;
     consumer->arguments = command.arguments;
     if (const Value* priority = find(command.arguments, "x-priority")) {
         consumer->priority = *priority->as_integer();
+    }
+    if (const Value* timeout = find(command.arguments, "x-consumer-timeout");
+        timeout != nullptr && queue->is_quorum()) {
+        consumer->timeout_ms = *timeout->as_integer();
     }
     queue->consumers.all.push_back(consumer.get());
     queue->had_consumer = true;
@@ -156,6 +189,35 @@ void cancel(Turn& turn, const Cancel& command) {
     leave_queue(turn, *found->second);
     forget(channel, command.consumer);
     remove_if_auto_delete(turn, queue);
+}
+
+void cancel_for_timeout(Turn& turn, Consumer& consumer) {
+    Queue& queue = *consumer.queue;
+    Channel& channel = *consumer.channel;
+    const std::uint32_t number = consumer.number;
+    leave_queue(turn, consumer);
+    forget(channel, number);
+    turn.effects().request(CancelConsumer{channel.id, number});
+    remove_if_auto_delete(turn, queue);
+}
+
+void suspend(Turn& turn, Consumer& consumer) {
+    if (consumer.is_linked()) consumer.unlink();
+    Queue& queue = *consumer.queue;
+    if (!queue.settings.single_active_consumer || queue.consumers.all.front() != &consumer) return;
+    choose_active(turn, queue);
+    tell_whose_turn(turn, consumer);
+}
+
+void resume(Turn& turn, Consumer& consumer) {
+    if (consumer.cancelled || consumer.channel->closing) return;
+    Queue& queue = *consumer.queue;
+    if (queue.settings.single_active_consumer && queue.consumers.all.front()->is_suspended()) {
+        Consumer& before = *queue.consumers.all.front();
+        choose_active(turn, queue);
+        tell_whose_turn(turn, before);
+    }
+    reactivate(turn, consumer);
 }
 
 void cancel_all(Turn& turn, Queue& queue) {

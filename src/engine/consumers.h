@@ -14,6 +14,12 @@ void cancel_all(Turn& turn, Queue& queue);
 // The channel goes: its consumers end silently. Auto-delete queues may go with them.
 void cancel_all(Turn& turn, Channel& channel);
 
+// It has kept messages too long, and they are back in the queue: it ends and its channel is told,
+// or it waits, and gives its turn to another, until it has settled them.
+void cancel_for_timeout(Turn& turn, Consumer& consumer);
+void suspend(Turn& turn, Consumer& consumer);
+void resume(Turn& turn, Consumer& consumer);
+
 // May this consumer be handed a message now?
 bool can_take(const Consumer& consumer);
 // Credit came back or the connection can take more again: the consumer stands in line anew.

@@ -25,6 +25,29 @@ void publish_numbers(ScenarioChannel& ch, const std::string& queue, int count) {
     for (int i = 1; i <= count; ++i) ch.publish(queue, std::to_string(i));
 }
 
+// -------------------------------------------------------------------------------- pauses
+
+TEST(PausedChannel, TakesNothingWhileTheOthersOfItsConnectionGoOn) {  // amqp10 3.3
+    Scenario s;
+    auto& paused = s.open_channel();
+    auto& other = s.open_channel();
+    paused.declare_queue("q");
+    paused.declare_queue("r");
+    const auto drained = paused.consume("q", {.credited = true});
+    paused.set_credit(drained, 5);
+    other.consume("r");
+    paused.pause();
+    publish_numbers(other, "q", 2);
+    publish_numbers(other, "r", 2);
+    paused.set_credit(drained, 5, {.drain = true});
+    EXPECT_THAT(paused.take_deliveries(), IsEmpty());
+    EXPECT_THAT(paused.take_credit_states(), IsEmpty()) << "a drain waits as well";
+    EXPECT_THAT(other.take_bodies(), ElementsAre("1", "2"));
+    paused.resume();
+    EXPECT_THAT(paused.take_bodies(), ElementsAre("1", "2"));
+    EXPECT_THAT(paused.take_credit_states(), SizeIs(1));
+}
+
 // -------------------------------------------------------------------------------- prefetch
 
 TEST(Prefetch, WithoutItThereIsNoLimit) {  // amqp091 11.1

@@ -37,8 +37,8 @@ CreditState news_of(Consumer& consumer) {
 
 }  // namespace
 
-void tell_if_activated(Turn& turn, Consumer& consumer) {
-    if (consumer.told_active == false && is_its_turn(consumer)) {
+void tell_whose_turn(Turn& turn, Consumer& consumer) {
+    if (consumer.told_active && *consumer.told_active != is_its_turn(consumer)) {
         turn.effects().request(news_of(consumer));
     }
 }
@@ -64,7 +64,7 @@ void answer_drains(Turn& turn) {
     for (const auto& [channel, number] : draining) {
         Consumer* const consumer = find_consumer(turn, channel, number);
         if (consumer == nullptr || !consumer->draining) continue;
-        if (consumer->channel->connection->paused) {
+        if (!consumer->channel->takes_deliveries()) {
             PROBE("credit.drain_waits_for_socket");
             waiting.push_back({channel, number});
             continue;

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/probe.h"
+#include "engine/consumer_timeout.h"
 #include "engine/consumers.h"
 #include "engine/expiry.h"
 #include "engine/overflow.h"
@@ -63,8 +64,9 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         queue.unsettled_deliveries += 1;
         consumer.unsettled += 1;
         channel.consumer_unsettled += 1;
-        delivery.delivery =
-            channel.unsettled.add({&queue, &consumer, position.packed, Unsettled::State::waiting});
+        delivery.delivery = channel.unsettled.add(
+            {&queue, &consumer, position.packed, turn.now(), Unsettled::State::waiting});
+        watch_delivery(turn, channel, queue, &consumer);
         turn.count_consumed(queue, channel, &Consumption::delivered_manual_ack);
     }
     consumer.delivered += 1;
@@ -173,8 +175,9 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         answer.envelope = entry.envelope;
         queue->mark_unacked(*position);
         queue->unsettled_deliveries += 1;
-        answer.delivery =
-            channel.unsettled.add({queue, nullptr, position->packed, Unsettled::State::waiting});
+        answer.delivery = channel.unsettled.add(
+            {queue, nullptr, position->packed, turn.now(), Unsettled::State::waiting});
+        watch_delivery(turn, channel, *queue, nullptr);
         turn.count_consumed(*queue, channel, &Consumption::got_manual_ack);
     }
     note_room(*queue);

@@ -112,7 +112,12 @@ struct Done {
     AnyAnswer answer;
 };
 // Publishes and settlements have no answer of their own; a refusal says which kind it refuses.
-enum class RefusedCommand : std::uint8_t { publish, settlement, answered };
+enum class RefusedCommand : std::uint8_t {
+    publish,
+    settlement,
+    answered,
+    none,  // nothing was asked: a delivery was kept too long
+};
 // The wish is not granted; the channel no longer exists for the engine.
 struct Refuse {
     ChannelId channel;
@@ -121,10 +126,21 @@ struct Refuse {
     Outcome outcome;  // of a settlement: the one it wished for
 };
 
-// The consumer ended without its channel asking: its queue is gone.
+// The consumer ended without its channel asking: its queue is gone, or it kept a message too long.
 struct CancelConsumer {
     ChannelId channel;
     std::uint32_t consumer = 0;
+};
+// These were kept too long and are back in the queue. Their consumer is suspended until it has
+// settled them, whatever it says of them.
+struct DeliveriesTimedOut {
+    ChannelId channel;
+    std::uint32_t consumer = 0;
+    std::vector<DeliveryId> deliveries;
+};
+// The queue that the channel had asked for as its target is gone.
+struct TargetGone {
+    ChannelId channel;
 };
 struct ConnectionClosed {
     ConnectionId connection;
@@ -144,7 +160,8 @@ struct Notice {
 };
 
 using Effect = std::variant<Deliver, Confirm, ReturnUnroutable, PublishRefused, CreditState, Done,
-                            Refuse, CancelConsumer, ConnectionClosed, DeliveriesPaused, Notice>;
+                            Refuse, CancelConsumer, DeliveriesTimedOut, TargetGone,
+                            ConnectionClosed, DeliveriesPaused, Notice>;
 
 // The channel or connection an effect is meant for; 0 for a notice, which is meant for operators.
 inline std::uint64_t addressee(const Effect& effect) {

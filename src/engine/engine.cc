@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include "base/check.h"
+#include "engine/consumer_timeout.h"
 #include "engine/consumers.h"
 #include "engine/credit.h"
 #include "engine/dispatch.h"
@@ -14,6 +15,7 @@
 #include "engine/topology.h"
 #include "engine/transaction.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -131,6 +133,11 @@ Turn Engine::begin(Timestamp now) {
     // Whatever is due has expired before the command sees it: an expired message is never handed
     // out.
     expire_due(turn);
+    while (Channel* const channel = attached_.take_due_timeout_check(now)) {
+        if (auto refusal = give_back_overdue(turn, *channel)) {
+            refuse(turn, {channel->id, std::move(*refusal), RefusedCommand::none, {}});
+        }
+    }
     return turn;
 }
 
@@ -152,7 +159,8 @@ void Engine::finish(Turn& turn) {
 }
 
 Timestamp Engine::next_deadline() const {
-    return work_left_ ? Timestamp{} : state_.deadlines_next();
+    if (work_left_) return {};
+    return std::min(state_.deadlines_next(), attached_.next_timeout_check());
 }
 
 void Engine::refuse(Turn& turn, Refuse refuse) {
@@ -170,7 +178,10 @@ void Engine::close_channel(Turn& turn, const CloseChannel& command) {
     std::vector<DeliveryId> deliveries;
     channel->unsettled.collect_up_to(channel->unsettled.newest(), deliveries);
     for (const DeliveryId delivery : deliveries) {
-        channel->unsettled.find(delivery)->state = Unsettled::State::waiting;
+        Unsettled& unsettled = *channel->unsettled.find(delivery);
+        if (unsettled.state == Unsettled::State::held_in_transaction) {
+            unsettled.state = Unsettled::State::waiting;
+        }
     }
     channel->closing = true;
     return_all(turn, *channel,
@@ -218,8 +229,21 @@ void Engine::run(Turn& turn, ResumeConnection&& command) {
     Connection* const connection = attached_.find_connection(command.connection);
     if (connection == nullptr) return;
     connection->paused = false;
+    connection->reply_bytes_beyond = 0;
     for (const ChannelId id : connection->channels)
         reactivate_all(turn, *attached_.find_channel(id));
+}
+
+void Engine::run(Turn&, PauseChannel&& command) {
+    if (Channel* const channel = attached_.find_channel(command.channel)) channel->paused = true;
+}
+
+void Engine::run(Turn& turn, ResumeChannel&& command) {
+    Channel* const channel = attached_.find_channel(command.channel);
+    if (channel == nullptr) return;
+    channel->paused = false;
+    channel->connection->reply_bytes_beyond = 0;
+    reactivate_all(turn, *channel);
 }
 
 void Engine::run(Turn&, OpenChannel&& command) {

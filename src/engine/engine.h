@@ -51,6 +51,8 @@ class Engine {
     void run(Turn& turn, OpenConnection&& command);
     void run(Turn& turn, CloseConnection&& command);
     void run(Turn& turn, ResumeConnection&& command);
+    void run(Turn& turn, PauseChannel&& command);
+    void run(Turn& turn, ResumeChannel&& command);
     void run(Turn& turn, OpenChannel&& command);
     void run(Turn& turn, CloseChannel&& command);
     void run(Turn& turn, SetCompatibility&& command);

@@ -124,6 +124,7 @@ class History {
             client.channel->take_confirms();
             client.channel->take_returns();
             client.channel->take_cancelled();
+            client.channel->take_timed_out();
             client.channel->take_credit_states();
             client.channel->take_publish_refusals();
             client.channel->take_refusal();
@@ -183,6 +184,9 @@ class History {
                 add("x-dead-letter-routing-key", Value::string("q" + std::to_string(fixed() % 6)));
             }
         }
+        if (is_quorum(name) && chance(4)) {
+            add("x-consumer-timeout", Value::int32(static_cast<int>(fixed() % 200)));
+        }
         return table;
     }
 
@@ -210,6 +214,7 @@ class History {
         if (one_in(3)) add("dead-letter-routing-key", Value::string(queue()));
         if (one_in(5)) add("dead-letter-strategy", Value::string("at-least-once"));
         if (one_in(6)) add("ttl-mode", Value::string("head"));
+        if (one_in(8)) add("consumer-timeout", Value::int64(static_cast<int>(below(100))));
         if (one_in(6)) add("alternate-exchange", Value::string(exchange()));
         return table;
     }
@@ -337,6 +342,10 @@ class History {
     void consume() {
         ConsumeOptions options{.no_ack = one_in(4), .exclusive = one_in(10), .credited = one_in(3)};
         if (one_in(3)) options.arguments = arguments({{"x-priority", int(below(4))}});
+        static const std::vector<TimeoutConsequence> consequences{TimeoutConsequence::channel_ends,
+                                                                  TimeoutConsequence::cancelled,
+                                                                  TimeoutConsequence::suspended};
+        options.on_timeout = any(consequences);
         clients_[current_].consumers.push_back(channel().consume(queue(), options));
     }
     void consume_replies() {
@@ -412,6 +421,8 @@ TEST(RandomHistory, LongOnesKeepEveryPromise) { run_histories(10'001, 10'020, 15
 TEST(Probes, EveryRareBranchOfTheEngineIsReached) {
     ASSERT_TRUE(run_histories(20'001, 20'800, 200));
     const std::vector<std::string_view> rare{
+        "consumer_timeout.cancelled",
+        "consumer_timeout.suspended",
         "consumers.auto_delete_queue",
         "credit.drain_waits_for_socket",
         "dead_letter.cycle",
@@ -426,6 +437,7 @@ TEST(Probes, EveryRareBranchOfTheEngineIsReached) {
         "returning.delayed",
         "returning.delivery_limit",
         "returning.too_late",
+        "settle.too_late",
         "topology.auto_delete_exchange",
     };
     EXPECT_THAT(Probe::reached(), ::testing::IsSupersetOf(rare));

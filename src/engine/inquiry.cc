@@ -33,10 +33,13 @@ Result<void, Refusal> check_target(Turn& turn, const CheckTarget& command) {
             Refusal{RefusalKind::access_refused,
                     "forbidden to publish to internal " + turn.exchange_phrase(command.exchange)}};
     }
-    const bool there = command.queue.empty() || turn.state().find_queue(command.queue) != nullptr ||
-                       turn.attached().find_reply_channel(command.queue) != nullptr;
-    if (!there) return not_found(turn.queue_phrase(command.queue));
-    return {};
+    if (command.queue.empty()) return {};
+    if (const Queue* const queue = turn.state().find_queue(command.queue)) {
+        turn.attached().set_target(*turn.attached().find_channel(command.channel), queue->id());
+        return {};
+    }
+    if (turn.attached().find_reply_channel(command.queue) != nullptr) return {};
+    return not_found(turn.queue_phrase(command.queue));
 }
 
 Result<QueueDescription, Refusal> describe_queue(Turn& turn, const DescribeQueue& command) {

@@ -1,5 +1,6 @@
 #include "tests/support/scenario.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace revenant::engine {
@@ -16,6 +17,27 @@ TEST(Inquiry, ATargetMustBeThere) {
     c.expect_refused(RefusalKind::not_found, "no exchange 'none' in vhost '/'");
     c.check_target("", "none");
     c.expect_refused(RefusalKind::not_found, "no queue 'none' in vhost '/'");
+}
+
+TEST(Inquiry, WhoHasATargetHearsOfItsEnd) {  // amqp10 4.4
+    Scenario s;
+    auto& owner = s.open_channel();
+    auto& sender = s.open_channel();
+    auto& gone = s.open_channel();
+    owner.declare_queue("q");
+    owner.declare_queue("r");
+    gone.check_target("", "q");
+    gone.close();
+    sender.check_target("", "r");
+    sender.check_target("", "q");
+    sender.take_transcript();
+    owner.delete_queue("r");
+    EXPECT_THAT(sender.take_transcript(), ::testing::IsEmpty()) << "it has another target now";
+    owner.delete_queue("q");
+    EXPECT_THAT(sender.take_transcript(), ::testing::ElementsAre("target gone"));
+    owner.declare_queue("q");
+    owner.delete_queue("q");
+    EXPECT_THAT(sender.take_transcript(), ::testing::IsEmpty());
 }
 
 TEST(Inquiry, AnInternalExchangeIsNoTarget) {

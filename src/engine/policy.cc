@@ -36,6 +36,9 @@ std::string as_term(const Value& value) {
 // ------------------------------------------------------------------------- keys
 
 bool is_text(const Value& value) { return value.as_string() != nullptr; }
+bool is_name(const Value& value) {
+    return is_text(value) && value.as_string()->size() <= name_bytes_max;
+}
 bool is_integer(const Value& value) { return value.as_integer() != nullptr; }
 bool is_count(const Value& value) { return is_integer(value) && *value.as_integer() >= 0; }
 bool is_positive(const Value& value) { return is_integer(value) && *value.as_integer() > 0; }
@@ -72,9 +75,9 @@ struct Key {
     bool for_operators = false;  // DL-198
 };
 constexpr Key keys[] = {
-    {"alternate-exchange", is_text, "alternate exchange name"},
-    {"dead-letter-exchange", is_text, "dead letter exchange name", for_classic | for_quorum},
-    {"dead-letter-routing-key", is_text, "dead letter routing key", for_classic | for_quorum},
+    {"alternate-exchange", is_name, "alternate exchange name"},
+    {"dead-letter-exchange", is_name, "dead letter exchange name", for_classic | for_quorum},
+    {"dead-letter-routing-key", is_name, "dead letter routing key", for_classic | for_quorum},
     {"dead-letter-strategy", is_strategy, "dead letter strategy", for_quorum},
     {"message-ttl", is_count, "message TTL", for_classic | for_quorum, true},
     {"expires", is_positive, "queue expiry", for_classic | for_quorum, true},
@@ -226,6 +229,12 @@ struct Sources {
     std::optional<std::string> argument_first(std::string_view name) const {
         if (auto own = text(arguments, "x-" + std::string(name))) return own;
         return text(policy, name);
+    }
+    // One that no delivery could carry, from before they were refused, counts as none.
+    std::optional<std::string> name_argument_first(std::string_view name) const {
+        auto found = argument_first(name);
+        if (found && found->size() > name_bytes_max) return std::nullopt;
+        return found;
     }
     std::optional<std::string> policy_first(std::string_view name) const {
         if (auto given = text(policy, name)) return given;
@@ -382,8 +391,8 @@ QueueSettings settings_in_force(const QueueDeclaration& declaration, const Appli
     settings.expires_ms = from.smallest("expires");
     settings.max_length = from.smallest("max-length");
     settings.max_length_bytes = from.smallest("max-length-bytes");
-    settings.dead_letter_exchange = from.argument_first("dead-letter-exchange");
-    settings.dead_letter_routing_key = from.argument_first("dead-letter-routing-key");
+    settings.dead_letter_exchange = from.name_argument_first("dead-letter-exchange");
+    settings.dead_letter_routing_key = from.name_argument_first("dead-letter-routing-key");
     settings.overflow =
         to_overflow(quorum ? from.policy_first("overflow") : from.argument_first("overflow"));
     // A quorum queue knows no reject-publish-dlx and drops instead (DL-47).
@@ -399,7 +408,10 @@ QueueSettings settings_in_force(const QueueDeclaration& declaration, const Appli
     if (const Value* single = find(declaration.arguments, "x-single-active-consumer")) {
         settings.single_active_consumer = single->as_boolean() != nullptr && *single->as_boolean();
     }
-    if (quorum) set_retries(from, compatibility, settings);
+    if (quorum) {
+        set_retries(from, compatibility, settings);
+        settings.consumer_timeout_ms = from.smallest("consumer-timeout");
+    }
     return settings;
 }
 

@@ -1,5 +1,6 @@
 #include "engine/policy_change.h"
 
+#include "engine/consumer_timeout.h"
 #include "engine/expiry.h"
 #include "engine/policy.h"
 
@@ -11,6 +12,7 @@ namespace {
 // All new settings are in force at once. Limits that shrank are kept before the turn ends, the
 // period of an expiring queue begins now, outboxes are tried again because the topology changed.
 void react(Turn& turn) {
+    bool quorum_queues_changed = false;
     for (const QueueId id : turn.state().take_reconfigured()) {
         Queue* const queue = turn.state().find_queue(id);
         if (queue == nullptr) continue;
@@ -20,7 +22,9 @@ void react(Turn& turn) {
         }
         expire_overdue(turn, *queue);
         turn.touch(*queue);
+        if (queue->is_quorum()) quorum_queues_changed = true;
     }
+    if (quorum_queues_changed) look_at_all_timeouts(turn);
 }
 
 }  // namespace

@@ -161,6 +161,26 @@ TEST(PolicyChecks, BadValuesAreNamed) {  // DL-195, DL-197
               "#{<<\"a\">> => 1} is not a valid dead letter exchange name");
 }
 
+TEST(PolicyChecks, NamesFitIntoADelivery) {
+    const std::string too_long(256, 'k');
+    for (const auto& [key, meaning] :
+         {std::pair{"dead-letter-exchange", "dead letter exchange name"},
+          std::pair{"dead-letter-routing-key", "dead letter routing key"},
+          std::pair{"alternate-exchange", "alternate exchange name"}}) {
+        EXPECT_EQ(fault({{key, std::string(255, 'k')}}), "accepted");
+        EXPECT_EQ(fault({{key, too_long}}),
+                  "<<\"" + too_long + "\">> is not a valid " + std::string(meaning));
+    }
+}
+
+// A journal may hold one from before such names were refused.
+TEST(QueueSettings, ANameThatNoDeliveryCanCarryCountsAsNone) {
+    const QueueSettings settings = in_force(
+        {{"x-dead-letter-exchange", "x"}, {"x-dead-letter-routing-key", std::string(256, 'k')}});
+    EXPECT_EQ(settings.dead_letter_exchange, "x");
+    EXPECT_EQ(settings.dead_letter_routing_key, std::nullopt);
+}
+
 TEST(PolicyChecks, ThePatternAndTheKeysMustMakeSense) {  // DL-192, DL-197
     EXPECT_EQ(fault({}), "no policy provided");
     EXPECT_EQ(fault({{"colour", "blue"}}),

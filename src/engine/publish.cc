@@ -1,6 +1,7 @@
 #include "engine/publish.h"
 
 #include "base/check.h"
+#include "base/probe.h"
 #include "engine/dead_letter.h"
 #include "engine/dispatch.h"
 #include "engine/expiry.h"
@@ -43,10 +44,25 @@ const std::vector<Queue*>& find_queues(Turn& turn, Channel& channel, Exchange& e
     return scratch.queues;
 }
 
+// No queue holds replies back while their reader is full. So many bytes of them go to it all the
+// same; beyond that nobody is there for them.
+constexpr std::uint64_t reply_bytes_beyond_max = 16 * 1024 * 1024;
+
+bool has_room_for_reply(Channel& channel, const Message& message) {
+    if (channel.takes_deliveries()) return true;
+    std::uint64_t& beyond = channel.connection->reply_bytes_beyond;
+    if (beyond >= reply_bytes_beyond_max) {
+        PROBE("publish.reply_dropped");
+        return false;
+    }
+    beyond += message.memory_bytes();
+    return true;
+}
+
 // A reply to a direct reply-to consumer goes straight to its channel (amqp091 14.3).
 bool deliver_reply(Turn& turn, const Message& message, const MessageRef& reference) {
     Channel* const channel = turn.attached().find_reply_channel(message.routing_key());
-    if (channel == nullptr) return false;
+    if (channel == nullptr || !has_room_for_reply(*channel, message)) return false;
     Deliver delivery;
     delivery.channel = channel->id;
     delivery.consumer = channel->reply_consumer;

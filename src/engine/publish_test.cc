@@ -163,6 +163,23 @@ TEST(DirectReply, GoesStraightToTheChannelThatAsked) {  // amqp091 14.1, 14.3
     EXPECT_THAT(responder.take_transcript(), ElementsAre("ack 1"));
 }
 
+TEST(DirectReply, ToAClientThatDoesNotReadEndsSomewhere) {
+    Scenario s;
+    auto& requester = s.open_channel();
+    auto& responder = s.open_channel(s.connect());
+    requester.consume(reply_queue, {.no_ack = true, .reply_name = token});
+    s.take_only(requester.connection(), 1);
+    const std::string megabyte(1024 * 1024, 'm');
+    for (int i = 0; i < 30; ++i) responder.publish(token, megabyte, {.mandatory = true});
+    const auto returned = responder.take_returns();
+    EXPECT_GE(requester.take_deliveries().size(), 16U) << "a short pause costs no reply";
+    EXPECT_GE(returned.size(), 10U);
+    s.resume(requester.connection());
+    responder.publish(token, "again", {.mandatory = true});
+    EXPECT_EQ(requester.take_delivery().body(), "again");
+    EXPECT_THAT(responder.take_returns(), IsEmpty());
+}
+
 TEST(DirectReply, CountsItsDeliveriesWithTheOthers) {  // amqp091 11.8
     Scenario s;
     auto& ch = s.open_channel();

@@ -101,6 +101,13 @@ std::optional<std::string> check_text(const Value& value) {
     return "{unacceptable_type," + std::string(type_name(value.type)) + "}";
 }
 
+// Deliveries carry the name of an exchange and a routing key as short strings.
+std::optional<std::string> check_name(const Value& value) {
+    if (auto detail = check_text(value)) return detail;
+    if (value.as_string()->size() <= name_bytes_max) return std::nullopt;
+    return with_number("max_length_exceeded", static_cast<std::int64_t>(value.as_string()->size()));
+}
+
 template <typename... Accepted>
 std::optional<std::string> check_one_of(const Value& value, std::string_view term,
                                         Accepted... accepted) {
@@ -145,7 +152,8 @@ struct ArgumentCheck {
 constexpr ArgumentCheck argument_checks[] = {
     {"x-expires", check_expires},
     {"x-message-ttl", check_ttl},
-    {"x-dead-letter-routing-key", check_text},
+    {"x-dead-letter-exchange", check_name},
+    {"x-dead-letter-routing-key", check_name},
     {"x-dead-letter-strategy", check_strategy},
     {"x-max-length", check_integer},
     {"x-max-length-bytes", check_integer},

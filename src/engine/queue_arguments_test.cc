@@ -94,6 +94,19 @@ TEST(QueueArguments, TheDeadLetterExchangeMustBeNamedByAString) {  // amqp091 8.
         "invalid type 'signedint' for arg 'x-dead-letter-exchange' in queue 'q' in vhost '/'");
 }
 
+TEST(QueueArguments, NamesOfDeadLettersFitIntoADelivery) {
+    const std::string longest(255, 'k');
+    const std::string too_long(256, 'k');
+    EXPECT_EQ(
+        refusal_text({{"x-dead-letter-exchange", longest}, {"x-dead-letter-routing-key", longest}}),
+        "accepted");
+    EXPECT_EQ(refusal_text({{"x-dead-letter-exchange", too_long}}),
+              invalid("x-dead-letter-exchange", "{max_length_exceeded,256}"));
+    EXPECT_EQ(
+        refusal_text({{"x-dead-letter-exchange", "x"}, {"x-dead-letter-routing-key", too_long}}),
+        invalid("x-dead-letter-routing-key", "{max_length_exceeded,256}"));
+}
+
 TEST(QueueArguments, TheRestOfTheClassicOnes) {  // amqp091 8.13, 8.14
     EXPECT_EQ(refusal_text({{"x-queue-type", "classic"}}), "accepted");
     EXPECT_EQ(refusal_text({{"x-queue-version", 2}}), "accepted");

@@ -3,12 +3,16 @@
 
 #include "message/value.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace revenant::engine {
+
+// Of exchanges, queues and routing keys: what a short string of AMQP 0-9-1 can hold.
+constexpr std::size_t name_bytes_max = 255;
 
 enum class QueueKind : std::uint8_t { classic, quorum };
 constexpr std::size_t queue_kind_count = 2;
@@ -48,6 +52,7 @@ struct QueueSettings {
     DelayedRetry delayed_retry = DelayedRetry::disabled;
     std::int64_t retry_min_ms = 0;
     std::int64_t retry_max_ms = 0;
+    std::optional<std::int64_t> consumer_timeout_ms;  // 0: any time
     friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
 

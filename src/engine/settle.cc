@@ -23,13 +23,17 @@ Unexpected<Refusal> unknown_delivery(DeliveryId delivery) {
 Unsettled take_unsettled(Turn& turn, Channel& channel, DeliveryId delivery) {
     const Unsettled unsettled = *channel.unsettled.find(delivery);
     channel.unsettled.remove(delivery);
-    unsettled.queue->unsettled_deliveries -= 1;
+    const bool timed_out = unsettled.state == Unsettled::State::timed_out;
+    if (!timed_out) unsettled.queue->unsettled_deliveries -= 1;
     if (Consumer* const consumer = unsettled.consumer) {
         const bool channel_was_full =
             channel.global_prefetch != 0 && channel.consumer_unsettled >= channel.global_prefetch;
         consumer->unsettled -= 1;
         channel.consumer_unsettled -= 1;
-        if (channel_was_full) {
+        if (timed_out) consumer->timed_out -= 1;
+        if (timed_out && !consumer->is_suspended()) {
+            resume(turn, *consumer);
+        } else if (channel_was_full) {
             reactivate_all(turn, channel);
         } else if (!consumer->is_linked()) {
             reactivate(turn, *consumer);
@@ -40,13 +44,20 @@ Unsettled take_unsettled(Turn& turn, Channel& channel, DeliveryId delivery) {
 }
 
 // Without those that a transaction holds: they are settled already, as far as the client knows.
-std::vector<DeliveryId> waiting_up_to(Channel& channel, DeliveryId last) {
+std::vector<DeliveryId> unsettled_up_to(Channel& channel, DeliveryId last) {
     std::vector<DeliveryId> deliveries;
     channel.unsettled.collect_up_to(last, deliveries);
     std::erase_if(deliveries, [&](DeliveryId delivery) {
-        return channel.unsettled.find(delivery)->state != Unsettled::State::waiting;
+        return channel.unsettled.find(delivery)->state == Unsettled::State::held_in_transaction;
     });
     return deliveries;
+}
+
+// May the client settle it? It need not know yet that it kept the message too long.
+bool may_be_settled(Channel& channel, DeliveryId delivery) {
+    const Unsettled* const named = channel.unsettled.find(delivery);
+    if (named == nullptr) return delivery.value != 0 && delivery <= channel.forgotten_up_to;
+    return named->state != Unsettled::State::held_in_transaction;
 }
 
 void release_queue_if_done(Turn& turn, Queue& queue) {
@@ -137,6 +148,7 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
                 DeathRun& run) {
     const Outcome& outcome = settlement.outcome;
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
+    if (unsettled.state == Unsettled::State::timed_out) return;  // its message is elsewhere
     Queue& queue = *unsettled.queue;
     if (outcome.kind == OutcomeKind::accepted) {
         turn.count_consumed(queue, channel, &Consumption::acknowledged);
@@ -170,6 +182,19 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
     }
 }
 
+void hold_in_transaction(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
+                         const Outcome& outcome) {
+    for (const DeliveryId delivery : deliveries) {
+        Unsettled& held = *channel.unsettled.find(delivery);
+        if (held.state == Unsettled::State::timed_out) {  // nothing a rollback could bring back
+            take_unsettled(turn, channel, delivery);
+            continue;
+        }
+        held.state = Unsettled::State::held_in_transaction;
+        channel.transaction->settlements.push_back({delivery, outcome});
+    }
+}
+
 }  // namespace
 
 void settle_deliveries(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
@@ -184,29 +209,24 @@ void settle_deliveries(Turn& turn, Channel& channel, std::span<const DeliveryId>
 Result<void, Refusal> settle(Turn& turn, const Settle& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     const Settlement settlement{command.outcome, command.details.get()};
-    std::vector<DeliveryId> deliveries;
     const bool all = command.multiple && command.delivery.value == 0;
-    const DeliveryId last = all ? channel.unsettled.newest() : command.delivery;
-    if (!all) {
-        const Unsettled* const named = channel.unsettled.find(command.delivery);
-        if (named == nullptr || named->state != Unsettled::State::waiting) {
-            return unknown_delivery(command.delivery);
-        }
+    if (!all && !may_be_settled(channel, command.delivery)) {
+        return unknown_delivery(command.delivery);
+    }
+    if (!command.multiple && channel.unsettled.find(command.delivery) == nullptr) {
+        PROBE("settle.too_late");
+        return {};
     }
     if (!command.multiple && !channel.transaction) {
         settle_deliveries(turn, channel, {&command.delivery, 1}, settlement);
         return {};
     }
+    std::vector<DeliveryId> deliveries{command.delivery};
     if (command.multiple) {
-        deliveries = waiting_up_to(channel, last);
-    } else {
-        deliveries.push_back(command.delivery);
+        deliveries = unsettled_up_to(channel, all ? channel.unsettled.newest() : command.delivery);
     }
     if (channel.transaction) {
-        for (const DeliveryId delivery : deliveries) {
-            channel.unsettled.find(delivery)->state = Unsettled::State::held_in_transaction;
-            channel.transaction->settlements.push_back({delivery, command.outcome});
-        }
+        hold_in_transaction(turn, channel, deliveries, command.outcome);
         return {};
     }
     settle_deliveries(turn, channel, deliveries, settlement);
@@ -215,7 +235,31 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
 
 void return_all(Turn& turn, Channel& channel, Outcome outcome) {
     CHECK(outcome.kind == OutcomeKind::released);
-    settle_deliveries(turn, channel, waiting_up_to(channel, channel.unsettled.newest()), {outcome});
+    settle_deliveries(turn, channel, unsettled_up_to(channel, channel.unsettled.newest()),
+                      {outcome});
+}
+
+void return_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries) {
+    DeathRun run(turn);
+    for (const DeliveryId delivery : deliveries) {
+        Unsettled& kept = *channel.unsettled.find(delivery);
+        if (kept.consumer == nullptr ||
+            kept.consumer->on_timeout != TimeoutConsequence::suspended) {
+            channel.forgotten_up_to = std::max(channel.forgotten_up_to, delivery);
+            settle_one(turn, channel, delivery, {{.kind = OutcomeKind::released}}, run);
+            continue;
+        }
+        Queue& queue = *kept.queue;
+        const Position position{kept.position};
+        queue.unsettled_deliveries -= 1;
+        kept.queue = nullptr;
+        kept.state = Unsettled::State::timed_out;
+        kept.consumer->timed_out += 1;
+        if (const auto reason = return_delivery(turn, queue, position, {})) {
+            run.add(queue, position, *reason);
+        }
+    }
+    run.finish();
 }
 
 }  // namespace revenant::engine

@@ -1,4 +1,5 @@
-// Settle: accepted, rejected, released. And recover, and what a closing channel leaves behind.
+// Settle: accepted, rejected, released. And recover, what a closing channel leaves behind, and what
+// a consumer kept too long.
 #pragma once
 
 #include "base/result.h"
@@ -12,6 +13,10 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command);
 // Requeues everything unsettled on the channel that no transaction holds; a closing channel counts
 // it as failed (DL-150).
 void return_all(Turn& turn, Channel& channel, Outcome outcome);
+
+// Returns these deliveries to their queues, which is no failure of theirs (DL-150). Those of a
+// consumer that is to be suspended stay on the books, as timed out, until it settles them.
+void return_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries);
 
 struct Settlement {
     Outcome outcome;

@@ -326,6 +326,9 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
 
 void remove_queue(Turn& turn, Queue& queue) {
     cancel_all(turn, queue);
+    for (const ChannelId sender : turn.attached().take_senders_to(queue.id())) {
+        turn.effects().request(TargetGone{sender});
+    }
     while (!queue.bindings.empty()) remove_binding(turn, *queue.bindings.back());
     if (queue.dirty) {
         std::erase(turn.dirty_queues(), &queue);

@@ -8,6 +8,8 @@
 #include "engine/event.h"
 #include "engine/state.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,9 @@ struct EngineSettings {
     std::string vhost = "/";
     // Lets a quorum queue be declared again as a classic one with the same arguments (DL-46).
     bool relaxed_checks_on_redeclaration = false;
+    // How long a consumer may keep a message of a quorum queue, where nothing else is said; none:
+    // any time.
+    std::optional<std::int64_t> consumer_timeout_ms;
     // A cascade of overflowing queues goes on in the next turn after so many visits: others want to
     // be served, too.
     std::size_t visits_per_turn_max = 10'000;

@@ -47,7 +47,8 @@ std::string with_default(const Option& option) {
 }  // namespace
 
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& into) {
-    CLI::App app{"Revenant, a message broker for dead letters. Speaks AMQP 0-9-1.", "revenant"};
+    CLI::App app{"Revenant, a message broker for dead letters. Speaks AMQP 0-9-1 and AMQP 1.0.",
+                 "revenant"};
     app.add_option("--config", into.sources.config_file,
                    "Configuration file; those in the directory conf.d beside it are read, too");
     app.add_flag("--check-config", into.check_config,

@@ -98,6 +98,7 @@ struct Config {
     std::optional<std::uint64_t> channels_max;  // of all connections together
     std::string default_queue_type = "classic";
     bool quorum_relaxed_checks_on_redeclaration = false;
+    std::int64_t consumer_timeout_ms = 1'800'000;  // 0: any time
     DefaultContent first_content;  // of a node that starts for the first time
 
     std::string http_path_prefix;

@@ -1,6 +1,11 @@
 // How much there may be of something.
 #include "node/config_keys.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
 namespace revenant::node {
 namespace {
 
@@ -24,6 +29,21 @@ Outcome disk_share(Assignment& to) {
 Outcome ignored_limit(Assignment& to) {
     std::optional<std::uint64_t> ignored;
     return to.limit(ignored);
+}
+
+Outcome consumer_timeout(Assignment& to) {
+    std::optional<std::uint64_t> timeout_ms;
+    REVENANT_TRY_VOID(to.limit(timeout_ms));
+    to.config.consumer_timeout_ms =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(timeout_ms.value_or(0), INT64_MAX));
+    return {};
+}
+
+Outcome consumer_timeout_response(Assignment& to) {
+    std::string response;
+    REVENANT_TRY_VOID(to.one_of(response, {"notify_consumer", "close_channel"}));
+    to.config.connection.consumer_timeout_closes_channel = response == "close_channel";
+    return {};
 }
 
 Outcome consumers_per_channel(Assignment& to) {
@@ -62,9 +82,13 @@ std::vector<ConfigKey> limit_keys() {
              to.config.connection.max_message_size = bytes;
              return {};
          }},
-        {"consumer_timeout", "1800000", no_effect_yet, plain,
-         "Milliseconds a consumer may keep a message",
-         [](Assignment& to) { return ignored_limit(to); }},
+        {"consumer_timeout", "1800000", works, plain,
+         "Milliseconds a consumer may keep a message of a quorum queue; 0: any time",
+         consumer_timeout},
+        {"consumer_timeout_response", "notify_consumer", works, plain,
+         "What follows for clients that can be told of a cancelled consumer: `notify_consumer`, or "
+         "`close_channel` as for the others",
+         consumer_timeout_response},
         {"consumer_max_per_channel", "infinity", works, plain, "Consumers of a channel",
          consumers_per_channel},
         {"channel_max_per_node", "infinity", works, plain, "Channels of the node",

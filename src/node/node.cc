@@ -125,6 +125,7 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.compatibility = *engine::parse_compatibility(config_.compat);
     settings.quorum_relaxed_checks_on_redeclaration =
         config_.quorum_relaxed_checks_on_redeclaration;
+    settings.consumer_timeout_ms = config_.consumer_timeout_ms;
     settings.notice = [this](const engine::Notice& notice) {
         log_.write(
             notice.level == engine::Notice::Level::warning ? LogLevel::warning : LogLevel::info,

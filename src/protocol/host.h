@@ -49,6 +49,8 @@ struct ConnectionSettings {
     std::string anonymous_login_user = "guest";  // empty: ANONYMOUS is not offered
     std::string anonymous_login_password = "guest";
     std::uint32_t consumer_max_per_channel = 0;  // 0: no limit
+    // Also for clients that could be told that their consumer ends.
+    bool consumer_timeout_closes_channel = false;
     std::string default_queue_type = "classic";  // in virtual hosts that name none
 };
 

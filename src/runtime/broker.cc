@@ -149,6 +149,7 @@ Result<void, std::string> Broker::add_vhost(const std::string& name) {
     engine::EngineSettings settings{
         .vhost = name,
         .relaxed_checks_on_redeclaration = settings_.quorum_relaxed_checks_on_redeclaration,
+        .consumer_timeout_ms = settings_.consumer_timeout_ms,
         .formats = settings_.formats,
         .memory_budget_bytes = settings_.memory_budget_bytes};
     auto vhost =

@@ -46,6 +46,7 @@ struct BrokerSettings {
     // Of virtual hosts that name none themselves.
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
     bool quorum_relaxed_checks_on_redeclaration = false;  // DL-46
+    std::int64_t consumer_timeout_ms = 1'800'000;         // amqp091 11.17; 0: any time
     Vhost::NoticeSink notice;  // what operators should know; from any thread
 
     // Where everything durable lies; without a disk all ends with the process.

@@ -11,6 +11,13 @@ class ProtocolConsuming : public WireTest {
     void publish(std::initializer_list<const char*> bodies) {
         for (const char* body : bodies) channel().publish("", "q", body);
     }
+    // A quorum queue whose messages may be kept for a second.
+    void declare_impatient(std::string_view queue) {
+        const std::string arguments =
+            table({{"x-queue-type", "quorum"}, {"x-consumer-timeout", 1000}});
+        channel().send(QueueDeclare{.queue = queue, .durable = true, .arguments = arguments});
+        channel().expect<QueueDeclareOk>();
+    }
 };
 INSTANTIATE_TEST_SUITE_P(Wire, ProtocolConsuming, testing::Values(Distance::near, Distance::far),
                          distance_name);
@@ -529,6 +536,60 @@ TEST_P(ProtocolConsuming, ConsumersPerChannelCanBeLimited) {
     channel().send(BasicConsume{.queue = "q", .consumer_tag = "four"});
     peer().expect_connection_close<BasicConsume>(
         530, "NOT_ALLOWED - reached maximum (2) of consumers per channel");
+}
+
+// amqp091 11.17
+TEST_P(ProtocolConsuming, AConsumerThatKeepsAMessageTooLongIsCancelled) {
+    declare_impatient("q");
+    channel().consume("q", "tag");
+    publish({"a"});
+    channel().expect_delivery("a");
+    world().advance(milliseconds(1000));
+    EXPECT_EQ(channel().expect<BasicCancel>(), (BasicCancel{"tag", true}));
+    channel().send(BasicCancelOk{.consumer_tag = "tag"});
+    channel().ack(1);  // too late, but it could not know
+    channel().consume("q", "tag");
+    EXPECT_TRUE(channel().expect_delivery("a").redelivered);
+    channel().ack(2);
+    EXPECT_EQ(channel().count("q"), 0U);
+}
+
+// amqp091 11.17: a client that cannot be told, a message that has no consumer, a server that is
+// asked to be strict.
+TEST_P(ProtocolConsuming, AChannelThatKeepsAMessageTooLongIsClosed) {
+    constexpr std::string_view text =
+        "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value "
+        "used: "
+        "1000 ms. This timeout value can be configured, see consumers doc guide to learn more";
+    declare_impatient("q");
+    publish({"a"});
+    auto deaf = open_channel({.capabilities = {"basic.nack"}});
+    deaf.consume("q", "tag");
+    deaf.expect_delivery("a");
+    world().advance(milliseconds(1000));
+    deaf.expect_close(406, text, 0, 0);
+    auto getter = open_channel();
+    getter.send(BasicGet{.queue = "q"});
+    getter.expect<BasicGetOk>();
+    getter.peer().next(1);
+    world().advance(milliseconds(1000));
+    getter.expect_close(406, text, 0, 0);
+    EXPECT_EQ(channel().count("q"), 1U);
+}
+
+// amqp091 11.17: consumer_timeout_response
+TEST_P(ProtocolConsuming, AChannelMayBeClosedForATimeoutAtAnyRate) {
+    settings().consumer_timeout_closes_channel = true;
+    declare_impatient("q");
+    channel().consume("q", "tag");
+    publish({"a"});
+    channel().expect_delivery("a");
+    world().advance(milliseconds(1000));
+    channel().expect_close(406,
+                           "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. "
+                           "Timeout value used: 1000 ms. This timeout value can be configured, see "
+                           "consumers doc guide to learn more",
+                           0, 0);
 }
 
 // amqp091 11.18

@@ -205,6 +205,57 @@ TEST_P(Consuming10, AClientThatNeverOpensItsWindowCostsNoMoreThanThePauseMark) {
     for (int i = 0; i < count; ++i) shut.expect_message();
 }
 
+// amqp10 3.3: and it is the only one that waits for it.
+TEST_P(Consuming10, AClosedWindowStopsNoOtherSession) {
+    depends_on_distance();
+    declare("q");
+    declare("other");
+    const std::string body(100'000, 'b');
+    PeerSession shut = peer10().begin(1, 0);
+    shut.attach_receiver(0, "/queues/q");
+    shut.send(Flow{.next_incoming_id = 0,
+                   .incoming_window = 0,
+                   .handle = 0,
+                   .delivery_count = 0,
+                   .link_credit = 1000});
+    for (int i = 0; i < 40; ++i) channel().publish("", "q", body);
+    shut.expect_nothing();
+    session().attach_receiver(0, "/queues/other", 10);
+    for (int i = 0; i < 10; ++i) {
+        channel().publish("", "other", "through");
+        session().expect_message("through");
+    }
+    session().credit(0, 0, /*drain=*/true, /*echo=*/true);
+    session().expect<Flow>();
+    shut.send(Flow{.next_incoming_id = 0, .incoming_window = 100000});
+    for (int i = 0; i < 40; ++i) shut.expect_message(body);
+}
+
+// The link that filled its session goes, and the others of the session go on.
+TEST_P(Consuming10, AClogIsGoneWithItsLink) {
+    depends_on_distance();
+    declare("q");
+    declare("other");
+    const std::string body(100'000, 'b');
+    PeerSession shut = peer10().begin(1, 0);
+    shut.attach_receiver(0, "/queues/q");
+    shut.attach_receiver(1, "/queues/other");
+    for (const std::uint32_t handle : {0U, 1U}) {
+        shut.send(Flow{.next_incoming_id = 0,
+                       .incoming_window = 0,
+                       .handle = handle,
+                       .delivery_count = 0,
+                       .link_credit = 1000});
+    }
+    for (int i = 0; i < 40; ++i) channel().publish("", "q", body);
+    shut.expect_nothing();
+    shut.detach(0);
+    EXPECT_EQ(channel().count("q"), 40U);
+    channel().publish("", "other", "through");
+    shut.send(Flow{.next_incoming_id = 0, .incoming_window = 10});
+    shut.expect_message("through");
+}
+
 // amqp10 3.3: neither does one that does not read its socket.
 TEST_P(Consuming10, AClientThatDoesNotReadCostsNoMoreThanThePauseMark) {
     depends_on_distance();
@@ -286,6 +337,23 @@ TEST_P(Consuming10, RepliesComeWithoutAQueue) {
     session().expect_nothing();
     responder.transfer(0, 2, MessageBytes("second").to(address), true);
     session().expect_message("second");
+    // amqp10 5.23
+    session().credit(0, 5, /*drain=*/false, /*echo=*/true);
+    EXPECT_EQ(session().expect<Flow>().link_credit, 5U);
+    session().credit(0, 5, /*drain=*/true);
+    const Flow drained = session().expect<Flow>();
+    EXPECT_EQ(drained.link_credit, 0U);
+    EXPECT_EQ(drained.delivery_count, 7U);
+    EXPECT_TRUE(drained.drain);
+    responder.transfer(0, 3, MessageBytes("late").to(address), true);
+    session().expect_nothing();
+}
+
+// amqp10 4.6: the address of a reply is made, not chosen.
+TEST_P(Consuming10, ThePlaceForRepliesIsNoQueue) {
+    session().send_attach_receiver(0, "/queues/amq.rabbitmq.reply-to", settled_mode);
+    session().expect_refused_attach(0, "amqp:invalid-field",
+                                    "Attach refused: direct reply-to needs a dynamic source");
 }
 
 // amqp10 C.13, 3.5

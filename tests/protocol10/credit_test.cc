@@ -131,6 +131,31 @@ TEST_P(Credit10, DrainFirstDeliversWhatIsThere) {
     EXPECT_EQ(session().expect<Flow>().link_credit, 0U);
 }
 
+// amqp10 3.3, 5.23: a client that reads of spent credit has seen what it was spent for.
+TEST_P(Credit10, DrainIsToldBehindWhatWaitsForTheWindow) {
+    declare("q");
+    for (const char* body : {"one", "two", "three"}) channel().publish("", "q", body);
+    PeerSession narrow = peer10().begin(1, 1);
+    narrow.attach_receiver(0, "/queues/q");
+    narrow.send(Flow{.next_incoming_id = 0,
+                     .incoming_window = 1,
+                     .handle = 0,
+                     .delivery_count = 0,
+                     .link_credit = 10,
+                     .drain = true,
+                     .echo = true});
+    narrow.expect_message("one");
+    narrow.expect_nothing();
+    narrow.send(Flow{.next_incoming_id = 1, .incoming_window = 100});
+    narrow.expect_message("two");
+    narrow.expect_message("three");
+    const Flow flow = narrow.expect<Flow>();
+    EXPECT_EQ(flow.handle, 0U);
+    EXPECT_EQ(flow.delivery_count, 10U);
+    EXPECT_EQ(flow.link_credit, 0U);
+    EXPECT_TRUE(flow.drain);
+}
+
 // amqp10 5.26
 TEST_P(Credit10, OfAQuorumQueueIsAnsweredWithWhoseTurnItIs) {
     depends_on_distance();

@@ -2,6 +2,8 @@
 #include "amqp10/raw_fields.h"
 #include "tests/support/peer10.h"
 
+#include <map>
+
 namespace revenant::amqp10 {
 namespace {
 
@@ -338,6 +340,7 @@ TEST_P(Link10, AReceiverOfADeletedQueueIsDetached) {
 
 // amqp10 4.6
 TEST_P(Link10, ATemporaryQueueLivesAsLongAsItsLink) {
+    depends_on_distance();
     Source asked;
     const std::string capability = encoded(Datum::symbol("temporary-queue"));
     asked.dynamic = true;
@@ -356,8 +359,63 @@ TEST_P(Link10, ATemporaryQueueLivesAsLongAsItsLink) {
     session().publish<Accepted>(1, 0, MessageBytes("to me"));
     session().credit(0, 1);
     session().expect_message("to me");
-    session().detach(0);
-    session().publish<Released>(1, 1, MessageBytes("too late"));
+    session().send(Detach{.handle = 0, .closed = true});
+    // Whoever was still sending to it is told, before or behind the answer.
+    std::map<std::uint32_t, std::string> reasons;
+    for (int i = 0; i < 2; ++i) {
+        const auto told = session().expect<Detach>();
+        reasons[told.handle] = error_in(told.error).condition;
+    }
+    EXPECT_EQ(reasons,
+              (std::map<std::uint32_t, std::string>{{0, ""}, {1, "amqp:resource-deleted"}}));
+    session().detach_ok(1);
+}
+
+// amqp10 4.6, 3.5: it is a queue like any other.
+TEST_P(Link10, ATemporaryQueueNeedsPermissionsAndRoom) {
+    const std::string capability = encoded(Datum::symbol("temporary-queue"));
+    Source from;
+    from.dynamic = true;
+    from.capabilities = capability;
+    const std::string source = encoded(from);
+    Target to;
+    to.dynamic = true;
+    to.capabilities = capability;
+    const std::string target = encoded(to);
+    add_user("guestlike", {"^mine$", ".*", ".*"});
+    Peer& poor = connect10({.user = "guestlike", .password = "secret"});
+    const auto expect_forbidden = [](PeerSession at) {
+        const ErrorText error = error_in(at.expect<End>().error);
+        EXPECT_EQ(error.condition, "amqp:unauthorized-access");
+        EXPECT_TRUE(error.description.starts_with("configure access to queue 'amq.gen-"))
+            << error.description;
+        at.end_ok();
+    };
+    PeerSession receiving = poor.begin(0);
+    receiving.send(Attach{.name = "n", .handle = 0, .role = true, .source = source});
+    expect_forbidden(receiving);
+    PeerSession sending = poor.begin(1);
+    sending.send(Attach{.name = "n", .handle = 0, .target = target, .initial_delivery_count = 0});
+    expect_forbidden(sending);
+    world().change(SetVhostLimits{"/", {.max_queues = 0}});
+    session().send(Attach{.name = "n", .handle = 0, .role = true, .source = source});
+    EXPECT_TRUE(is_absent(session().expect<Attach>().source));
+    session().expect<Detach>();
+    session().detach_ok(0);
+}
+
+// amqp10 4.4
+TEST_P(Link10, ASenderToADeletedQueueIsDetached) {
+    declare("q");
+    session().attach_sender(0, "/queues/q");
+    session().publish<Accepted>(0, 0, MessageBytes("kept"));
+    channel().send(amqp091::QueueDelete{.queue = "q"});
+    channel().expect<amqp091::QueueDeleteOk>();
+    session().expect_detach(0, "amqp:resource-deleted", "queue 'q' in vhost '/' was deleted");
+    session().detach_ok(0);
+    declare("q");
+    session().attach_sender(0, "/queues/q");
+    session().publish<Accepted>(0, 1, MessageBytes("again"));
 }
 
 // amqp10 9.1: credit may come before the answer to the attach, also where a queue is made first.
@@ -430,8 +488,10 @@ TEST_P(Link10, ADynamicTargetMayBeATemporaryQueueAsWell) {
     const std::string target = encoded(asked);
     session().send(Attach{.name = "n", .handle = 0, .target = target, .initial_delivery_count = 0});
     const auto attach = session().expect<Attach>();
-    const std::string address =
-        string_of(composite_in<Target>(attach.target)->address).value_or("");
+    const auto given = composite_in<Target>(attach.target).value();
+    const std::string address = string_of(given.address).value_or("");
+    EXPECT_EQ(text_in(given.dynamic_node_properties),
+              "{'lifetime-policy': @(43, []), 'supported-dist-modes': array['move']}");
     session().expect<Flow>();
     session().publish<Accepted>(0, 0, MessageBytes("kept"));
     session().attach_receiver(1, address, 1);

@@ -197,8 +197,11 @@ TEST_P(Management10, ABadQueueIsRefused) {
     expect_refusal("400", "declare queue with empty name not allowed", "PUT", "/queues/");
     const Answer broken = ask("PUT", "/queues/a%0Ab");
     EXPECT_EQ(broken.status, "400");
-    expect_refusal("403", "queue 'amq.x' in vhost '/' starts with reserved prefix 'amq.'", "PUT",
-                   "/queues/amq.x");
+    for (const std::string name : {"amq.x", "amq.rabbitmq.reply-to"}) {
+        expect_refusal("403",
+                       "queue '" + name + "' in vhost '/' starts with reserved prefix 'amq.'",
+                       "PUT", "/queues/" + name);
+    }
     channel();
     expect_refusal("404", "queue 'q' in vhost '/' not found", "GET", "/queues/q");
 }
@@ -325,6 +328,20 @@ TEST_P(Management10, ABadBindingIsRefused) {
                    binding("none", "q", "k"));
 }
 
+// amqp10 4.2, 7.4: what AMQP 0-9-1 could not carry has no place here either.
+TEST_P(Management10, NamesFitIntoShortStrings) {
+    const std::string longest(255, 'n');
+    const std::string too_long(256, 'n');
+    const std::string why = "a name has more than 255 bytes";
+    expect_status("201", "PUT", "/queues/" + longest);
+    expect_refusal("400", why, "PUT", "/queues/" + too_long);
+    expect_refusal("400", why, "PUT", "/exchanges/" + too_long);
+    expect_refusal("400", why, "GET", "/bindings?src=amq.direct&dstq=q&key=" + too_long);
+    expect_refusal("400", "bad binding field 'binding_key'", "POST", "/bindings",
+                   binding("amq.direct", longest, too_long));
+    expect_refusal("400", "a name is not UTF-8", "PUT", "/queues/%FF%FE");
+}
+
 // amqp10 7.4
 TEST_P(Management10, ABadUriIsRefused) {
     expect_refusal("400", "bad URI: queues", "GET", "queues");
@@ -371,6 +388,61 @@ TEST_P(Management10, ManyRequestsAreAnsweredInOrder) {
         EXPECT_TRUE(made.body.starts_with("{'name': '"s + name + "'")) << made.body;
         EXPECT_EQ(expect_answer().status, "404");
     }
+}
+
+// amqp10 3.3, 7.2: a client that asks on and on and lets no answer in.
+TEST_P(Management10, AnswersThatWaitForTheWindowHoldRequestsBack) {
+    depends_on_distance();
+    const std::string name(200, 'q');
+    declare(name);
+    PeerSession shut = peer10().begin(5, 1);
+    attach_pair(shut, 0);
+    shut.send(Flow{.next_incoming_id = 0,
+                   .incoming_window = 0,
+                   .handle = responses,
+                   .delivery_count = 0,
+                   .link_credit = 1'000'000});
+    // Each answer tells the arguments again: 60 kB.
+    std::uint32_t sent = 0;
+    std::uint32_t credit = 8;
+    const std::string large(60'000, 'x');
+    const std::string to = "/bindings?src=amq.direct&dstq=" + name + "&key=k";
+    channel().send(amqp091::QueueBind{.queue = name,
+                                      .exchange = "amq.direct",
+                                      .routing_key = "k",
+                                      .arguments = amqp091::table({{"large", large}})});
+    channel().expect<amqp091::QueueBindOk>();
+    while (sent < 200 && credit > 0) {
+        shut.transfer(requests, sent, request("GET", to), true);
+        sent += 1;
+        credit -= 1;
+        while (peer10().next(5) != nullptr) credit = 8;  // nothing but credit can come
+    }
+    EXPECT_LT(sent, 60U) << "about a megabyte of answers, and the credit given before";
+    EXPECT_EQ(credit, 0U);
+    shut.send(Flow{.next_incoming_id = 0, .incoming_window = 100'000});
+    peer10().ignore_rest();
+}
+
+// amqp10 7.1
+TEST_P(Management10, BothHalvesAreAnsweredAsAPairAndStandOnce) {
+    for (const bool receives : {false, true}) {
+        send_attach(session(), receives);
+        EXPECT_EQ(text_in(session().expect<Attach>().properties), "{'paired': true}");
+        if (!receives) session().expect<Flow>();
+    }
+    Attach twin{.name = "management-link-pair", .handle = 7, .role = true};
+    const std::string source = source_of("/management");
+    const std::string target = target_of("$me");
+    const std::string paired =
+        encoded(Datum::map({{Datum::symbol("paired"), Datum::boolean(true)}}));
+    twin.source = source;
+    twin.target = target;
+    twin.properties = paired;
+    session().send(twin);
+    session().expect_refused_attach(
+        7, "amqp:precondition-failed",
+        "the session has a link 'management-link-pair' of this direction already");
 }
 
 // amqp10 7.1

@@ -39,17 +39,6 @@ TEST_P(Publishing10, AMessageWithoutARouteIsReleased) {
     session().expect_nothing();
 }
 
-// amqp10 4.4, DL-19
-TEST_P(Publishing10, AQueueThatIsDeletedLaterReleases) {
-    declare("q");
-    session().attach_sender(0, "/queues/q");
-    channel().send(amqp091::QueueDelete{.queue = "q"});
-    channel().expect<amqp091::QueueDeleteOk>();
-    session().publish<Released>(0, 0, MessageBytes());
-    declare("q");
-    session().publish<Accepted>(0, 1, MessageBytes());
-}
-
 // amqp10 5.14: neighbours are told together.
 TEST_P(Publishing10, OutcomesOfNeighboursAreOneDisposition) {
     declare("q");

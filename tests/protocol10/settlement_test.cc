@@ -212,6 +212,27 @@ TEST_P(Settlement10, AnOutcomeThatIsNotSettledIsSettledByUs) {
     EXPECT_EQ(channel().count("q"), 0U);
 }
 
+// amqp10 5.24: what it says of them need not fit into a frame of the client's.
+TEST_P(Settlement10, ALongOutcomeIsEchoedWithoutItsDetails) {
+    declare_quorum("q");
+    for (int i = 0; i < 2; ++i) channel().publish("", "q", "m");
+    session().attach_receiver(0, "/queues/q", 2);
+    for (int i = 0; i < 2; ++i) session().expect_message("m");
+    const std::string text(50'000, 'w');
+    const std::string error = encoded(Error{.condition = "app:why", .description = text});
+    session().settle(0, 0, encoded(Rejected{.error = error}), /*settled=*/false);
+    EXPECT_EQ(session().expect<Disposition>().state, encoded(Rejected{}));
+    const std::string annotations =
+        encoded(Datum::map({{Datum::symbol("x-why"), Datum::string(text)}}));
+    session().settle(1, 1,
+                     encoded(Modified{.delivery_failed = true,
+                                      .undeliverable_here = true,
+                                      .message_annotations = annotations}),
+                     /*settled=*/false);
+    EXPECT_EQ(session().expect<Disposition>().state,
+              encoded(Modified{.delivery_failed = true, .undeliverable_here = true}));
+}
+
 // One that is neither settled nor has an outcome asks for nothing.
 TEST_P(Settlement10, ADispositionThatSaysNothingChangesNothing) {
     take_from("classic", "q");
@@ -314,6 +335,78 @@ TEST_P(Settlement10, WhatALinkHeldComesBackInOrder) {
         session().detach(0);
         EXPECT_EQ(channel().drain(type), (std::vector<std::string>{"0", "1", "2", "3", "4"}));
     }
+}
+
+// amqp10 5.27: it is told, gets nothing more, and goes on when it has understood.
+TEST_P(Settlement10, WhatIsKeptTooLongIsReleasedByUs) {
+    declare_quorum("q", {{"x-consumer-timeout", 1000}});
+    for (const char* body : {"a", "b"}) channel().publish("", "q", body);
+    session().attach_receiver(0, "/queues/q", 10);
+    const auto first = session().expect_message("a");
+    const auto second = session().expect_message("b");
+    world().advance(milliseconds(1000));
+    const auto told = session().expect<Disposition>();
+    EXPECT_FALSE(told.role);
+    EXPECT_EQ(told.first, first.delivery_id);
+    EXPECT_EQ(told.last, second.delivery_id);
+    EXPECT_FALSE(told.settled);
+    EXPECT_EQ(told.state, released);
+    EXPECT_EQ(channel().count("q"), 2U);
+    session().settle(first, Released{});
+    session().expect_nothing();
+    session().settle(second, Accepted{});  // whatever it says: the message is not with it
+    session().expect_message("a");
+    const auto again = session().expect_message("b");
+    EXPECT_EQ(again.delivery_count(), 0U);
+    EXPECT_EQ(again.annotated_number("x-acquired-count"), 1);
+    session().settle(again, Accepted{});
+}
+
+// amqp10 5.5, 5.27
+TEST_P(Settlement10, AReceiverMaySayHowLongItMayKeepAMessage) {
+    declare_quorum("q");
+    channel().publish("", "q", "m");
+    std::string source;
+    TypeWriter(source).string("/queues/q");
+    std::string properties;
+    TypeWriter(properties)
+        .datum(Datum::map({{Datum::symbol("rabbitmq:consumer-timeout"), Datum::uint(500)}}));
+    std::string terminus;
+    TypeWriter out(terminus);
+    Source{.address = source}.encode(out);
+    session().send(Attach{.name = "impatient",
+                          .handle = 0,
+                          .role = true,
+                          .source = terminus,
+                          .properties = properties});
+    session().expect<Attach>();
+    session().credit(0, 1);
+    session().expect_message("m");
+    world().advance(milliseconds(499));
+    session().expect_nothing();
+    world().advance(milliseconds(1));
+    EXPECT_EQ(session().expect<Disposition>().state, released);
+}
+
+// amqp10 3.3, 5.27: it learns of it with the message.
+TEST_P(Settlement10, WhatTimesOutBeforeItIsSentIsToldAfterwards) {
+    declare_quorum("q", {{"x-consumer-timeout", 1000}});
+    channel().publish("", "q", "m");
+    PeerSession shut = peer10().begin(1, 0);
+    shut.attach_receiver(0, "/queues/q");
+    shut.send(Flow{.next_incoming_id = 0,
+                   .incoming_window = 0,
+                   .handle = 0,
+                   .delivery_count = 0,
+                   .link_credit = 5});
+    world().advance(milliseconds(1000));
+    EXPECT_EQ(channel().count("q"), 1U);
+    shut.expect_nothing();
+    shut.send(Flow{.next_incoming_id = 0, .incoming_window = 100});
+    const auto late = shut.expect_message("m");
+    EXPECT_EQ(shut.expect<Disposition>().first, late.delivery_id);
+    shut.settle(late, Released{});
+    shut.settle(shut.expect_message("m"), Accepted{});
 }
 
 }  // namespace

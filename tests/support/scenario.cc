@@ -244,7 +244,7 @@ std::uint32_t ScenarioChannel::consume(std::string queue, ConsumeOptions options
     starting_consumer_ = consumer;
     ask(Consume{id_, consumer, std::move(queue), line("tag", consumer), options.no_ack,
                 options.exclusive, std::move(options.arguments), std::move(options.reply_name),
-                options.credited});
+                options.credited, options.on_timeout});
     return consumer;
 }
 
@@ -328,6 +328,9 @@ void ScenarioChannel::detach() {
     open_ = false;
 }
 
+void ScenarioChannel::pause() { scenario_.handle(PauseChannel{id_}); }
+void ScenarioChannel::resume() { scenario_.handle(ResumeChannel{id_}); }
+
 std::vector<std::string> ScenarioChannel::take_credit_states() {
     return std::exchange(credit_states_, {});
 }
@@ -355,6 +358,9 @@ std::vector<Confirm> ScenarioChannel::take_confirms() { return std::exchange(con
 std::vector<std::string> ScenarioChannel::take_returns() { return std::exchange(returns_, {}); }
 std::vector<std::uint32_t> ScenarioChannel::take_cancelled() {
     return std::exchange(cancelled_, {});
+}
+std::vector<std::uint64_t> ScenarioChannel::take_timed_out() {
+    return std::exchange(timed_out_, {});
 }
 std::vector<std::string> ScenarioChannel::take_transcript() {
     return std::exchange(transcript_, {});
@@ -571,7 +577,9 @@ void Scenario::on(Refuse&& effect) {
     ScenarioChannel& to = channel(effect.channel);
     EXPECT_TRUE(to.open_) << "a channel is refused once";
     EXPECT_EQ(engine_.attached().find_channel(effect.channel), nullptr);
-    EXPECT_EQ(effect.command, refused_command_);
+    if (effect.command != RefusedCommand::none) {
+        EXPECT_EQ(effect.command, refused_command_);
+    }
     to.open_ = false;
     to.transcript_.push_back("refuse " + effect.refusal.text);
     to.refusal_ = std::move(effect.refusal);
@@ -582,6 +590,18 @@ void Scenario::on(CancelConsumer&& effect) {
     std::erase(to.consumers_, effect.consumer);
     to.transcript_.push_back(line("cancel", effect.consumer));
     to.cancelled_.push_back(effect.consumer);
+}
+
+void Scenario::on(DeliveriesTimedOut&& effect) {
+    ScenarioChannel& to = channel(effect.channel);
+    for (const DeliveryId delivery : effect.deliveries) {
+        to.transcript_.push_back(line("timed-out", delivery.value));
+        to.timed_out_.push_back(delivery.value);
+    }
+}
+
+void Scenario::on(TargetGone&& effect) {
+    channel(effect.channel).transcript_.emplace_back("target gone");
 }
 
 void Scenario::on(Notice&& effect) { notices_.push_back(std::move(effect.text)); }
@@ -688,6 +708,7 @@ void Scenario::check_channels() {
     std::set<std::pair<const Queue*, std::uint64_t>> places;
     engine_.attached().for_each_channel([&](Channel& channel) {
         std::map<const Consumer*, std::uint32_t> by_consumer;
+        std::map<const Consumer*, std::uint32_t> overdue_by_consumer;
         std::uint64_t of_consumers = 0;
         std::vector<DeliveryId> deliveries;
         channel.unsettled.collect_up_to(channel.unsettled.newest(), deliveries);
@@ -695,11 +716,15 @@ void Scenario::check_channels() {
         EXPECT_TRUE(std::is_sorted(deliveries.begin(), deliveries.end()));
         for (const DeliveryId delivery : deliveries) {
             const Unsettled& unsettled = *channel.unsettled.find(delivery);
-            by_queue[unsettled.queue] += 1;
             if (unsettled.consumer != nullptr) {
                 by_consumer[unsettled.consumer] += 1;
                 of_consumers += 1;
             }
+            if (unsettled.state == Unsettled::State::timed_out) {
+                overdue_by_consumer[unsettled.consumer] += 1;
+                continue;
+            }
+            by_queue[unsettled.queue] += 1;
             if (unsettled.queue->deleted) continue;
             const Position position{unsettled.position};
             ASSERT_TRUE(unsettled.queue->contains(position));
@@ -710,6 +735,7 @@ void Scenario::check_channels() {
         EXPECT_EQ(channel.consumer_unsettled, of_consumers);
         for (const auto& [number, consumer] : channel.consumers) {
             EXPECT_EQ(consumer->unsettled, by_consumer[consumer.get()]);
+            EXPECT_EQ(consumer->timed_out, overdue_by_consumer[consumer.get()]);
             const auto& all = consumer->queue->consumers.all;
             EXPECT_EQ(std::count(all.begin(), all.end(), consumer.get()), 1);
         }

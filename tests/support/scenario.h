@@ -88,6 +88,7 @@ struct ConsumeOptions {
     Table arguments;
     std::string reply_name;
     bool credited = false;
+    TimeoutConsequence on_timeout = TimeoutConsequence::channel_ends;
 };
 struct CreditOptions {
     bool drain = false;
@@ -175,6 +176,8 @@ class ScenarioChannel {
     void rollback();
     void close();
     void detach();  // as a link of AMQP 1.0
+    void pause();
+    void resume();
 
     // --- what came back, each told once ---
     std::vector<Delivery> take_deliveries();
@@ -183,6 +186,7 @@ class ScenarioChannel {
     std::vector<Confirm> take_confirms();
     std::vector<std::string> take_returns();  // their bodies
     std::vector<std::uint32_t> take_cancelled();
+    std::vector<std::uint64_t> take_timed_out();  // deliveries of suspended consumers
     // "1 delivered 2 until 5 available 0", and "drained", "active" or "waiting" where it is told.
     std::vector<std::string> take_credit_states();
     std::vector<PublishRefused> take_publish_refusals();
@@ -227,6 +231,7 @@ class ScenarioChannel {
     std::vector<Confirm> confirms_;
     std::vector<std::string> returns_;
     std::vector<std::uint32_t> cancelled_;
+    std::vector<std::uint64_t> timed_out_;
     std::vector<std::string> credit_states_;
     std::vector<PublishRefused> publish_refusals_;
     std::vector<std::string> transcript_;
@@ -309,6 +314,8 @@ class Scenario : private EffectSink, private Recorder {
     void on(Done&& effect);
     void on(Refuse&& effect);
     void on(CancelConsumer&& effect);
+    void on(DeliveriesTimedOut&& effect);
+    void on(TargetGone&& effect);
     void on(ConnectionClosed&& effect);
     void on(Notice&& effect);
 

@@ -420,7 +420,8 @@ std::string World::fault_of(Home& home) {
         std::vector<DeliveryId> deliveries;
         channel.unsettled.collect_up_to(channel.unsettled.newest(), deliveries);
         for (const DeliveryId delivery : deliveries) {
-            if (!channel.unsettled.find(delivery)->queue->deleted) unsettled += 1;
+            const engine::Queue* const queue = channel.unsettled.find(delivery)->queue;
+            if (queue != nullptr && !queue->deleted) unsettled += 1;  // else it timed out
         }
     });
     if (unsettled != unacked) return "unacked messages are with nobody";
