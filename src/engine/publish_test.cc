@@ -1,5 +1,6 @@
 #include "engine/publish.h"
 
+#include "base/probe.h"
 #include "tests/support/scenario.h"
 
 #include <gmock/gmock.h>
@@ -174,6 +175,7 @@ TEST(DirectReply, ToAClientThatDoesNotReadEndsSomewhere) {
     const auto returned = responder.take_returns();
     EXPECT_GE(requester.take_deliveries().size(), 16U) << "a short pause costs no reply";
     EXPECT_GE(returned.size(), 10U);
+    EXPECT_THAT(Probe::reached(), ::testing::Contains("publish.reply_dropped"));
     s.resume(requester.connection());
     responder.publish(token, "again", {.mandatory = true});
     EXPECT_EQ(requester.take_delivery().body(), "again");
