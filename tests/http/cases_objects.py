@@ -249,6 +249,8 @@ def lists_have_columns_order_and_pages(world):
     equal(page, {"filtered_count": 3, "item_count": 2, "items": [{"name": "page-a"}, {"name": "page-b"}], "page": 1,
                  "page_count": 2, "page_size": 2, "total_count": 3})
     equal(world.get("/queues?page=1&name=%5Epage-%5Bab%5D%24&use_regex=true")["filtered_count"], 2)
+    equal(world.get("/queues?page=1&name=PAGE-")["filtered_count"], 3, "in any case")
+    equal(world.get("/queues?page=1&name=%5EPage-%5BAB%5D%24&use_regex=true")["filtered_count"], 2)
     equal(world.api("GET", "/queues?page=99").json()["error"], "page_out_of_range")
     equal(world.api("GET", "/queues?page=x").json()["reason"], "Pagination parameters are invalid")
     for name in ("page-b", "page-a", "page-c"):
