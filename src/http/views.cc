@@ -98,6 +98,29 @@ json::array exchange_types() {
     return types;
 }
 
+json::array view_contexts(const ApiSettings& settings) {
+    json::array contexts;
+    for (const ListenerView& listener : settings.listeners) {
+        if (!listener.protocol.starts_with("http")) continue;
+        const bool is_prometheus = listener.protocol == "http/prometheus";
+        json::object context{
+            {"description", is_prometheus ? "RabbitMQ Prometheus" : "RabbitMQ Management"},
+            {"path", "/"},
+            {"cowboy_opts", "[]"},
+            {"ip", listener.address},
+            {"port", std::to_string(listener.port)},
+            {"ssl_opts", json::array{}}};
+        if (listener.tls) {
+            const tls::TlsSettings& files = listener.tls->settings();
+            context["ssl_opts"] = {{"certfile", to_json_string(files.certificate_file)},
+                                   {"keyfile", to_json_string(files.key_file)},
+                                   {"cacertfile", to_json_string(files.ca_file)}};
+        }
+        contexts.push_back(std::move(context));
+    }
+    return contexts;
+}
+
 std::string date_and_time(Timestamp at) {
     const std::time_t seconds = at.whole_seconds();
     std::tm parts{};

@@ -188,7 +188,7 @@ Result<void, std::string> Node::listen() {
     for (const auto& [name, endpoint] : config_.tls.amqp) {
         const std::string address = address_of(endpoint, config_.bind);
         REVENANT_TRY(const std::uint16_t port, network_->listen({address, endpoint.port, tls_}));
-        listeners_.push_back({"amqp/ssl", address, port});
+        listeners_.push_back({"amqp/ssl", address, port, tls_});
     }
     return {};
 }
@@ -263,11 +263,17 @@ http::ApiSettings Node::api_settings() {
     api.memory_limit_bytes = [this] { return memory_limit_bytes_.load(); };
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
+    api.connections_max = config_.connections_max;
     api.started_at = runtime::system_now();
     api.sample_interval = config_.sample_interval;
     api.cors_max_age_seconds = config_.cors_max_age_seconds;
     for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
     api.config_files = config_.files;
+    api.log_files = log_.places();
+    api.mechanisms = config_.connection.mechanisms;
+    if (config_.connection.anonymous_login_user.empty()) {
+        std::erase(api.mechanisms, Mechanism::anonymous);
+    }
     api.configuration = [this] { return config_.said; };
     api.max_message_bytes = config_.connection.max_message_size;
     api.default_queue_type = config_.default_queue_type;
@@ -303,7 +309,7 @@ Result<void, std::string> Node::start_http() {
         REVENANT_TRY(http_tls_, tls::TlsKeeper::open(http_tls_settings(config_.tls)));
         settings.tls = http_tls_;
         REVENANT_TRY(https_server_, http::Server::open(settings));
-        listeners_.push_back({"https", settings.address, https_server_->port()});
+        listeners_.push_back({"https", settings.address, https_server_->port(), http_tls_});
     }
     listeners_.push_back(metrics);
     api_ = std::make_unique<http::Api>(api_settings(), *broker_);

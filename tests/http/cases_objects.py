@@ -288,8 +288,13 @@ def health_checks(world):
     for check in ("alarms", "local-alarms", "virtual-hosts", "node-is-quorum-critical", "ready-to-serve-clients",
                   "metadata-store/initialized", "metadata-store/initialized/with-data", "reached-target-cluster-size",
                   "quorum-queues-without-elected-leaders/vhost/%2F/pattern/.*", "is-in-service",
-                  f"port-listener/{world.broker.port}", "protocol-listener/amqp"):
+                  f"port-listener/{world.broker.port}", "protocol-listener/amqp", "certificate-expiration/1/weeks",
+                  "below-node-connection-limit", "protocol-listener/mqtt,http"):
         equal(world.get("/health/checks/" + check)["status"], "ok", check)
+    for name in ("amqp", "amqp10", "amqp1.0", "amqp1-0", "amqp091", "amqp0-9-1", "AMQP0.9.1"):
+        equal(world.get("/health/checks/protocol-listener/" + name), {"status": "ok", "protocol": "amqp"}, name)
+    answer = world.api("GET", "/health/checks/protocol-listener/amqps,mqtt")
+    equal((answer.status, answer.json()["missing"]), (503, "amqp/ssl,mqtt"))
     equal(world.get("/aliveness-test/%2F"), {"status": "ok"})
     answer = world.api("GET", "/health/checks/port-listener/1")
     equal((answer.status, answer.json()["missing"]), (503, 1))
