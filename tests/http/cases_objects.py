@@ -195,6 +195,18 @@ def connection_is_closed_with_the_operators_words(world):
 
 
 @case
+def a_vhost_cannot_make_streams_by_default(world):
+    refusal = {"error": "bad_request", "reason": "invalid queue type 'stream': a default is classic or quorum"}
+    equal(world.put("/vhosts/team", {"default_queue_type": "stream"}, status=400).json(), refusal)
+    equal(world.api("GET", "/vhosts/team").status, 404)
+    world.put("/vhosts/team", {"default_queue_type": "quorum"})
+    equal(world.put("/vhosts/team", {"default_queue_type": "stream"}, status=400).json(), refusal)
+    equal(world.get("/vhosts/team")["default_queue_type"], "quorum")
+    world.delete("/vhosts/team")
+    contains(world.ctl("add_vhost", "team", "--default-queue-type", "stream", status=65).stderr, "'stream'")
+
+
+@case
 def vhost_goes_with_everything_in_it(world):
     world.put("/vhosts/team", {"description": "d", "tags": "a,b"})
     world.put("/vhosts/team", status=204)
