@@ -92,6 +92,14 @@ void ManagementResponses::on_flow(const Flow& flow) {
     session().write_link_flow(this, state);
 }
 
+protocol::LinkFacts ManagementResponses::facts() const {
+    protocol::LinkFacts facts = Link::facts();
+    facts.settle_mode = protocol::SettleMode::settled;
+    facts.delivery_count = delivery_count_;
+    facts.credit = credit();
+    return facts;
+}
+
 void ManagementResponses::send_answer(std::string message) {
     delivery_count_ += 1;
     Parcel& parcel = session().fresh_parcel();
@@ -110,6 +118,14 @@ ManagementRequests::ManagementRequests(Session& session, const Attach& attach)
     : ManagementLink(session, attach),
       work_(*this, connection(), channel()),
       delivery_count_(wish().initial_delivery_count) {}
+
+protocol::LinkFacts ManagementRequests::facts() const {
+    protocol::LinkFacts facts = Link::facts();
+    facts.settle_mode = protocol::SettleMode::settled;
+    facts.delivery_count = delivery_count_;
+    facts.credit = credit_;
+    return facts;
+}
 
 void ManagementRequests::attached() {
     open_channel();

@@ -40,6 +40,7 @@ class ManagementRequests final : public ManagementLink, private ManagementClient
     ManagementRequests(Session& session, const Attach& attach);
     void on_flow(const Flow& flow) override;
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
+    protocol::LinkFacts facts() const override;
 
   private:
     void answer(const ManagementRequest& request, const ManagementAnswer& given) override;
@@ -72,6 +73,7 @@ class ManagementResponses final : public ManagementLink {
         return left > 0 ? static_cast<std::uint32_t>(left) : 0;
     }
     void send_answer(std::string message);
+    protocol::LinkFacts facts() const override;
 
   private:
     void attached() override {}

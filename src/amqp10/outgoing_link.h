@@ -17,6 +17,7 @@ class OutgoingLink final : public Link {
     void start() override;
     void on_flow(const Flow& flow) override;
     bool deliver(engine::Deliver&& effect) override;
+    protocol::LinkFacts facts() const override;
     // The client has settled this delivery.
     void settle(std::uint64_t delivery, const ClientOutcome& outcome);
 

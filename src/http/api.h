@@ -9,6 +9,7 @@
 #include "http/login.h"
 #include "http/request.h"
 #include "http/router.h"
+#include "protocol/session_facts.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
 #include "tls/context.h"
@@ -75,6 +76,8 @@ struct ApiSettings {
     std::function<void(const std::function<bool(const runtime::ConnectionView&)>& chosen,
                        const std::string& reason)>
         close_connections_if;
+    std::function<std::vector<protocol::SessionFacts>(const std::string& connection)>
+        sessions;                                              // may be empty
     std::function<runtime::NetworkTraffic()> network_traffic;  // may be empty
     // These two may change while the node runs.
     std::function<std::uint64_t()> memory_limit_bytes = [] { return 0; };

@@ -166,7 +166,7 @@ json::object view_connection(const ApiSettings& settings,
     json::object view{
         {"auth_mechanism", connection.mechanism},
         {"channel_max", settings.channel_max},
-        {"channels", connection.channels.size()},
+        {"channels", connection.channel_count()},
         {"client_properties", to_json(connection.client_properties)},
         {"connected_at", connection.connected_at.whole_ms()},
         {"frame_max", connection.frame_max},

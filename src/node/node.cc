@@ -284,6 +284,7 @@ http::ApiSettings Node::api_settings() {
     api.close_connections_if = [this](const auto& chosen, const std::string& reason) {
         network_->close_connections_if(chosen, reason);
     };
+    api.sessions = [this](const std::string& name) { return network_->sessions(name); };
     api.network_traffic = [this] { return network_->traffic(); };
     api.memory_alarm = [this] { return memory_alarm_.load(); };
     return api;
