@@ -123,6 +123,8 @@ class Context {
     }
     // As it was set last, or as the node was started with.
     std::string cluster_name();
+    // Made once, at the first start of the node.
+    std::string cluster_id();
 
     NodeSums sums();
     engine::Totals totals() { return sums().all.totals; }
@@ -141,6 +143,8 @@ class Context {
     }
 
   private:
+    std::string global_text(std::string_view parameter, const std::string& otherwise);
+
     ApiSettings settings_;
     runtime::Broker& broker_;
     std::unique_ptr<Samples> samples_;

@@ -2,6 +2,7 @@
 
 #include "amqp091/properties.h"
 #include "amqp10/message_format.h"
+#include "base/base64.h"
 #include "base/check.h"
 #include "http/definitions.h"
 #include "node/addresses.h"
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -38,6 +40,17 @@ Salt random_salt() {
     Salt salt{};
     CHECK(getrandom(salt.data(), salt.size(), 0) == static_cast<ssize_t>(salt.size()));
     return salt;
+}
+
+// Of 128 bits, in letters that a URL can carry.
+std::string random_name() {
+    std::array<char, 16> bytes{};
+    CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+    std::string name = base64_encode({bytes.data(), bytes.size()});
+    std::replace(name.begin(), name.end(), '+', '-');
+    std::replace(name.begin(), name.end(), '/', '_');
+    std::erase(name, '=');
+    return name;
 }
 
 runtime::Placement placement_named(const std::string& name) {
@@ -150,6 +163,18 @@ runtime::BrokerSettings Node::broker_settings() {
     return settings;
 }
 
+// By it a cluster is known for good. A new node may get it with its definitions; otherwise, and
+// whatever is imported later, it has its own.
+Result<void, std::string> Node::ensure_cluster_id() {
+    if (broker_->access()->rules().global_parameters.contains(http::cluster_id_parameter)) {
+        return {};
+    }
+    const auto record = broker_->change(SetGlobalParameter{
+        std::string(http::cluster_id_parameter), "\"rabbitmq-cluster-id-" + random_name() + "\""});
+    if (!record) return Unexpected{"the cluster id is refused: " + record.error().text};
+    return {};
+}
+
 // Definitions with users and virtual hosts take the place of the first content, as in RabbitMQ.
 Result<void, std::string> Node::fill(bool known) {
     std::vector<DefinitionsFile> files;
@@ -174,7 +199,7 @@ Result<void, std::string> Node::fill(bool known) {
         if (!imported) return Unexpected{file.path + ": " + imported.error()};
         log_.info("definitions imported", {{"file", file.path}});
     }
-    return {};
+    return ensure_cluster_id();
 }
 
 Result<void, std::string> Node::listen() {

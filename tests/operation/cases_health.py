@@ -92,3 +92,26 @@ def health_a_node_tells_its_mechanisms_and_logs(world):
             equal({one["name"] for one in node["auth_mechanisms"] if one["enabled"]}, {"PLAIN", "EXTERNAL"})
             contains(node["log_files"], f"{directory}/its.log")
             equal([one["description"] for one in node["contexts"]], ["RabbitMQ Management", "RabbitMQ Prometheus"])
+
+
+@case
+def health_a_cluster_keeps_its_id(world):
+    def cluster_id(broker):
+        found = {one["name"]: one["value"] for one in broker.json("/api/global-parameters")}
+        metrics = broker.get("/metrics", port="prometheus")[1].decode()
+        equal(re.search('rabbitmq_cluster_permanent_id="([^"]*)"', metrics).group(1), found["internal_cluster_id"])
+        return found["internal_cluster_id"]
+
+    with world.directory() as directory, world.directory() as other:
+        with world.broker(directory) as broker:
+            first = cluster_id(broker)
+            equal(bool(re.fullmatch("rabbitmq-cluster-id-[A-Za-z0-9_-]{22}", first)), True, first)
+            exported = broker.json("/api/definitions")
+            equal(exported["global_parameters"], [{"name": "internal_cluster_id", "value": first}])
+        with world.broker(directory) as broker:
+            equal(cluster_id(broker), first, "after a restart")
+        with world.broker(other) as broker:
+            second = cluster_id(broker)
+            equal(second != first, True, "two nodes have two ids")
+            equal(broker.send("POST", "/api/definitions", exported)[0], 204)
+            equal(cluster_id(broker), second, "definitions of another cluster do not change it")
