@@ -120,6 +120,8 @@ json::object memory_parts(Context& context, std::uint64_t resident) {
                              "metrics",
                              "mgmt_db",
                              "mnesia",
+                             "metadata_store",
+                             "metadata_store_ets",
                              "quorum_ets",
                              "other_ets",
                              "binary",

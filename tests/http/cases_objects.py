@@ -172,10 +172,23 @@ def connection_with_its_channels_and_consumers(world):
                                "exclusive": bool, "active": bool, "activity_status": str, "prefetch_count": int,
                                "arguments": dict}, "consumer")
         equal(consumer["queue"], {"name": "consumed", "vhost": "/"})
+        equal(consumer["consumer_timeout"], 0, "a classic queue has no such limit")
         equal(consumer["channel_details"]["name"], name + " (1)")
         equal(consumer["exclusive"], True)
         equal(world.get("/queues/%2F/consumed")["exclusive_consumer_tag"], "tag")
         channel.queue_delete("consumed")
+
+
+@case
+def consumers_tell_how_long_they_may_keep_a_message(world):
+    world.put("/queues/%2F/timed", {"durable": True, "arguments": {"x-queue-type": "quorum"}})
+    with world.amqp() as connection:
+        channel = connection.channel()
+        channel.basic_consume("timed", lambda *_: None, consumer_tag="a")
+        channel.basic_consume("timed", lambda *_: None, consumer_tag="b", arguments={"x-consumer-timeout": 60000})
+        shown = {one["consumer_tag"]: one["consumer_timeout"] for one in world.get("/consumers")}
+        equal(shown, {"a": 1800000, "b": 60000})
+        channel.queue_delete("timed")
 
 
 @case
