@@ -557,11 +557,20 @@ protocol::ConnectionFacts Connection::facts() const {
     facts.container_id = container_id_;
     for (const auto& session : sessions_) {
         if (!session) continue;
+        facts.session_count += 1;
         for (const ChannelId link : session->link_channels()) {
             facts.channels.push_back({link, session->channel(), false});
         }
     }
     return facts;
+}
+
+std::vector<protocol::SessionFacts> Connection::sessions() const {
+    std::vector<protocol::SessionFacts> all;
+    for (const auto& session : sessions_) {
+        if (session) all.push_back(session->facts());
+    }
+    return all;
 }
 
 }  // namespace revenant::amqp10

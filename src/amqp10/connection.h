@@ -48,6 +48,7 @@ class Connection final : public protocol::Connection {
     bool wants_input() const override;
     bool finished() const override { return state_ == State::closed; }
     protocol::ConnectionFacts facts() const override;
+    std::vector<protocol::SessionFacts> sessions() const override;
 
     // --- effects addressed to the connection as a whole ---
     bool deliver(engine::Deliver&&) override { return true; }

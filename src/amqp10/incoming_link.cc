@@ -34,6 +34,16 @@ IncomingLink::IncomingLink(Session& session, const Attach& attach)
       rights_(connection().host(), connection().user(), connection().vhost()),
       delivery_count_(wish().initial_delivery_count) {}
 
+protocol::LinkFacts IncomingLink::facts() const {
+    protocol::LinkFacts facts = Link::facts();
+    if (temporary_ && destination_) facts.address = queue_address(destination_->routing_key);
+    facts.delivery_count = delivery_count_;
+    facts.credit = credit_;
+    facts.unconfirmed = static_cast<std::uint64_t>(std::count_if(
+        pending_.begin(), pending_.end(), [](const Pending& one) { return !one.answered; }));
+    return facts;
+}
+
 // ------------------------------------------------------------------------- attach
 
 void IncomingLink::start() {

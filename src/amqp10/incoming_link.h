@@ -25,6 +25,7 @@ class IncomingLink final : public Link {
     void on_flow(const Flow& flow) override;
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
     void confirm(const engine::Confirm& effect) override;
+    protocol::LinkFacts facts() const override;
 
   private:
     // A message under way from the client.

@@ -3,6 +3,7 @@
 #include "amqp10/connection.h"
 #include "amqp10/descriptors.h"
 #include "amqp10/map_walk.h"
+#include "amqp10/raw_fields.h"
 #include "amqp10/session.h"
 #include "protocol/rights.h"
 
@@ -28,6 +29,30 @@ Link::Link(Session& session, const Attach& attach)
       session_(&session),
       wish_(attach),
       channel_(connection_.host().register_channel(*this)) {}
+
+protocol::LinkFacts Link::facts() const {
+    protocol::LinkFacts facts;
+    facts.handle = wish_.handle;
+    facts.name = wish_.name;
+    facts.client_receives = wish_.client_receives;
+    facts.settle_mode =
+        wish_.snd_settle_mode == settle_mode_unsettled ? protocol::SettleMode::unsettled
+        : wish_.snd_settle_mode == settle_mode_settled ? protocol::SettleMode::settled
+                                                       : protocol::SettleMode::mixed;
+    if (wish_.client_receives) {
+        if (const auto source = composite_in<Source>(wish_.source)) {
+            facts.address = string_of(source->address);
+        }
+        if (wish_.max_message_size.value_or(0) != 0)
+            facts.max_message_size = wish_.max_message_size;
+    } else {
+        if (const auto target = composite_in<Target>(wish_.target)) {
+            facts.address = string_of(target->address);
+        }
+        facts.max_message_size = connection_.settings().max_message_size;
+    }
+    return facts;
+}
 
 Link::~Link() { connection_.host().release_channel(channel_); }
 

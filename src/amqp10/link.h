@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "engine/command.h"
 #include "engine/effect.h"
+#include "protocol/session_facts.h"
 
 #include <cstdint>
 #include <optional>
@@ -49,6 +50,8 @@ class Link : public engine::EffectSink {
     const std::string& name() const { return wish_.name; }
     ChannelId channel() const { return channel_; }
     bool client_receives() const { return wish_.client_receives; }
+    // What a listing shows of it; each kind of link adds what it counts.
+    virtual protocol::LinkFacts facts() const;
 
     // Asks for what the link needs. The answer to the attach follows when it is there.
     virtual void start() = 0;

@@ -98,6 +98,14 @@ void ManagementResponses::on_flow(const Flow& flow) {
                                       .active = std::nullopt});
 }
 
+protocol::LinkFacts ManagementResponses::facts() const {
+    protocol::LinkFacts facts = Link::facts();
+    facts.settle_mode = protocol::SettleMode::settled;
+    facts.delivery_count = delivery_count_;
+    facts.credit = credit();
+    return facts;
+}
+
 void ManagementResponses::send_answer(std::string message) {
     delivery_count_ += 1;
     Parcel& parcel = session().fresh_parcel();
@@ -116,6 +124,14 @@ ManagementRequests::ManagementRequests(Session& session, const Attach& attach)
     : ManagementLink(session, attach),
       work_(*this, connection(), channel()),
       delivery_count_(wish().initial_delivery_count) {}
+
+protocol::LinkFacts ManagementRequests::facts() const {
+    protocol::LinkFacts facts = Link::facts();
+    facts.settle_mode = protocol::SettleMode::settled;
+    facts.delivery_count = delivery_count_;
+    facts.credit = credit_;
+    return facts;
+}
 
 void ManagementRequests::attached() {
     open_channel();

@@ -41,6 +41,7 @@ class ManagementRequests final : public ManagementLink, private ManagementClient
     void on_flow(const Flow& flow) override;
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
     void on_unclogged() override { grant_credit(); }
+    protocol::LinkFacts facts() const override;
 
   private:
     void answer(const ManagementRequest& request, const ManagementAnswer& given) override;
@@ -73,6 +74,7 @@ class ManagementResponses final : public ManagementLink {
         return left > 0 ? static_cast<std::uint32_t>(left) : 0;
     }
     void send_answer(std::string message);
+    protocol::LinkFacts facts() const override;
 
   private:
     void attached() override {}

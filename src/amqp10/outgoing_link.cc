@@ -44,6 +44,20 @@ std::string outcomes_of_reply(const Source& asked) {
 
 }  // namespace
 
+protocol::LinkFacts OutgoingLink::facts() const {
+    protocol::LinkFacts facts = Link::facts();
+    facts.queue = queue_;
+    if (origin_ != Origin::queue) facts.address = queue_address(queue_);
+    if (facts.settle_mode != protocol::SettleMode::settled) {
+        facts.settle_mode = protocol::SettleMode::unsettled;
+    }
+    facts.delivery_count = static_cast<std::uint32_t>(delivery_count_);
+    const std::uint64_t until =
+        origin_ == Origin::replies ? reply_credit_until_ : credit_until_ + drained_;
+    if (until > delivery_count_) facts.credit = static_cast<std::uint32_t>(until - delivery_count_);
+    return facts;
+}
+
 void OutgoingLink::start() {
     presettled_ = wish().snd_settle_mode == settle_mode_settled;
     if (auto fault = unsupported()) return fail(std::move(*fault));

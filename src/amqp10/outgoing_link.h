@@ -19,6 +19,7 @@ class OutgoingLink final : public Link {
     void on_clogged() override;
     void on_unclogged() override;
     bool deliver(engine::Deliver&& effect) override;
+    protocol::LinkFacts facts() const override;
     // The client has settled this delivery.
     void settle(std::uint64_t delivery, const ClientOutcome& outcome);
 

@@ -41,6 +41,7 @@ Session::~Session() = default;
 void Session::begin(const Begin& begin) {
     next_incoming_id_ = begin.next_outgoing_id;
     remote_window_ = begin.incoming_window;
+    remote_outgoing_window_ = begin.outgoing_window;
     handle_max_ = std::min(begin.handle_max, connection_.settings().link_max - 1);
     blocked_ = connection_.is_blocked();
     open_incoming_window();
@@ -152,6 +153,22 @@ std::vector<ChannelId> Session::link_channels() const {
     std::vector<ChannelId> channels;
     for (const auto& [handle, link] : links_) channels.push_back(link->channel());
     return channels;
+}
+
+protocol::SessionFacts Session::facts() const {
+    protocol::SessionFacts facts;
+    facts.channel = channel_;
+    facts.handle_max = handle_max_;
+    facts.next_incoming_id = next_incoming_id_;
+    facts.incoming_window = incoming_window_;
+    facts.next_outgoing_id = next_outgoing_id_;
+    facts.remote_incoming_window = remote_window_;
+    facts.remote_outgoing_window = remote_outgoing_window_;
+    facts.unsettled = unsettled_.count();
+    for (const auto& [handle, link] : links_) facts.links.push_back(link->facts());
+    std::sort(facts.links.begin(), facts.links.end(),
+              [](const auto& a, const auto& b) { return a.handle < b.handle; });
+    return facts;
 }
 
 void Session::on_attach(const Attach& attach) {
@@ -305,6 +322,7 @@ void Session::tell_link_state(const Link& link, const LinkState& state) {
 }
 
 void Session::on_flow(const Flow& flow) {
+    remote_outgoing_window_ = flow.outgoing_window;
     // Serial arithmetic: what the client may still take, counted from what was sent (1.4).
     const std::uint32_t from = flow.next_incoming_id.value_or(0);
     const auto left = static_cast<std::int32_t>(from + flow.incoming_window - next_outgoing_id_);

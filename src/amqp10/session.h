@@ -8,6 +8,7 @@
 #include "base/numbered_ring.h"
 #include "engine/command.h"
 #include "message/message.h"
+#include "protocol/session_facts.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -50,6 +51,7 @@ class Session {
 
     // The engine's channels of its links.
     std::vector<ChannelId> link_channels() const;
+    protocol::SessionFacts facts() const;
 
     Connection& connection() { return connection_; }
     std::uint16_t channel() const { return channel_; }
@@ -130,6 +132,7 @@ class Session {
     std::uint32_t handle_max_ = 0;
 
     // The client's transfers.
+    std::uint32_t remote_outgoing_window_ = 0;  // as it said last
     std::uint32_t next_incoming_id_ = 0;
     std::uint32_t incoming_window_ = 0;
     std::uint32_t incoming_margin_ = 0;  // how many more are borne while the window is closed

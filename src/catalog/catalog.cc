@@ -59,12 +59,12 @@ Result<std::string, CatalogRefusal> queue_type(const std::string& name) {
         Spelling{"rabbit_classic_queue", "classic"},
         Spelling{"quorum", "quorum"},
         Spelling{"rabbit_quorum_queue", "quorum"},
-        Spelling{"stream", "stream"},
-        Spelling{"rabbit_stream_queue", "stream"},
     };
     for (const auto& spelling : spellings)
         if (spelling.given == name) return std::string(spelling.kept);
-    return refuse(Kind::invalid_queue_type, "invalid_queue_type");
+    // Streams would be refused with every queue: better once, here.
+    return refuse(Kind::invalid_queue_type,
+                  "invalid queue type '" + name + "': a default is classic or quorum");
 }
 
 UserLimits merged(UserLimits old, const UserLimits& with) {

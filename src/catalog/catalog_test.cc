@@ -239,12 +239,14 @@ TEST_F(CatalogTest, GrantsANewVhostToItsMaker) {
 TEST_F(CatalogTest, KnowsQueueTypesByBothTheirNames) {
     handle(PutVhost{.name = "v", .default_queue_type = "rabbit_quorum_queue"});
     EXPECT_EQ(vhost("v").default_queue_type, "quorum");
-    handle(PutVhost{.name = "v", .default_queue_type = "stream"});
-    EXPECT_EQ(vhost("v").default_queue_type, "stream");
     handle(PutVhost{.name = "v", .default_queue_type = "undefined"});
     EXPECT_EQ(vhost("v").default_queue_type, "");
-    EXPECT_EQ(refusal(PutVhost{.name = "v", .default_queue_type = "foo"}),
-              (CatalogRefusal{Kind::invalid_queue_type, "invalid_queue_type"}));
+    for (const std::string name : {"foo", "stream", "rabbit_stream_queue"}) {
+        EXPECT_EQ(
+            refusal(PutVhost{.name = "v", .default_queue_type = name}),
+            (CatalogRefusal{Kind::invalid_queue_type,
+                            "invalid queue type '" + name + "': a default is classic or quorum"}));
+    }
 }
 
 // management 7.2: vhost_max

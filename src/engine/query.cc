@@ -101,6 +101,7 @@ void append_consumers(const Queue& queue, std::vector<ConsumerView>& consumers) 
         shown.single_active = single;
         shown.prefetch = consumer->prefetch;
         shown.arguments = consumer->arguments;
+        shown.queue_kind = queue.declaration.kind;
         consumers.push_back(std::move(shown));
     }
 }

@@ -80,6 +80,7 @@ struct ConsumerView {
     bool single_active = false;
     std::uint32_t prefetch = 0;
     Table arguments;
+    QueueKind queue_kind = QueueKind::classic;
 };
 
 struct ChannelView {

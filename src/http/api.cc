@@ -2,6 +2,7 @@
 
 #include "http/compression.h"
 #include "http/cors.h"
+#include "http/definitions.h"
 #include "http/json.h"
 #include "http/login.h"
 #include "http/responses.h"
@@ -56,13 +57,21 @@ Context::Context(ApiSettings settings, runtime::Broker& broker)
 
 Context::~Context() = default;
 
-std::string Context::cluster_name() {
+std::string Context::global_text(std::string_view parameter, const std::string& otherwise) {
     const auto access = broker_.access();
     const auto& parameters = access->rules().global_parameters;
-    const auto found = parameters.find("cluster_name");
-    if (found == parameters.end()) return settings_.cluster_name;
+    const auto found = parameters.find(parameter);
+    if (found == parameters.end()) return otherwise;
     const auto value = parse_json(found->second);
-    return value && value->is_string() ? std::string(value->get_string()) : settings_.cluster_name;
+    return value && value->is_string() ? std::string(value->get_string()) : otherwise;
+}
+
+std::string Context::cluster_name() {
+    return global_text(cluster_name_parameter, settings_.cluster_name);
+}
+
+std::string Context::cluster_id() {
+    return global_text(cluster_id_parameter, settings_.cluster_name);
 }
 
 namespace {

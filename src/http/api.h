@@ -3,13 +3,16 @@
 #pragma once
 
 #include "auth/password_rules.h"
+#include "auth/sasl.h"
 #include "base/time.h"
 #include "engine/query.h"
 #include "http/login.h"
 #include "http/request.h"
 #include "http/router.h"
+#include "protocol/session_facts.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
+#include "tls/context.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -30,9 +33,10 @@ namespace revenant::http {
 
 // A listener of the node, for listings.
 struct ListenerView {
-    std::string protocol;  // amqp, http, http/prometheus
+    std::string protocol;  // amqp, amqp/ssl, http, https, http/prometheus
     std::string address;
     std::uint16_t port = 0;
+    std::shared_ptr<tls::TlsKeeper> tls = nullptr;  // none where bytes are not protected
 };
 
 struct ApiSettings {
@@ -47,7 +51,8 @@ struct ApiSettings {
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
     std::uint64_t max_message_bytes = 16777216;
-    std::string default_queue_type = "classic";  // in virtual hosts that name none
+    std::optional<std::uint64_t> connections_max;  // of AMQP
+    std::string default_queue_type = "classic";    // in virtual hosts that name none
     Timestamp started_at;
     std::vector<ListenerView> listeners;
     // Pages of these origins may ask; `*` means every one.
@@ -62,12 +67,17 @@ struct ApiSettings {
     std::map<std::string, std::string, std::less<>> node_tags;
     Duration sample_interval;  // of the thread that samples; none: there is no such thread
     std::vector<std::string> config_files;
+    std::vector<std::string> log_files = {"<stderr>"};
+    std::vector<Mechanism> mechanisms = {Mechanism::plain, Mechanism::amqplain,
+                                         Mechanism::anonymous};
 
     // The network belongs to another room; these are its doors. All may be called from any thread.
     std::function<std::vector<runtime::ConnectionView>()> connections;
     std::function<void(const std::function<bool(const runtime::ConnectionView&)>& chosen,
                        const std::string& reason)>
         close_connections_if;
+    std::function<std::vector<protocol::SessionFacts>(const std::string& connection)>
+        sessions;                                              // may be empty
     std::function<runtime::NetworkTraffic()> network_traffic;  // may be empty
     // These two may change while the node runs.
     std::function<std::uint64_t()> memory_limit_bytes = [] { return 0; };
@@ -113,6 +123,8 @@ class Context {
     }
     // As it was set last, or as the node was started with.
     std::string cluster_name();
+    // Made once, at the first start of the node.
+    std::string cluster_id();
 
     NodeSums sums();
     engine::Totals totals() { return sums().all.totals; }
@@ -131,6 +143,8 @@ class Context {
     }
 
   private:
+    std::string global_text(std::string_view parameter, const std::string& otherwise);
+
     ApiSettings settings_;
     runtime::Broker& broker_;
     std::unique_ptr<Samples> samples_;

@@ -30,6 +30,26 @@ json::object view_measured(const Context& context, const runtime::ConnectionView
     return view;
 }
 
+std::string_view settle_mode_name(protocol::SettleMode mode) {
+    switch (mode) {
+        case protocol::SettleMode::unsettled:
+            return "unsettled";
+        case protocol::SettleMode::settled:
+            return "settled";
+        case protocol::SettleMode::mixed:
+            return "mixed";
+    }
+    return "mixed";
+}
+
+json::value max_size(const protocol::LinkFacts& link) {
+    return link.max_message_size ? json::value(*link.max_message_size) : json::value("unlimited");
+}
+
+json::value address_of(const protocol::LinkFacts& link) {
+    return link.address ? json::value(to_json_string(*link.address)) : json::value(nullptr);
+}
+
 template <typename Chosen>
 Response list_chosen(Context& context, const Call& call, Chosen chosen) {
     const auto wanted = Wanted::of(context, call);
@@ -66,6 +86,67 @@ Response close_connection(const Context& context, const Call& call) {
     context.settings().close_connections_if(
         [&](const runtime::ConnectionView& one) { return one.name == name; }, close_reason(call));
     return no_content();
+}
+
+// Terms of RabbitMQ: links are incoming and outgoing as the broker sees them.
+json::object view_incoming_link(const protocol::LinkFacts& link) {
+    return {{"handle", link.handle},
+            {"link_name", to_json_string(link.name)},
+            {"target_address", address_of(link)},
+            {"snd_settle_mode", settle_mode_name(link.settle_mode)},
+            {"max_message_size", max_size(link)},
+            {"delivery_count", link.delivery_count},
+            {"credit", link.credit},
+            {"unconfirmed_messages", link.unconfirmed}};
+}
+
+json::object view_outgoing_link(const protocol::LinkFacts& link) {
+    return {{"handle", link.handle},
+            {"link_name", to_json_string(link.name)},
+            {"source_address", address_of(link)},
+            {"queue_name", to_json_string(link.queue)},
+            {"send_settled", link.settle_mode == protocol::SettleMode::settled},
+            {"max_message_size", max_size(link)},
+            {"filter", json::array{}},  // none is in force
+            {"delivery_count", link.delivery_count},
+            {"credit", link.credit}};
+}
+
+json::object view_session(const protocol::SessionFacts& session) {
+    json::array incoming;
+    json::array outgoing;
+    for (const protocol::LinkFacts& link : session.links) {
+        if (link.client_receives) {
+            outgoing.push_back(view_outgoing_link(link));
+        } else {
+            incoming.push_back(view_incoming_link(link));
+        }
+    }
+    return {{"channel_number", session.channel},
+            {"handle_max", session.handle_max},
+            {"next_incoming_id", session.next_incoming_id},
+            {"incoming_window", session.incoming_window},
+            {"next_outgoing_id", session.next_outgoing_id},
+            {"remote_incoming_window", session.remote_incoming_window},
+            {"remote_outgoing_window", session.remote_outgoing_window},
+            {"outgoing_unsettled_deliveries", session.unsettled},
+            {"incoming_links", std::move(incoming)},
+            {"outgoing_links", std::move(outgoing)}};
+}
+
+// Sessions are of AMQP 1.0: a connection of 0-9-1 has none.
+Response list_sessions(const Context& context, const Call& call) {
+    const Peers peers(context);
+    const auto* const connection = peers.find(call.parameter(0));
+    if (connection == nullptr) return not_found();
+    if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
+    json::array sessions;
+    if (context.settings().sessions) {
+        for (const auto& session : context.settings().sessions(connection->name)) {
+            sessions.push_back(view_session(session));
+        }
+    }
+    return list(call, std::move(sessions));
 }
 
 // /connections/username/U
@@ -105,14 +186,8 @@ void add_connection_routes(Router& router, Context& context) {
                [&](const Call& call) { return list_of_user(context, call); });
     router.add("DELETE", "/connections/username/*", Role::management,
                [&](const Call& call) { return close_of_user(context, call); });
-    // Sessions are of AMQP 1.0: a connection of 0-9-1 has none.
-    router.add("GET", "/connections/*/sessions", Role::management, [&](const Call& call) {
-        const Peers peers(context);
-        const auto* const connection = peers.find(call.parameter(0));
-        if (connection == nullptr) return not_found();
-        if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
-        return list(call, json::array{});
-    });
+    router.add("GET", "/connections/*/sessions", Role::management,
+               [&](const Call& call) { return list_sessions(context, call); });
     router.add("GET", "/vhosts/*/connections", Role::vhost_visible, [&](const Call& call) {
         return list_chosen(context, call, [&](const auto& connection) {
             return connection.vhost == call.parameter(0) && sees(call, connection);

@@ -1,4 +1,5 @@
 // /nodes: there is one. management 4.4
+#include "auth/sasl.h"
 #include "http/api.h"
 #include "http/listing.h"
 #include "http/measured.h"
@@ -7,19 +8,25 @@
 #include "http/views.h"
 #include "runtime/system_clock.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace revenant::http {
 namespace {
 
-json::array auth_mechanisms() {
+// All that are known; the configuration chooses which are offered.
+json::array auth_mechanisms(const std::vector<Mechanism>& offered) {
     json::array mechanisms;
-    for (const auto& [name, description] :
-         {std::pair{"PLAIN", "SASL PLAIN authentication mechanism"},
-          std::pair{"AMQPLAIN", "QPid AMQPLAIN mechanism"},
-          std::pair{"ANONYMOUS", "SASL ANONYMOUS authentication mechanism"}}) {
-        mechanisms.push_back(
-            json::object{{"name", name}, {"description", description}, {"enabled", true}});
+    for (const auto& [mechanism, description] :
+         {std::pair{Mechanism::plain, "SASL PLAIN authentication mechanism"},
+          std::pair{Mechanism::amqplain, "QPid AMQPLAIN mechanism"},
+          std::pair{Mechanism::anonymous, "SASL ANONYMOUS authentication mechanism"},
+          std::pair{Mechanism::external, "SASL EXTERNAL authentication mechanism"}}) {
+        const bool enabled = std::find(offered.begin(), offered.end(), mechanism) != offered.end();
+        mechanisms.push_back(json::object{{"name", mechanism_name(mechanism)},
+                                          {"description", description},
+                                          {"enabled", enabled}});
     }
     return mechanisms;
 }
@@ -54,12 +61,12 @@ json::object view_node(Context& context) {
         {"applications", json::array{json::object{{"name", settings.product_name},
                                                   {"description", "message broker"},
                                                   {"version", settings.product_version}}}},
-        {"auth_mechanisms", auth_mechanisms()},
+        {"auth_mechanisms", auth_mechanisms(settings.mechanisms)},
         {"exchange_types", exchange_types()},
-        {"contexts", json::array{}},
+        {"contexts", view_contexts(settings)},
         {"enabled_plugins", json::array{}},
         {"config_files", to_json(settings.config_files)},
-        {"log_files", json::array{"<stderr>"}},
+        {"log_files", to_json(settings.log_files)},
         {"db_dir", settings.data_dir},
         {"net_ticktime", 0},
         {"rates_mode", settings.rates_mode},
@@ -113,6 +120,8 @@ json::object memory_parts(Context& context, std::uint64_t resident) {
                              "metrics",
                              "mgmt_db",
                              "mnesia",
+                             "metadata_store",
+                             "metadata_store_ets",
                              "quorum_ets",
                              "other_ets",
                              "binary",

@@ -11,24 +11,16 @@ namespace {
 
 void add_listeners(const ApiSettings& settings, json::object& overview) {
     json::array listeners;
-    json::array contexts;
     for (const ListenerView& listener : settings.listeners) {
         listeners.push_back(json::object{{"node", settings.node_name},
                                          {"protocol", listener.protocol},
                                          {"ip_address", listener.address},
                                          {"port", listener.port},
-                                         {"socket_opts", json::object{}}});
-        if (!listener.protocol.starts_with("http")) continue;
-        contexts.push_back(
-            json::object{{"ssl_opts", json::array{}},
-                         {"node", settings.node_name},
-                         {"description", listener.protocol == "http" ? "RabbitMQ Management"
-                                                                     : "RabbitMQ Prometheus"},
-                         {"path", "/"},
-                         {"cowboy_opts", "[]"},
-                         {"ip", listener.address},
-                         {"port", std::to_string(listener.port)}});
+                                         {"socket_opts", json::object{}},
+                                         {"tls", listener.tls != nullptr}});
     }
+    json::array contexts = view_contexts(settings);
+    for (json::value& context : contexts) context.get_object()["node"] = settings.node_name;
     overview["node"] = settings.node_name;
     overview["listeners"] = std::move(listeners);
     overview["contexts"] = std::move(contexts);

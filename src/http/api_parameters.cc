@@ -3,11 +3,15 @@
 // management 4.15
 #include "http/api.h"
 #include "http/body.h"
+#include "http/definitions.h"
 #include "http/errand.h"
 #include "http/listing.h"
 #include "http/resource_json.h"
 #include "http/responses.h"
 
+#include <functional>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace revenant::http {
@@ -196,16 +200,24 @@ json::object view_global(const std::string& name, const std::string& value) {
     return {{"name", to_json_string(name)}, {"value", parsed ? *parsed : nullptr}};
 }
 
-Response list_global(const Call& call) {
+// The name of the cluster is there also while it is that of the configuration.
+std::map<std::string, std::string, std::less<>> all_global(Context& context, const Call& call) {
+    auto all = call.access->rules().global_parameters;
+    all.try_emplace(std::string(cluster_name_parameter),
+                    to_text(json::value(to_json_string(context.cluster_name()))));
+    return all;
+}
+
+Response list_global(Context& context, const Call& call) {
     json::array all;
-    for (const auto& [name, value] : call.access->rules().global_parameters) {
+    for (const auto& [name, value] : all_global(context, call)) {
         all.push_back(view_global(name, value));
     }
     return list(call, std::move(all));
 }
 
-Response show_global(const Call& call) {
-    const auto& parameters = call.access->rules().global_parameters;
+Response show_global(Context& context, const Call& call) {
+    const auto parameters = all_global(context, call);
     const auto found = parameters.find(call.parameter(0));
     return found == parameters.end() ? not_found()
                                      : show(call, view_global(found->first, found->second));
@@ -215,7 +227,7 @@ Response put_global(Context& context, const Call& call) {
     const auto body = read_body(call.request);
     if (!body) return body.error();
     if (auto missing = check_keys(*body, {"value"})) return std::move(*missing);
-    const bool existed = call.access->rules().global_parameters.contains(call.parameter(0));
+    const bool existed = all_global(context, call).contains(call.parameter(0));
     const auto record =
         context.broker().change(SetGlobalParameter{call.parameter(0), to_text(body->at("value"))});
     if (!record) return bad_request(record.error().text);
@@ -243,8 +255,10 @@ void add_parameter_routes(Router& router, Context& context) {
                [&](const Call& call) { return put_parameter(context, call); });
     router.add("DELETE", "/parameters/*/*/*", role,
                [&](const Call& call) { return delete_parameter(context, call); });
-    router.add("GET", "/global-parameters", role, list_global);
-    router.add("GET", "/global-parameters/*", role, show_global);
+    router.add("GET", "/global-parameters", role,
+               [&](const Call& call) { return list_global(context, call); });
+    router.add("GET", "/global-parameters/*", role,
+               [&](const Call& call) { return show_global(context, call); });
     router.add("PUT", "/global-parameters/*", role,
                [&](const Call& call) { return put_global(context, call); });
     router.add("DELETE", "/global-parameters/*", role,

@@ -12,6 +12,10 @@
 
 namespace revenant::http {
 
+// Global parameters of which every node has one.
+constexpr std::string_view cluster_name_parameter = "cluster_name";
+constexpr std::string_view cluster_id_parameter = "internal_cluster_id";
+
 // Who wrote the document; stands at its top.
 struct DefinitionsHead {
     std::string rabbitmq_version;

@@ -97,6 +97,11 @@ class Import {
         REVENANT_TRY(const std::string name, text(object, "name", "global parameter"));
         const json::value* const value = object.if_contains("value");
         if (value == nullptr) return wrong("global parameter '" + name + "'", "it has no value");
+        // Of which cluster the definitions came from; ours stays what it is.
+        if (name == cluster_id_parameter &&
+            broker_.access()->rules().global_parameters.contains(name)) {
+            return {};
+        }
         return change(SetGlobalParameter{name, to_text(*value)}, "global parameter '" + name + "'");
     }
 

@@ -2,6 +2,7 @@
 
 #include "http/long_listing.h"
 #include "http/responses.h"
+#include "http/small_letters.h"
 #include "http/split.h"
 #include "pattern/pattern.h"
 
@@ -105,14 +106,14 @@ Unexpected<Response> invalid_pagination() {
     return Unexpected{bad_request("Pagination parameters are invalid")};
 }
 
-// By a part of the name, or by a pattern.
+// By a part of the name, or by a pattern; in either the case of letters does not matter.
 class NameFilter {
   public:
     static Result<NameFilter, Response> of(const Call& call) {
         NameFilter filter;
-        filter.wanted_ = call.asked("name");
+        filter.wanted_ = in_small_letters(call.asked("name"));
         if (call.asked("use_regex") == "true" && filter.is_set()) {
-            auto compiled = Pattern::compile(filter.wanted_);
+            auto compiled = Pattern::compile("(?i)" + std::string(call.asked("name")));
             if (!compiled) return invalid_pagination();
             filter.pattern_ = std::move(compiled).value();
         }
@@ -124,11 +125,12 @@ class NameFilter {
         const json::value* const name = item.if_contains("name");
         if (name == nullptr || !name->is_string()) return false;
         const std::string_view text = name->get_string();
-        return pattern_ ? pattern_->matches(text) : text.find(wanted_) != std::string_view::npos;
+        return pattern_ ? pattern_->matches(text)
+                        : in_small_letters(text).find(wanted_) != std::string::npos;
     }
 
   private:
-    std::string_view wanted_;
+    std::string wanted_;
     std::optional<Pattern> pattern_;
 };
 

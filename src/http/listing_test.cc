@@ -62,6 +62,9 @@ TEST(Listing, FiltersByNameOrPattern) {
     EXPECT_EQ(count("name=.&use_regex=true"), 3);
     EXPECT_EQ(count("name=%5E%5Bab%5D%24&use_regex=true"), 2);
     EXPECT_EQ(count("name=nosuch"), 0);
+    EXPECT_EQ(count("name=A"), 1);  // in any case, as in RabbitMQ
+    EXPECT_EQ(count("name=%5E%5BAB%5D%24&use_regex=true"), 2);
+    EXPECT_EQ(count("name=%5CD&use_regex=true"), 3);  // no digit
 }
 
 TEST(Listing, RefusesPagesThatMakeNoSense) {  // management 2.3

@@ -4,10 +4,10 @@
 #include "base/base64.h"
 #include "http/responses.h"
 #include "http/router.h"
+#include "http/small_letters.h"
 #include "runtime/system_clock.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -31,16 +31,25 @@ Response too_many_failures(Duration wait) {
     return response;
 }
 
-// The base64 behind the word Basic, which is written in any case (RFC 7617).
+// The word in front, Basic or Bearer, which is written in any case (RFC 9110, 11.1).
+bool has_scheme(std::string_view header, std::string_view scheme) {
+    return in_small_letters(header.substr(0, header.find(' '))) == scheme;
+}
+
+// A token is of nobody known here; what is neither that nor a name and a password is no login.
+Response malformed_or_unknown(std::string_view header) {
+    if (has_scheme(header, "bearer")) {
+        return error_response(401, "not_authorized", "Not_Authorized");
+    }
+    Response malformed;
+    malformed.status = 400;
+    return malformed;
+}
+
+// The base64 behind the word Basic (RFC 7617).
 std::optional<Credentials> basic_credentials(std::string_view header) {
-    constexpr std::string_view scheme = "basic ";
-    if (header.size() < scheme.size()) return std::nullopt;
-    const bool is_basic =
-        std::equal(scheme.begin(), scheme.end(), header.begin(), [](char a, char b) {
-            return a == static_cast<char>(std::tolower(static_cast<unsigned char>(b)));
-        });
-    if (!is_basic) return std::nullopt;
-    header.remove_prefix(scheme.size());
+    if (!has_scheme(header, "basic")) return std::nullopt;
+    header.remove_prefix(std::min(header.size(), std::string_view("basic ").size()));
     while (header.starts_with(' ')) header.remove_prefix(1);
     while (header.ends_with(' ')) header.remove_suffix(1);
     const auto decoded = base64_decode(header);
@@ -71,11 +80,7 @@ Result<Login, Response> log_in(const AccessTable& access, const Request& request
     const std::string* const header = request.find_header("authorization");
     if (header == nullptr) return Unexpected{credentials_wanted()};
     auto credentials = basic_credentials(*header);
-    if (!credentials) {
-        Response malformed;
-        malformed.status = 400;
-        return Unexpected{std::move(malformed)};
-    }
+    if (!credentials) return Unexpected{malformed_or_unknown(*header)};
     const PeerPlace place = request.from_loopback ? PeerPlace::loopback : PeerPlace::elsewhere;
     REVENANT_TRY(const User* const user,
                  check_password(access, *credentials, request, place, rules));

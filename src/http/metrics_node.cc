@@ -52,7 +52,7 @@ void write_identity(PrometheusText& text, Context& context, std::string_view end
     text.family("rabbitmq_identity_info", Kind::untyped, "RabbitMQ node & cluster identity info");
     text.sample({{"rabbitmq_node", settings.node_name},
                  {"rabbitmq_cluster", context.cluster_name()},
-                 {"rabbitmq_cluster_permanent_id", settings.cluster_name},
+                 {"rabbitmq_cluster_permanent_id", context.cluster_id()},
                  {"rabbitmq_endpoint", endpoint}},
                 std::uint64_t{1});
     text.family("rabbitmq_build_info", Kind::untyped,

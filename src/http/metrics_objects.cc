@@ -267,7 +267,7 @@ void add_connections(const Peers& peers, const VhostFilter& vhosts, MetricRows& 
             {PrometheusText::render({{"vhost", connection.vhost}, {"connection", connection.name}}),
              {{connection.received_bytes, connection.sent_bytes, connection.received_count,
                connection.sent_count},
-              connection.channels.size()}});
+              connection.channel_count()}});
     }
 }
 

@@ -1,5 +1,7 @@
 #include "http/server.h"
 
+#include "http/small_letters.h"
+#include "http/waiting_line.h"
 #include "runtime/descriptors.h"
 
 #include <boost/asio/io_context.hpp>
@@ -19,7 +21,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -47,13 +48,6 @@ constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::chrono::microseconds chrono(Duration duration) {
     return std::chrono::microseconds(duration.us);
-}
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
 }
 
 bool is_loopback(const asio::ip::address& address) {
@@ -115,14 +109,17 @@ class Server::Core {
     }
     void give_back(std::uint64_t bytes) { large_bytes_.fetch_sub(bytes); }
     void session_ended() { sessions_.fetch_sub(1); }
+    WaitingLine& line() { return line_; }
 
   private:
     void accept();
+    bool find_place();
 
     const ServerSettings settings_;
     Responder* responder_ = nullptr;
     std::atomic<std::size_t> sessions_{0};
     std::atomic<std::uint64_t> large_bytes_{0};
+    WaitingLine line_;
     asio::io_context io_;
     tcp::acceptor acceptor_;
     asio::steady_timer pause_;
@@ -143,7 +140,8 @@ using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
 // One connection: wait for a byte, read the header, perhaps refuse, read the body, answer, again.
 template <typename Stream>
-class Server::Core::Session : public std::enable_shared_from_this<Session<Stream>> {
+class Server::Core::Session final : public std::enable_shared_from_this<Session<Stream>>,
+                                    public WaitingLine::Member {
   public:
     // `arguments` are what the stream needs besides the socket.
     template <typename... Arguments>
@@ -155,9 +153,9 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
         if (!error) peer_address_ = peer.address().to_string();
         this->socket().set_option(tcp::no_delay(true), error);
     }
-    ~Session() {
+    ~Session() override {
         release_large();
-        core_.session_ended();
+        if (core_.line().leave(*this)) core_.session_ended();  // else its place was given away
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -165,6 +163,12 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
     void start() {
         asio::dispatch(stream_.get_executor(),
                        [self = this->shared_from_this()] { self->begin(); });
+    }
+    std::shared_ptr<WaitingLine::Member> hold() override { return this->weak_from_this().lock(); }
+    void give_way() override {
+        asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+            beast::get_lowest_layer(self->stream_).close();
+        });
     }
     // The context that a TLS stream refers to lives as long as its session.
     void keep(std::shared_ptr<asio::ssl::context> context) { context_ = std::move(context); }
@@ -179,6 +183,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
     }
 
     void begin() {
+        core_.line().enter(*this);
         if constexpr (is_tls) {
             expire_after(core_.settings().header_timeout);
             stream_.async_handshake(asio::ssl::stream_base::server,
@@ -190,12 +195,14 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
         }
     }
 
+    // Who is new has something to ask; who was answered may take its time.
     void await_request() {
+        core_.line().enter(*this);
         release_large();
         parser_.emplace();
         parser_->header_limit(core_.settings().header_bytes_max);
         parser_->body_limit(core_.settings().body_bytes_max);
-        expire_after(core_.settings().idle_timeout);
+        expire_after(answered_ ? core_.settings().idle_timeout : core_.settings().header_timeout);
         if (buffer_.size() > 0) return read_header();
         stream_.async_read_some(
             buffer_.prepare(first_read_bytes),
@@ -207,6 +214,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
     }
 
     void read_header() {
+        core_.line().enter(*this);
         expire_after(core_.settings().header_timeout);
         beast::http::async_read_header(
             stream_, buffer_, *parser_,
@@ -233,10 +241,12 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
                     Then::close);
             }
             reserved_bytes_ = bytes;
+            // Its sender is known and nobody to be cut off.
+            if (!core_.line().leave(*this)) return;
         }
         expire_after(core_.settings().body_timeout);
         const std::string* const expect = request_.find_header("expect");
-        if (expect == nullptr || lower(*expect) != "100-continue") return read_body();
+        if (expect == nullptr || in_small_letters(*expect) != "100-continue") return read_body();
         asio::async_write(stream_, asio::buffer(continue_line),
                           [self = this->shared_from_this()](error_code failed, std::size_t) {
                               if (!failed) self->read_body();
@@ -263,7 +273,8 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
         request_.method = std::string(message.method_string());
         request_.target = std::string(message.target());
         for (const auto& field : message) {
-            request_.headers.push_back({lower(field.name_string()), std::string(field.value())});
+            request_.headers.push_back(
+                {in_small_letters(field.name_string()), std::string(field.value())});
         }
         request_.from_loopback = from_loopback_;
         request_.peer_address = peer_address_;
@@ -272,6 +283,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
     }
 
     void answer() {
+        if (!core_.line().leave(*this)) return;
         const bool head = request_.method == "HEAD";
         if (head) request_.method = "GET";
         Response response;
@@ -288,6 +300,8 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
     enum class Then : std::uint8_t { go_on, close };
 
     void write(Response response, Then then) {
+        if (!core_.line().leave(*this)) return;
+        answered_ = true;
         namespace h = beast::http;
         answer_ = {static_cast<h::status>(response.status), version_};
         answer_.set(h::field::server, "Revenant");
@@ -310,6 +324,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
 
     // Closing while the client still sends would make its system throw our answer away.
     void say_goodbye() {
+        core_.line().enter(*this);
         beast::get_lowest_layer(stream_).expires_after(drain_timeout);
         if constexpr (is_tls) {
             stream_.async_shutdown([self = this->shared_from_this()](error_code) {});
@@ -348,6 +363,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session<Stream
     unsigned version_ = 11;
     bool keep_alive_ = false;
     bool head_ = false;
+    bool answered_ = false;
     bool from_loopback_ = false;
     std::string peer_address_;
 };
@@ -375,6 +391,13 @@ void Server::Core::start(Responder& responder) {
     }
 }
 
+bool Server::Core::find_place() {
+    if (sessions_.fetch_add(1) < settings_.connections_max) return true;
+    session_ended();
+    // The place of who gives way is that of the new one.
+    return line_.dismiss_first();
+}
+
 void Server::Core::accept() {
     acceptor_.async_accept(asio::make_strand(io_), [this](error_code error, tcp::socket socket) {
         if (error == asio::error::operation_aborted) return;
@@ -387,11 +410,9 @@ void Server::Core::accept() {
             return;
         }
         const bool spare = !runtime::is_kept_for_files(socket.native_handle());
-        if (sessions_.fetch_add(1) < settings_.connections_max && spare) {
+        if (spare && find_place()) {
             serve(std::move(socket));
-        } else {
-            session_ended();  // the socket closes as it goes out of scope
-        }
+        }  // else the socket closes as it goes out of scope
         accept();
     });
 }

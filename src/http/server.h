@@ -1,6 +1,7 @@
 // Server: one HTTP listener with its own few threads. It reads whole requests, asks the Responder
 // and writes what that says. Everything a client can stretch is bounded: connections, time for
-// headers and bodies, their sizes, and the bytes of all large bodies together.
+// headers and bodies, their sizes, and the bytes of all large bodies together. When there are as
+// many connections as may be, the one that has waited for its client longest makes room.
 #pragma once
 
 #include "base/result.h"
@@ -28,7 +29,8 @@ struct ServerSettings {
     // Of all larger ones being read at the same time.
     std::uint64_t large_bodies_bytes_max = 100'000'000;
     Duration idle_timeout = seconds(60);    // between two requests
-    Duration header_timeout = seconds(10);  // from the first byte on
+    Duration header_timeout = seconds(10);  // of a new connection for its first byte, and from
+                                            // the first byte on
     Duration body_timeout = seconds(60);
     Duration write_timeout = seconds(60);
 };

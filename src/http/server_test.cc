@@ -6,6 +6,8 @@
 
 #include <arpa/inet.h>
 #include <cstring>
+#include <list>
+#include <semaphore>
 #include <sys/socket.h>
 #include <thread>
 
@@ -20,8 +22,14 @@ class Echo final : public Responder {
                         std::to_string(request.body.size()) +
                         (request.from_loopback ? " loopback" : " far");
         if (request.target == "/throw") throw std::runtime_error("broken");
+        if (request.target == "/stay") {
+            stays.release();
+            may_go.acquire();
+        }
         return response;
     }
+    std::binary_semaphore stays{0};
+    std::binary_semaphore may_go{0};
     std::optional<Response> refuse_early(const Request& request) override {
         if (request.find_header("authorization") != nullptr) return std::nullopt;
         Response response;
@@ -222,18 +230,49 @@ TEST_F(ServerTest, WhoSendsItsBodyTooSlowlyIsCut) {
 }
 
 TEST_F(ServerTest, WhoAsksNothingIsCut) {
-    Peer peer(start({.idle_timeout = milliseconds(50)}));
+    Peer peer(start({.idle_timeout = seconds(60), .header_timeout = milliseconds(50)}));
     EXPECT_TRUE(peer.is_closed());
+}
+
+TEST_F(ServerTest, WhoAsksNothingMoreIsCut) {
+    Peer peer(start({.idle_timeout = milliseconds(50)}));
+    peer.send("GET / HTTP/1.1\r\n\r\n");
+    EXPECT_EQ(status_of(peer.read_response()), "200");
+    EXPECT_TRUE(peer.is_closed());
+}
+
+TEST_F(ServerTest, WhoWaitedLongestGivesWay) {
+    const std::uint16_t port = start({.connections_max = 3});
+    Peer silent(port);
+    Peer slow(port);
+    slow.send("GET / HT");
+    Peer answered(port);
+    answered.send("GET / HTTP/1.1\r\n\r\n");
+    EXPECT_EQ(status_of(answered.read_response()), "200");
+    std::list<Peer> more;
+    for (int i = 0; i < 10; ++i) {
+        Peer& peer = more.emplace_back(port);
+        peer.send("GET / HTTP/1.1\r\n\r\n");
+        EXPECT_EQ(status_of(peer.read_response()), "200");
+    }
+    EXPECT_TRUE(silent.is_closed());
+    EXPECT_TRUE(slow.is_closed());
+    EXPECT_TRUE(answered.is_closed());
+    EXPECT_TRUE(more.front().is_closed());
+    more.back().send("GET / HTTP/1.1\r\n\r\n");
+    EXPECT_EQ(status_of(more.back().read_response()), "200");
 }
 
 TEST_F(ServerTest, ConnectionsAreBoundedAndComeBack) {
     const std::uint16_t port = start({.connections_max = 1});
     {
         Peer first(port);
-        first.send("GET / HTTP/1.1\r\n\r\n");
-        EXPECT_EQ(status_of(first.read_response()), "200");
-        Peer second(port);
+        first.send("GET /stay HTTP/1.1\r\n\r\n");
+        echo_.stays.acquire();
+        Peer second(port);  // The first one is being answered and does not give way.
         EXPECT_TRUE(second.is_closed());
+        echo_.may_go.release();
+        EXPECT_EQ(status_of(first.read_response()), "200");
     }
     // The place is free once the server has seen the first one go.
     for (int attempt = 0; attempt < 1000; ++attempt) {

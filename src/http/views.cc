@@ -98,6 +98,29 @@ json::array exchange_types() {
     return types;
 }
 
+json::array view_contexts(const ApiSettings& settings) {
+    json::array contexts;
+    for (const ListenerView& listener : settings.listeners) {
+        if (!listener.protocol.starts_with("http")) continue;
+        const bool is_prometheus = listener.protocol == "http/prometheus";
+        json::object context{
+            {"description", is_prometheus ? "RabbitMQ Prometheus" : "RabbitMQ Management"},
+            {"path", "/"},
+            {"cowboy_opts", "[]"},
+            {"ip", listener.address},
+            {"port", std::to_string(listener.port)},
+            {"ssl_opts", json::array{}}};
+        if (listener.tls) {
+            const tls::TlsSettings& files = listener.tls->settings();
+            context["ssl_opts"] = {{"certfile", to_json_string(files.certificate_file)},
+                                   {"keyfile", to_json_string(files.key_file)},
+                                   {"cacertfile", to_json_string(files.ca_file)}};
+        }
+        contexts.push_back(std::move(context));
+    }
+    return contexts;
+}
+
 std::string date_and_time(Timestamp at) {
     const std::time_t seconds = at.whole_seconds();
     std::tm parts{};
@@ -143,7 +166,7 @@ json::object view_connection(const ApiSettings& settings,
     json::object view{
         {"auth_mechanism", connection.mechanism},
         {"channel_max", settings.channel_max},
-        {"channels", connection.channels.size()},
+        {"channels", connection.channel_count()},
         {"client_properties", to_json(connection.client_properties)},
         {"connected_at", connection.connected_at.whole_ms()},
         {"frame_max", connection.frame_max},
@@ -195,6 +218,21 @@ std::string channel_name(const runtime::ConnectionView& connection, std::uint16_
     return connection.name + " (" + std::to_string(number) + ")";
 }
 
+namespace {
+
+// How long a delivery may stay unsettled: what the consumer said, or RabbitMQ's defaults, 0 where
+// there is no such limit.
+std::int64_t timeout_ms(const engine::ConsumerView& consumer) {
+    constexpr std::int64_t of_quorum_queues = 1'800'000;
+    const Value* const given = find(consumer.arguments, "x-consumer-timeout");
+    if (given != nullptr) {
+        if (const auto number = given->as_integer()) return *number;
+    }
+    return consumer.queue_kind == engine::QueueKind::quorum ? of_quorum_queues : 0;
+}
+
+}  // namespace
+
 json::array view_consumers(const ApiSettings& settings, const Peers& peers, std::string_view vhost,
                            const std::vector<engine::ConsumerView>& consumers) {
     json::array views;
@@ -218,6 +256,7 @@ json::array view_consumers(const ApiSettings& settings, const Peers& peers, std:
                                                          : "up"},
             {"channel_details", std::move(channel)},
             {"consumer_tag", to_json_string(consumer.tag)},
+            {"consumer_timeout", timeout_ms(consumer)},
             {"exclusive", consumer.exclusive},
             {"prefetch_count", consumer.prefetch},
             {"queue",

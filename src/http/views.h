@@ -18,6 +18,8 @@ json::array to_json(const std::vector<std::string>& strings);
 // Of a policy or a consumer: empty means there is none.
 json::value name_or_null(const std::string& name);
 json::array exchange_types();
+// Where pages are served.
+json::array view_contexts(const ApiSettings& settings);
 // 2026-11-15T21:17:57.065+00:00
 std::string date_and_time(Timestamp at);
 

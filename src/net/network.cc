@@ -29,6 +29,7 @@ runtime::ConnectionView view(const Socket& socket) {
     shown.channel_max = facts.channel_max;
     shown.heartbeat_seconds = facts.heartbeat_seconds;
     shown.container_id = std::move(facts.container_id);
+    shown.session_count = facts.session_count;
     shown.received_bytes = socket.received_bytes();
     shown.sent_bytes = socket.sent_bytes();
     shown.received_count = socket.received_count();
@@ -121,6 +122,19 @@ std::vector<runtime::ConnectionView> Network::connections() {
         std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     return all;
+}
+
+std::vector<protocol::SessionFacts> Network::sessions(std::string_view connection) {
+    std::vector<protocol::SessionFacts> found;
+    for (std::size_t i = 0; i < broker_.reactor_count() && found.empty(); ++i) {
+        found = broker_.ask(broker_.reactor(i), [&](runtime::Reactor& reactor) {
+            for (const Socket* socket : corners_[reactor.index()].sockets) {
+                if (socket->name() == connection) return socket->connection().sessions();
+            }
+            return std::vector<protocol::SessionFacts>{};
+        });
+    }
+    return found;
 }
 
 runtime::NetworkTraffic Network::traffic() {

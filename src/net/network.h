@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "protocol/host.h"
+#include "protocol/session_facts.h"
 #include "runtime/broker.h"
 #include "runtime/connection_view.h"
 #include "runtime/login_guard.h"
@@ -64,6 +65,8 @@ class Network {
     void close_connections_if(std::function<bool(const runtime::ConnectionView&)> chosen,
                               const std::string& reason);
     std::vector<runtime::ConnectionView> connections();
+    // Those of the connection of that name; none if it has none or is gone.
+    std::vector<protocol::SessionFacts> sessions(std::string_view connection);
     // Of all connections, those that are gone included.
     runtime::NetworkTraffic traffic();
 

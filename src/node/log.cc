@@ -91,6 +91,13 @@ Log::~Log() {
     if (file_ >= 0) ::close(file_);
 }
 
+std::vector<std::string> Log::places() const {
+    std::vector<std::string> all;
+    if (!config_.file.empty()) all.push_back(path());
+    if (config_.console) all.emplace_back("<stderr>");
+    return all;
+}
+
 std::string Log::path() const {
     return config_.file.starts_with('/') ? config_.file : config_.directory + "/" + config_.file;
 }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace revenant::node {
 
@@ -38,6 +39,8 @@ class Log {
 
     // Opens the file, if there is to be one; again, after somebody moved it away.
     Result<void, std::string> open_file();
+    // Where lines go: the file, and the console by its name in RabbitMQ.
+    std::vector<std::string> places() const;
     // Levels only.
     void set_levels(const LogConfig& config);
 

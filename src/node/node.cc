@@ -2,6 +2,7 @@
 
 #include "amqp091/properties.h"
 #include "amqp10/message_format.h"
+#include "base/base64.h"
 #include "base/check.h"
 #include "http/definitions.h"
 #include "node/addresses.h"
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -38,6 +40,17 @@ Salt random_salt() {
     Salt salt{};
     CHECK(getrandom(salt.data(), salt.size(), 0) == static_cast<ssize_t>(salt.size()));
     return salt;
+}
+
+// Of 128 bits, in letters that a URL can carry.
+std::string random_name() {
+    std::array<char, 16> bytes{};
+    CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+    std::string name = base64_encode({bytes.data(), bytes.size()});
+    std::replace(name.begin(), name.end(), '+', '-');
+    std::replace(name.begin(), name.end(), '/', '_');
+    std::erase(name, '=');
+    return name;
 }
 
 runtime::Placement placement_named(const std::string& name) {
@@ -151,6 +164,18 @@ runtime::BrokerSettings Node::broker_settings() {
     return settings;
 }
 
+// By it a cluster is known for good. A new node may get it with its definitions; otherwise, and
+// whatever is imported later, it has its own.
+Result<void, std::string> Node::ensure_cluster_id() {
+    if (broker_->access()->rules().global_parameters.contains(http::cluster_id_parameter)) {
+        return {};
+    }
+    const auto record = broker_->change(SetGlobalParameter{
+        std::string(http::cluster_id_parameter), "\"rabbitmq-cluster-id-" + random_name() + "\""});
+    if (!record) return Unexpected{"the cluster id is refused: " + record.error().text};
+    return {};
+}
+
 // Definitions with users and virtual hosts take the place of the first content, as in RabbitMQ.
 Result<void, std::string> Node::fill(bool known) {
     std::vector<DefinitionsFile> files;
@@ -175,7 +200,7 @@ Result<void, std::string> Node::fill(bool known) {
         if (!imported) return Unexpected{file.path + ": " + imported.error()};
         log_.info("definitions imported", {{"file", file.path}});
     }
-    return {};
+    return ensure_cluster_id();
 }
 
 Result<void, std::string> Node::listen() {
@@ -189,7 +214,7 @@ Result<void, std::string> Node::listen() {
     for (const auto& [name, endpoint] : config_.tls.amqp) {
         const std::string address = address_of(endpoint, config_.bind);
         REVENANT_TRY(const std::uint16_t port, network_->listen({address, endpoint.port, tls_}));
-        listeners_.push_back({"amqp/ssl", address, port});
+        listeners_.push_back({"amqp/ssl", address, port, tls_});
     }
     return {};
 }
@@ -264,11 +289,17 @@ http::ApiSettings Node::api_settings() {
     api.memory_limit_bytes = [this] { return memory_limit_bytes_.load(); };
     api.frame_max = config_.connection.frame_max;
     api.channel_max = config_.connection.channel_max;
+    api.connections_max = config_.connections_max;
     api.started_at = runtime::system_now();
     api.sample_interval = config_.sample_interval;
     api.cors_max_age_seconds = config_.cors_max_age_seconds;
     for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
     api.config_files = config_.files;
+    api.log_files = log_.places();
+    api.mechanisms = config_.connection.mechanisms;
+    if (config_.connection.anonymous_login_user.empty()) {
+        std::erase(api.mechanisms, Mechanism::anonymous);
+    }
     api.configuration = [this] { return config_.said; };
     api.max_message_bytes = config_.connection.max_message_size;
     api.default_queue_type = config_.default_queue_type;
@@ -279,6 +310,7 @@ http::ApiSettings Node::api_settings() {
     api.close_connections_if = [this](const auto& chosen, const std::string& reason) {
         network_->close_connections_if(chosen, reason);
     };
+    api.sessions = [this](const std::string& name) { return network_->sessions(name); };
     api.network_traffic = [this] { return network_->traffic(); };
     api.memory_alarm = [this] { return memory_alarm_.load(); };
     return api;
@@ -304,7 +336,7 @@ Result<void, std::string> Node::start_http() {
         REVENANT_TRY(http_tls_, tls::TlsKeeper::open(http_tls_settings(config_.tls)));
         settings.tls = http_tls_;
         REVENANT_TRY(https_server_, http::Server::open(settings));
-        listeners_.push_back({"https", settings.address, https_server_->port()});
+        listeners_.push_back({"https", settings.address, https_server_->port(), http_tls_});
     }
     listeners_.push_back(metrics);
     api_ = std::make_unique<http::Api>(api_settings(), *broker_);

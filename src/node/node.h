@@ -49,6 +49,7 @@ class Node {
     runtime::BrokerSettings broker_settings();
     // Users and virtual hosts of a node that has none, definitions it is to have.
     Result<void, std::string> fill(bool known);
+    Result<void, std::string> ensure_cluster_id();
     Result<void, std::string> listen();
     // The HTTP API and the page for Prometheus; both know where AMQP listens.
     Result<void, std::string> start_http();

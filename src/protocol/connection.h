@@ -9,7 +9,9 @@
 #include "message/value.h"
 #include "protocol/host.h"
 #include "protocol/output.h"
+#include "protocol/session_facts.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,7 +39,8 @@ struct ConnectionFacts {
     std::uint32_t frame_max = 0;
     std::uint16_t channel_max = 0;
     std::uint16_t heartbeat_seconds = 0;
-    std::string container_id;  // AMQP 1.0 only
+    std::string container_id;       // AMQP 1.0 only
+    std::size_t session_count = 0;  // the same
 };
 
 class Connection : public engine::EffectSink {
@@ -76,6 +79,8 @@ class Connection : public engine::EffectSink {
     // The socket is to be closed once the output is sent; or at once.
     virtual bool finished() const = 0;
     virtual ConnectionFacts facts() const = 0;
+    // Only AMQP 1.0 has sessions.
+    virtual std::vector<SessionFacts> sessions() const { return {}; }
 
     // --- for what belongs to it: channels, sessions, links ---
     const ConnectionSettings& settings() const { return settings_; }

@@ -6,6 +6,7 @@
 #include "engine/client_protocol.h"
 #include "message/value.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,9 +50,15 @@ struct ConnectionView {
     std::uint64_t sent_count = 0;
     std::uint64_t unsent_bytes = 0;
     std::uint16_t channel_max = 0;
-    std::string container_id;  // AMQP 1.0 only
+    std::string container_id;       // AMQP 1.0 only
+    std::size_t session_count = 0;  // the same
     Timestamp connected_at;
     std::optional<TlsFacts> tls;
+
+    // As listings count them: AMQP 1.0 has sessions instead, and a channel of ours per link.
+    std::size_t channel_count() const {
+        return protocol == engine::ClientProtocol::amqp10 ? session_count : channels.size();
+    }
 };
 
 // What all connections there ever were have received and sent.

@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -104,13 +105,35 @@ Step set_verification(SSL_CTX& context, const TlsSettings& settings) {
     return {};
 }
 
-std::int64_t end_of_certificate(const SSL_CTX& context) {
-    const X509* const certificate = SSL_CTX_get0_certificate(&context);
+std::int64_t end_of(const X509* certificate) {
     std::tm end{};
     if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1) {
         return 0;
     }
     return timegm(&end);
+}
+
+std::optional<std::int64_t> first_end(const STACK_OF(X509) * certificates) {
+    std::optional<std::int64_t> first;
+    for (int i = 0; i < sk_X509_num(certificates); ++i) {
+        const std::int64_t end = end_of(sk_X509_value(certificates, i));
+        first = first ? std::min(*first, end) : end;
+    }
+    return first;
+}
+
+std::int64_t end_of_chain(SSL_CTX& context) {
+    STACK_OF(X509)* issuers = nullptr;
+    SSL_CTX_get0_chain_certs(&context, &issuers);
+    const std::int64_t own = end_of(SSL_CTX_get0_certificate(&context));
+    return std::min(own, first_end(issuers).value_or(own));
+}
+
+std::optional<std::int64_t> end_of_authorities(const SSL_CTX& context) {
+    STACK_OF(X509)* const trusted = X509_STORE_get1_all_certs(SSL_CTX_get_cert_store(&context));
+    const auto first = first_end(trusted);
+    sk_X509_pop_free(trusted, X509_free);
+    return first;
 }
 
 }  // namespace
@@ -133,7 +156,8 @@ Result<std::shared_ptr<const TlsContext>, std::string> TlsContext::load(
     SSL_CTX_set_session_id_context(&context,
                                    reinterpret_cast<const unsigned char*>(session_name.data()),
                                    static_cast<unsigned>(session_name.size()));
-    loaded->expires_at_ = end_of_certificate(context);
+    loaded->expires_at_ = end_of_chain(context);
+    loaded->authorities_expire_at_ = end_of_authorities(context);
     return std::shared_ptr<const TlsContext>(std::move(loaded));
 }
 

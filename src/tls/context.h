@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,13 +37,16 @@ class TlsContext {
     static Result<std::shared_ptr<const TlsContext>, std::string> load(const TlsSettings& settings);
 
     SSL_CTX* native() const { return context_.get(); }
-    // When the certificate ends, in seconds since 1970.
+    // When the first certificate of the chain ends, in seconds since 1970.
     std::int64_t expires_at() const { return expires_at_; }
+    // The same of those that sign the certificates of clients; none if nobody is verified.
+    std::optional<std::int64_t> authorities_expire_at() const { return authorities_expire_at_; }
 
   private:
     TlsContext() = default;
     std::shared_ptr<SSL_CTX> context_;
     std::int64_t expires_at_ = 0;
+    std::optional<std::int64_t> authorities_expire_at_;
 };
 
 // May be asked from any thread.

@@ -22,20 +22,20 @@ WITHOUT = {
     "exchange": {"user_who_performed_action"},
     "connection": {"garbage_collection", "reductions", "reductions_details", "ssl_", "peer_cert_"},
     "channel": {"garbage_collection", "reductions", "reductions_details", "idle_since"},
-    "consumer": {"consumer_timeout"},
+    "consumer": set(),
     "vhost": set(),
     "user": set(), "permission": set(), "policy": set(), "binding": set(), "parameter": set(),
 }
 BEYOND = {
     "overview": {"cluster_tags", "node_tags", "default_queue_type", "is_op_policy_updating_enabled"},
     "node": {"disk_free_details", "being_drained"},
-    "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details"},
+    "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details", "consumer_timeout"},
     "quorum queue": {"delivery_limit", "exclusive_consumer_tag", "head_message_timestamp", "idle_since",
                      "message_bytes_paged_out", "messages_delayed", "messages_paged_out", "messages_ready_ram",
                      "messages_unacknowledged_ram", "recoverable_slaves", "single_active_consumer_tag",
                      "message_stats"},
     "exchange": {"policy"},
-    "connection": set(), "channel": set(), "consumer": set(),
+    "connection": set(), "channel": {"consumer_timeout"}, "consumer": {"consumer_timeout"},
     "vhost": {"compat", "protected_from_deletion", "metadata.default_queue_type"},
     "user": set(), "permission": set(), "policy": set(), "binding": set(), "parameter": set(),
 }

@@ -20,7 +20,11 @@ def credentials_are_checked(world):
         equal((answer.status, answer.json()), (401, {"error": "not_authorized", "reason": "Not_Authorized"}), wrong)
         equal("www-authenticate" in answer.headers, False)
     equal(world.get("/whoami"), {"name": "guest", "tags": ["administrator"], "is_internal_user": True})
-    equal(world.api("GET", "/whoami", headers={"Authorization": "Basic !"}, user=None).status, 400)
+    for malformed in ("Basic !", "Basic", "Digest x"):
+        equal(world.api("GET", "/whoami", headers={"Authorization": malformed}, user=None).status, 400, malformed)
+    for token in ("Bearer x", "bearer  x.y.z", "Bearer"):
+        answer = world.api("GET", "/whoami", headers={"Authorization": token}, user=None)
+        equal((answer.status, answer.json()), (401, {"error": "not_authorized", "reason": "Not_Authorized"}), token)
 
 
 @case

@@ -98,6 +98,23 @@ def idle_and_slow_clients_do_not_disturb_others(world):
 
 
 @case
+def more_idle_clients_than_there_are_places_keep_nobody_out(world):
+    peers = []
+    try:
+        for number in range(600):  # 512 are allowed.
+            peers.append(world.raw())
+            if number % 2:
+                peers[-1].sendall(b"GET /api/whoami HTTP/1.1\r\nX: ")
+        for _ in range(5):
+            equal(world.get("/whoami")["name"], "guest")
+        for peer in peers[:80]:  # Who waited longest made room.
+            equal(read_to_end(peer), b"")
+    finally:
+        for peer in peers:
+            peer.close()
+
+
+@case
 def many_requests_on_one_connection(world):
     with world.raw() as peer:
         one = b"GET /api/whoami HTTP/1.1\r\nHost: x\r\n" + LOGIN

@@ -172,10 +172,23 @@ def connection_with_its_channels_and_consumers(world):
                                "exclusive": bool, "active": bool, "activity_status": str, "prefetch_count": int,
                                "arguments": dict}, "consumer")
         equal(consumer["queue"], {"name": "consumed", "vhost": "/"})
+        equal(consumer["consumer_timeout"], 0, "a classic queue has no such limit")
         equal(consumer["channel_details"]["name"], name + " (1)")
         equal(consumer["exclusive"], True)
         equal(world.get("/queues/%2F/consumed")["exclusive_consumer_tag"], "tag")
         channel.queue_delete("consumed")
+
+
+@case
+def consumers_tell_how_long_they_may_keep_a_message(world):
+    world.put("/queues/%2F/timed", {"durable": True, "arguments": {"x-queue-type": "quorum"}})
+    with world.amqp() as connection:
+        channel = connection.channel()
+        channel.basic_consume("timed", lambda *_: None, consumer_tag="a")
+        channel.basic_consume("timed", lambda *_: None, consumer_tag="b", arguments={"x-consumer-timeout": 60000})
+        shown = {one["consumer_tag"]: one["consumer_timeout"] for one in world.get("/consumers")}
+        equal(shown, {"a": 1800000, "b": 60000})
+        channel.queue_delete("timed")
 
 
 @case
@@ -192,6 +205,18 @@ def connection_is_closed_with_the_operators_words(world):
             contains(closed.reply_text, text)
         world.eventually(lambda: world.get("/connections") == [], "the connection is gone")
     world.delete("/connections/nosuch", status=404)
+
+
+@case
+def a_vhost_cannot_make_streams_by_default(world):
+    refusal = {"error": "bad_request", "reason": "invalid queue type 'stream': a default is classic or quorum"}
+    equal(world.put("/vhosts/team", {"default_queue_type": "stream"}, status=400).json(), refusal)
+    equal(world.api("GET", "/vhosts/team").status, 404)
+    world.put("/vhosts/team", {"default_queue_type": "quorum"})
+    equal(world.put("/vhosts/team", {"default_queue_type": "stream"}, status=400).json(), refusal)
+    equal(world.get("/vhosts/team")["default_queue_type"], "quorum")
+    world.delete("/vhosts/team")
+    contains(world.ctl("add_vhost", "team", "--default-queue-type", "stream", status=65).stderr, "'stream'")
 
 
 @case
@@ -249,6 +274,8 @@ def lists_have_columns_order_and_pages(world):
     equal(page, {"filtered_count": 3, "item_count": 2, "items": [{"name": "page-a"}, {"name": "page-b"}], "page": 1,
                  "page_count": 2, "page_size": 2, "total_count": 3})
     equal(world.get("/queues?page=1&name=%5Epage-%5Bab%5D%24&use_regex=true")["filtered_count"], 2)
+    equal(world.get("/queues?page=1&name=PAGE-")["filtered_count"], 3, "in any case")
+    equal(world.get("/queues?page=1&name=%5EPage-%5BAB%5D%24&use_regex=true")["filtered_count"], 2)
     equal(world.api("GET", "/queues?page=99").json()["error"], "page_out_of_range")
     equal(world.api("GET", "/queues?page=x").json()["reason"], "Pagination parameters are invalid")
     for name in ("page-b", "page-a", "page-c"):
@@ -286,8 +313,13 @@ def health_checks(world):
     for check in ("alarms", "local-alarms", "virtual-hosts", "node-is-quorum-critical", "ready-to-serve-clients",
                   "metadata-store/initialized", "metadata-store/initialized/with-data", "reached-target-cluster-size",
                   "quorum-queues-without-elected-leaders/vhost/%2F/pattern/.*", "is-in-service",
-                  f"port-listener/{world.broker.port}", "protocol-listener/amqp"):
+                  f"port-listener/{world.broker.port}", "protocol-listener/amqp", "certificate-expiration/1/weeks",
+                  "below-node-connection-limit", "protocol-listener/mqtt,http"):
         equal(world.get("/health/checks/" + check)["status"], "ok", check)
+    for name in ("amqp", "amqp10", "amqp1.0", "amqp1-0", "amqp091", "amqp0-9-1", "AMQP0.9.1"):
+        equal(world.get("/health/checks/protocol-listener/" + name), {"status": "ok", "protocol": "amqp"}, name)
+    answer = world.api("GET", "/health/checks/protocol-listener/amqps,mqtt")
+    equal((answer.status, answer.json()["missing"]), (503, "amqp/ssl,mqtt"))
     equal(world.get("/aliveness-test/%2F"), {"status": "ok"})
     answer = world.api("GET", "/health/checks/port-listener/1")
     equal((answer.status, answer.json()["missing"]), (503, 1))

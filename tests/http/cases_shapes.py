@@ -19,7 +19,7 @@ CONNECTION = """name vhost user node type protocol state host peer_host auth_mec
 CHANNEL = """name vhost user node state: string; confirm transactional: bool; connection_details message_stats: object;
     number consumer_count prefetch_count global_prefetch_count messages_unacknowledged messages_unconfirmed
     messages_uncommitted acks_uncommitted: int"""
-CONSUMER = """consumer_tag activity_status: string; ack_required exclusive active: bool; prefetch_count: int;
+CONSUMER = """consumer_tag activity_status: string; ack_required exclusive active: bool; prefetch_count consumer_timeout: int;
     queue channel_details arguments: object"""
 NODE = """name type os_pid db_dir rates_mode: string; running being_drained mem_alarm disk_free_alarm: bool;
     uptime processors run_queue mem_used mem_limit disk_free disk_free_limit fd_used fd_total sockets_used sockets_total

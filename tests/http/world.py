@@ -103,6 +103,8 @@ class World(Asked):
         self.put("/vhosts/%2F")
         self.api("PUT", "/permissions/%2F/guest", {"configure": ".*", "write": ".*", "read": ".*"})
         for parameter in self.get("/global-parameters"):
+            if parameter["name"] == "internal_cluster_id":
+                continue
             self.api("DELETE", "/global-parameters/" + quote(parameter["name"]))
 
     # --- a real RabbitMQ ---
