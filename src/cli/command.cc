@@ -41,9 +41,13 @@ void Invocation::say(std::string_view line) const {
         std::cout << boost::json::serialize(
                          boost::json::object{{"result", "ok"}, {"message", line}})
                   << '\n';
-    } else if (!line.empty() && !options.quiet && !options.silent) {
+    } else if (!line.empty()) {
         std::cout << line << '\n';
     }
+}
+
+void Invocation::hint(std::string_view line) const {
+    say(options.formatter == "json" || for_people(options) ? line : "");
 }
 
 void Invocation::print(const Table& table) const {

@@ -71,8 +71,10 @@ struct Invocation {
     const std::string& argument(std::size_t index) const { return arguments[index]; }
     // "Adding user ..." unless it is to be quiet or a program reads the output.
     void banner(std::string_view line) const;
-    // The last word of a command that lists nothing.
+    // The result of a command that lists nothing; nothing to say is said to programs only.
     void say(std::string_view line) const;
+    // The last word of a command that was done; a quiet one has none.
+    void hint(std::string_view line) const;
     void print(const Table& table) const;
     // One thing, not a list: JSON, or its fields by name.
     void print(const boost::json::object& object) const;

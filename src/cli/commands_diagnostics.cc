@@ -23,6 +23,11 @@ Outcome check(const Invocation& invocation, const std::string& path, const std::
     return {};
 }
 
+// Of these checks rabbitmq-diagnostics -s says nothing when all is well.
+std::string unless_silent(const Invocation& invocation, std::string healthy) {
+    return invocation.options.silent ? "" : std::move(healthy);
+}
+
 std::string node_name(const Invocation& invocation) { return invocation.client.settings().url; }
 
 Outcome check_running(const Invocation& invocation) {
@@ -35,8 +40,9 @@ Outcome check_local_alarms(const Invocation& invocation) {
     invocation.banner("Asking node " + node_name(invocation) +
                       " to report any local resource "
                       "alarms ...");
-    return check(invocation, "local-alarms",
-                 "Node " + node_name(invocation) + " reported no local alarms");
+    return check(
+        invocation, "local-alarms",
+        unless_silent(invocation, "Node " + node_name(invocation) + " reported no local alarms"));
 }
 
 Outcome check_alarms(const Invocation& invocation) {
@@ -44,14 +50,16 @@ Outcome check_alarms(const Invocation& invocation) {
                       " to report any known resource "
                       "alarms ...");
     return check(invocation, "alarms",
-                 "Node " + node_name(invocation) + " reported no alarms, local or clusterwide");
+                 unless_silent(invocation, "Node " + node_name(invocation) +
+                                               " reported no alarms, local or clusterwide"));
 }
 
 Outcome check_virtual_hosts(const Invocation& invocation) {
     invocation.banner("Checking if all vhosts are running on node " + node_name(invocation) +
                       " ...");
     return check(invocation, "virtual-hosts",
-                 "Node " + node_name(invocation) + " reported all vhosts as running");
+                 unless_silent(invocation, "Node " + node_name(invocation) +
+                                               " reported all vhosts as running"));
 }
 
 Outcome check_port_listener(const Invocation& invocation) {
@@ -191,9 +199,9 @@ Outcome check_quorum_critical(const Invocation& invocation) {
     invocation.banner("Checking if node " + node_name(invocation) +
                       " is critical for quorum of "
                       "any quorum queues ...");
-    return check(
-        invocation, "node-is-quorum-critical",
-        "Node " + node_name(invocation) + " reported no quorum queues with minimum quorum");
+    return check(invocation, "node-is-quorum-critical",
+                 unless_silent(invocation, "Node " + node_name(invocation) +
+                                               " reported no quorum queues with minimum quorum"));
 }
 
 // A single node has every quorum it can have.

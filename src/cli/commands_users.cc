@@ -51,8 +51,9 @@ Outcome add_user(const Invocation& invocation) {
         return Unexpected{Failure{ExitCode::data_error, "user name or password is blank"}};
     }
     REVENANT_TRY_VOID(put_user(invocation, user, {{"password", password}, {"tags", ""}}));
-    invocation.say("Done. Don't forget to grant the user permissions to some virtual hosts! See '" +
-                   invocation.program + " help set_permissions' to learn more.");
+    invocation.hint(
+        "Done. Don't forget to grant the user permissions to some virtual hosts! See '" +
+        invocation.program + " help set_permissions' to learn more.");
     return {};
 }
 

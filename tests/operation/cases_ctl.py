@@ -126,7 +126,8 @@ def ctl_sets_limits(node):
     node.ctl("clear_vhost_limits", "-p", "v")
     node.amqp("v").close()
     node.ctl("set_user_limits", "guest", '{"max-connections":3}')
-    equal(node.ctl("list_user_limits", "-q").stdout, "")
+    for option in ("-q", "-s"):
+        equal(node.ctl("list_user_limits", option).stdout, '{"max-connections":3}\n')
     equal(node.ctl("list_user_limits").stdout.splitlines()[1], '{"max-connections":3}')
     node.ctl("clear_user_limits", "guest", "all")
     equal(node.json("list_user_limits", "--global"), [])
@@ -201,7 +202,13 @@ def ctl_checks_health_as_rabbitmq_diagnostics(node):
     def check(*arguments, **options):
         return node.ctl(*arguments, program="rabbitmq-diagnostics", **options)
 
-    equal(check("-q", "ping").stdout, "")
+    running = f"RabbitMQ on node {node.url} is fully booted and running\n"
+    for option in ("-q", "-s"):
+        equal(check(option, "ping").stdout, "Ping succeeded\n")
+        equal(check(option, "is_running").stdout, running)
+        equal(check(option, "check_running").stdout, running)
+    equal(check("-q", "check_local_alarms").stdout, f"Node {node.url} reported no local alarms\n")
+    equal(check("-s", "check_local_alarms").stdout, "")
     for command in (("check_running",), ("check_local_alarms",), ("check_alarms",), ("check_virtual_hosts",),
                     ("check_port_connectivity",), ("check_port_listener", str(node.broker.ports["amqp"])),
                     ("check_protocol_listener", "amqp"), ("node_health_check",),
