@@ -128,6 +128,7 @@ std::string quoted(std::string_view text);
 Unexpected<Failure> no_such_vhost(std::string_view vhost);
 Unexpected<Failure> no_such_user(std::string_view user);
 Unexpected<Failure> not_done(std::string text);
+Unexpected<Failure> no_answer(std::string_view what, const Silence& silence);
 // Any answer that is not a success.
 Unexpected<Failure> refused(const Reply& reply);
 

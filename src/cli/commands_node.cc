@@ -30,10 +30,7 @@ Outcome ping(const Invocation& invocation) {
     invocation.banner("Will ping " + settings.url + ". This only checks if the node answers. " +
                       "Timeout: " + milliseconds(settings.timeout_seconds) + " ms.");
     const auto reply = invocation.client.send("GET", "/whoami");
-    if (!reply) {
-        return Unexpected{Failure{ExitCode::unavailable,
-                                  "Failed to connect to " + settings.url + ": " + reply.error()}};
-    }
+    if (!reply) return no_answer("Failed to connect to " + settings.url + ": ", reply.error());
     invocation.say("Ping succeeded");
     return {};
 }
@@ -52,7 +49,7 @@ Outcome await_startup(const Invocation& invocation) {
             return Unexpected{
                 Failure{ExitCode::unavailable,
                         "the node at " + invocation.client.settings().url +
-                            " is not up: " + (reply ? reply->reason() : reply.error())}};
+                            " is not up: " + (reply ? reply->reason() : reply.error().text)}};
         }
         // There is nothing to wait on before somebody listens.
         ::poll(nullptr, 0, startup_poll_ms);

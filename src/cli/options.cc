@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <fstream>
 
 namespace revenant::cli {
 namespace {
@@ -20,8 +22,44 @@ double parse_patience(const std::string& text) {
     return std::min(seconds, timeout_seconds_max);
 }
 
+// What the node was given as its first user, REVENANT_ before RABBITMQ_, a file before a value: in
+// its container revenantctl sees the same. The error names a file that cannot be read.
+Result<std::optional<std::string>, std::string> first_user_variable(const std::string& name) {
+    const auto find = [](const std::string& whole) -> const char* {
+        const char* const value = std::getenv(whole.c_str());
+        return value == nullptr || *value == '\0' ? nullptr : value;
+    };
+    for (const bool in_file : {true, false}) {
+        for (const char* prefix : {"REVENANT_", "RABBITMQ_"}) {
+            const std::string variable = prefix + name + (in_file ? "_FILE" : "");
+            const char* const value = find(variable);
+            if (value == nullptr) continue;
+            if (!in_file) return std::optional<std::string>(value);
+            std::ifstream file(value);
+            std::string line;
+            if (!std::getline(file, line) && !file.eof()) {
+                return Unexpected{variable + ": cannot read " + value};
+            }
+            return std::optional<std::string>(line.substr(0, line.find('\r')));
+        }
+    }
+    return std::optional<std::string>();
+}
+
+std::optional<std::string> take_first_user(const CLI::App& app, ClientSettings& client) {
+    const auto take = [&](const char* option, const char* variable, std::string& field) {
+        if (app.count(option) > 0) return std::optional<std::string>();
+        auto found = first_user_variable(variable);
+        if (!found) return std::optional<std::string>(found.error());
+        if (*found) field = **found;
+        return std::optional<std::string>();
+    };
+    if (auto mistake = take("--username", "DEFAULT_USER", client.user)) return mistake;
+    return take("--password", "DEFAULT_PASS", client.password);
+}
+
 void add_connection_options(CLI::App& app, Options& options) {
-    app.add_option("--url", options.client.url, "Where the node's HTTP API is")
+    app.add_option("--url", options.client.url, "Where the node's HTTP API is, http or https")
         ->envname("REVENANT_URL")
         ->capture_default_str();
     app.add_option("--username", options.client.user, "User to log in as")
@@ -30,6 +68,12 @@ void add_connection_options(CLI::App& app, Options& options) {
     app.add_option("--password", options.client.password,
                    "Its password; better given in the environment, where no process list shows it")
         ->envname("REVENANT_PASSWORD");
+    app.add_option("--cacert", options.client.trust.ca_file,
+                   "https: who signs the node's certificate, instead of whom the system trusts")
+        ->envname("REVENANT_CACERT");
+    app.add_flag_callback(
+        "--insecure", [&options] { options.client.trust.verifies = false; },
+        "https: takes any certificate");
     app.add_option_function<std::string>(
         "-t,--timeout",
         [&options](const std::string& text) {
@@ -115,6 +159,7 @@ std::optional<std::string> parse_command_line(int argc, char** argv, CommandLine
         return error.what();
     }
     into.options.vhost_given = vhost->count() > 0;
+    if (auto mistake = take_first_user(app, into.options.client)) return mistake;
     return take_words(app, into.words);
 }
 

@@ -1,6 +1,8 @@
 """revenantctl: rabbitmqctl's commands, arguments, outputs and exit codes."""
 import os
+import socket
 import tempfile
+import threading
 
 import pika
 
@@ -205,6 +207,31 @@ def ctl_lists_and_closes_connections(world):
         contains(closed.reply_text, "no more")
     world.ctl("close_connection", "nosuch", "reason", status=69)
     world.eventually(lambda: world.ctl_json("list_connections") == [], "the connection is gone")
+
+
+@case
+def ctl_gives_up_in_time(world):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        for command in ("list_queues", "ping", "check_running"):
+            contains(world.ctl("-t", "0.2", command, "--url", url, status=75).stderr, "timeout")
+    world.ctl("-t", "1", "list_queues", "--url", url, status=69)
+
+
+@case
+def ctl_takes_no_half_answers(world):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def answer():
+            peer, _ = server.accept()
+            with peer:
+                peer.recv(65536)
+                peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n[]")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        contains(world.ctl("list_queues", "--url", url, status=69).stderr, "the answer was cut off")
+        thread.join()
 
 
 @case

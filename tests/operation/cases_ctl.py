@@ -1,12 +1,14 @@
 """revenantctl: the commands that tests/http does not have, and all of them beside RabbitMQ's own program."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 
 import pika
+from cases_tls import Authority
 
 from world import Mismatch, Skipped, case, contains, equal, eventually, lacks
 
@@ -222,6 +224,65 @@ def ctl_checks_health_as_rabbitmq_diagnostics(node):
     node.broker.stop()
     for command in ("ping", "check_running", "check_port_connectivity", "status"):
         contains(check(command, status=69).stderr, "Connection refused")
+
+
+@case
+def ctl_logs_in_as_the_first_user(world):
+    """As in a container, where the variables that made the first user are those revenantctl sees."""
+    with world.directory() as directory:
+        password = os.path.join(directory, "password")
+        with open(password, "w") as file:
+            file.write("s3cret\n")
+        with world.broker(directory, "default_user = admin\ndefault_pass = s3cret\n") as broker:
+            node = Node(world, directory, broker)
+            contains(node.ctl("list_users", status=69).stderr, "refuses user 'guest'")
+            for prefix in ("REVENANT", "RABBITMQ"):
+                user = {prefix + "_DEFAULT_USER": "admin"}
+                equal(node.ctl("-s", "list_users", **user, **{prefix + "_DEFAULT_PASS": "s3cret"}).stdout, "admin\t[administrator]\n")
+                node.ctl("list_users", **user, **{prefix + "_DEFAULT_PASS_FILE": password})
+                node.ctl("list_users", **{prefix + "_DEFAULT_USER_FILE": password}, status=69)
+            # What is said to revenantctl itself counts more.
+            wrong = {"RABBITMQ_DEFAULT_USER": "admin", "RABBITMQ_DEFAULT_PASS": "wrong"}
+            node.ctl("list_users", **wrong, status=69)
+            node.ctl("list_users", **wrong, REVENANT_PASSWORD="s3cret")
+            node.ctl("list_users", "--password", "s3cret", **wrong)
+            contains(node.ctl("list_users", RABBITMQ_DEFAULT_PASS_FILE="/nowhere", status=64).stderr,
+                     "RABBITMQ_DEFAULT_PASS_FILE: cannot read /nowhere")
+
+
+@case
+def ctl_speaks_https(world):
+    with world.directory() as directory:
+        authority = Authority(directory)
+        certificate, key = authority.issue("http", "/CN=localhost")
+        text = f"management.ssl.port = 0\nmanagement.ssl.certfile = {certificate}\nmanagement.ssl.keyfile = {key}\n"
+        with world.broker(directory, text) as broker:
+            node = Node(world, directory, broker)
+            port = re.search(r"protocol=https address=127\.0\.0\.1:(\d+)", broker.log()).group(1)
+            trusted, wanted = ("--cacert", authority.path("ca.pem")), "guest\t[administrator]\n"
+            for host in ("localhost", "127.0.0.1"):
+                url = f"https://{host}:{port}"
+                equal(node.ctl("-s", "list_users", "--url", url, *trusted).stdout, wanted)
+                equal(node.ctl("-s", "list_users", "--url", url, SSL_CERT_FILE=trusted[1]).stdout, wanted)
+                equal(node.ctl("-s", "list_users", "--url", url, "--insecure").stdout, wanted)
+                contains(node.ctl("list_users", "--url", url, status=69).stderr, "certificate is not trusted")
+            # A long body goes there, a long answer comes back.
+            definitions = json.dumps({"global_parameters": [{"name": "long", "value": "x" * 300_000}]})
+            node.ctl("import_definitions", "-", "--url", url, *trusted, stdin=definitions)
+            contains(node.ctl("export_definitions", "-", "--url", url, *trusted).stdout, "x" * 300_000)
+            node.ctl("ping", "--url", f"https://127.0.0.1:{broker.ports['http']}", "--insecure", status=69)
+            contains(node.ctl("ping", "--url", url, "--cacert", "/nowhere", status=69).stderr, "/nowhere")
+            # Another name than the certificate's.
+            stranger = authority.issue("http", "/CN=elsewhere", names="DNS:elsewhere")
+            equal(stranger, (certificate, key))
+            broker.reload()
+
+            def not_the_host():
+                done = subprocess.run([world.ctl_program, "ping", "--url", url, *trusted], capture_output=True, text=True,
+                                      timeout=COMMAND_SECONDS_MAX, check=False, env={"PATH": os.environ["PATH"]})
+                return done.returncode == 69 and "mismatch" in done.stderr
+
+            eventually(not_the_host, "a certificate for another host is refused")
 
 
 @with_node
