@@ -1,4 +1,5 @@
 // The cluster, which is one node, and what is switched on in it.
+#include "cli/alarms.h"
 #include "cli/command.h"
 
 #include <boost/json/array.hpp>
@@ -15,6 +16,7 @@ namespace json = boost::json;
 Outcome cluster_status(const Invocation& invocation) {
     REVENANT_TRY(const json::value overview, invocation.get("/overview"));
     REVENANT_TRY(const json::value flags, invocation.get("/feature-flags"));
+    REVENANT_TRY(const json::value nodes, invocation.get("/nodes"));
     const json::value& name = overview.at("node");
     const json::object status = {
         {"cluster_name", overview.at("cluster_name")},
@@ -25,7 +27,7 @@ Outcome cluster_status(const Invocation& invocation) {
                                    {{"rabbitmq_version", overview.at("rabbitmq_version")},
                                     {"erlang_version", overview.at("erlang_version")}}}}},
         {"maintenance_status", json::object{{name.as_string(), "not under maintenance"}}},
-        {"alarms", json::array{}},
+        {"alarms", alarms_of(nodes.at(0))},
         {"partitions", json::object{}},
         {"listeners", json::object{{name.as_string(), overview.at("listeners")}}},
         {"feature_flags", flags}};
@@ -40,8 +42,11 @@ Outcome cluster_status(const Invocation& invocation) {
               << plain_text(name) << "\n\nVersions\n\n"
               << plain_text(name) << ": RabbitMQ " << plain_text(overview.at("rabbitmq_version"))
               << " (" << plain_text(overview.at("product_name")) << " "
-              << plain_text(overview.at("product_version"))
-              << ")\n\nNetwork Partitions\n\n(none)\n";
+              << plain_text(overview.at("product_version")) << ")\n\nAlarms\n\n";
+    const json::array& alarms = status.at("alarms").get_array();
+    for (const json::value& alarm : alarms) std::cout << alarm_line(alarm) << '\n';
+    if (alarms.empty()) std::cout << "(none)\n";
+    std::cout << "\nNetwork Partitions\n\n(none)\n";
     return {};
 }
 

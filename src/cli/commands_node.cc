@@ -1,6 +1,8 @@
 // The node as a whole: is it there, what is it, how is it.
+#include "cli/alarms.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/information_unit.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -78,8 +80,6 @@ Result<Status, Failure> ask_status(const Invocation& invocation) {
 
 json::object status_object(const Status& status, std::size_t vhosts) {
     const auto& [overview, node] = status;
-    json::array alarms;
-    if (node.at("mem_alarm") == json::value(true)) alarms.emplace_back("memory");
     const json::object& totals = overview.at("object_totals").get_object();
     return {{"pid", std::stoll(std::string(node.at("os_pid").get_string()))},
             {"uptime", node.at("uptime").to_number<std::int64_t>() / 1000},
@@ -89,12 +89,13 @@ json::object status_object(const Status& status, std::size_t vhosts) {
             {"erlang_version", overview.at("erlang_version")},
             {"node_name", node.at("name")},
             {"data_directory", node.at("db_dir")},
-            {"alarms", std::move(alarms)},
+            {"alarms", alarms_of(node)},
             {"memory", {{"total", {{"rss", node.at("mem_used")}}}, {"strategy", "rss"}}},
             {"vm_memory_limit", node.at("mem_limit")},
             {"file_descriptors",
              {{"total_used", node.at("fd_used")}, {"total_limit", node.at("fd_total")}}},
             {"disk_free", node.at("disk_free")},
+            {"disk_free_limit", node.at("disk_free_limit")},
             {"totals",
              {{"connection_count", totals.at("connections")},
               {"queue_count", totals.at("queues")},
@@ -102,10 +103,13 @@ json::object status_object(const Status& status, std::size_t vhosts) {
             {"listeners", overview.at("listeners")}};
 }
 
-void print_status(const json::object& status) {
+void print_status(const json::object& status, const std::string& unit) {
     const auto text = [&](const char* key) { return plain_text(status.at(key)); };
     const auto inside = [&](const char* key, const char* field) {
         return plain_text(status.at(key).at(field));
+    };
+    const auto amount = [&](const json::value& bytes) {
+        return in_unit(bytes.to_number<double>(), unit);
     };
     const auto section = [](const char* title) { std::cout << '\n' << title << "\n\n"; };
     section("Runtime");
@@ -117,17 +121,18 @@ void print_status(const json::object& status) {
     std::cout << "Node data directory: " << text("data_directory") << '\n';
     section("Alarms");
     const json::array& alarms = status.at("alarms").get_array();
-    for (const json::value& alarm : alarms) std::cout << plain_text(alarm) << '\n';
+    for (const json::value& alarm : alarms) std::cout << alarm_line(alarm) << '\n';
     if (alarms.empty()) std::cout << "(none)\n";
     section("Memory");
-    std::cout << "Total memory used: " << plain_text(status.at("memory").at("total").at("rss"))
-              << " bytes\nCalculation strategy: rss\nMemory high watermark: "
-              << text("vm_memory_limit") << " bytes\n";
+    std::cout << "Total memory used: " << amount(status.at("memory").at("total").at("rss"))
+              << "\nCalculation strategy: rss\nMemory high watermark: "
+              << amount(status.at("vm_memory_limit")) << '\n';
     section("File Descriptors");
     std::cout << "Total: " << inside("file_descriptors", "total_used")
               << ", limit: " << inside("file_descriptors", "total_limit") << '\n';
     section("Free Disk Space");
-    std::cout << "Free disk space: " << text("disk_free") << " bytes\n";
+    std::cout << "Low free disk space watermark: " << amount(status.at("disk_free_limit"))
+              << "\nFree disk space: " << amount(status.at("disk_free")) << '\n';
     section("Totals");
     std::cout << "Connection count: " << inside("totals", "connection_count")
               << "\nQueue count: " << inside("totals", "queue_count")
@@ -150,7 +155,7 @@ Outcome status(const Invocation& invocation) {
         return {};
     }
     invocation.banner("Status of node " + plain_text(object.at("node_name")) + " ...");
-    print_status(object);
+    print_status(object, invocation.options.unit);
     return {};
 }
 
@@ -184,7 +189,8 @@ std::span<const Command> node_commands() {
          "await_startup -t 30", await_startup},
         {"wait", 0, 1, "[PIDFILE] [-t SECONDS]",
          "The same as await_startup: the node is found by its URL.", "wait -t 30", await_startup},
-        {"status", 0, 0, "", "Shows the state of the node.", "status --formatter json", status},
+        {"status", 0, 0, "[--unit UNIT]", "Shows the state of the node.", "status --formatter json",
+         status},
         {"environment", 0, 0, "", "Lists what was configured, without secrets.",
          "environment --formatter json", environment},
         {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",

@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include "cli/information_unit.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -95,8 +97,11 @@ void add_output_options(CLI::App& app, Options& options) {
     app.add_flag("-q,--quiet", options.quiet, "Without informational messages");
     app.add_flag("-s,--silent", options.silent, "Without these and without table headers");
     app.add_flag("--no-table-headers", options.no_table_headers, "Without table headers");
-    app.add_option("--unit", options.unit, "memory_breakdown, status: bytes, kb, mb, gb")
-        ->check(CLI::IsMember({"bytes", "kb", "mb", "gb"}));
+    app.add_option("--unit", options.unit, "memory_breakdown, status: bytes, kb, mb, gb, tb")
+        ->check([](const std::string& unit) {
+            if (bytes_of_unit(unit)) return std::string();
+            return "unit '" + unit + "' is not supported. Please use one of: bytes, mb, gb";
+        });
 }
 
 void add_object_options(CLI::App& app, Options& options) {

@@ -30,6 +30,11 @@ def ctl_tells_the_status(world):
     equal(status["alarms"], [])
     text = world.ctl("status").stdout
     contains(text, f"OS PID: {world.broker.pid}\n")
+    limit = world.get("/nodes")[0]["disk_free_limit"]
+    contains(text, f"Low free disk space watermark: {round(limit / 1e9, 4)} gb\n")
+    contains(world.ctl("status", "--unit", "mb").stdout, f"Low free disk space watermark: {round(limit / 1e6, 4)} mb\n")
+    contains(world.ctl("status", "--unit", "bytes").stdout, f"Low free disk space watermark: {limit} bytes\n")
+    contains(world.ctl("status", "--unit", "xb", status=64).stderr, "unit 'xb' is not supported")
     contains(text, f"port: {world.broker.port}, protocol: amqp\n")
 
 

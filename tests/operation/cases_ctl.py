@@ -214,16 +214,52 @@ def ctl_checks_health_as_rabbitmq_diagnostics(node):
     for command in (("check_running",), ("check_local_alarms",), ("check_alarms",), ("check_virtual_hosts",),
                     ("check_port_connectivity",), ("check_port_listener", str(node.broker.ports["amqp"])),
                     ("check_protocol_listener", "amqp"), ("node_health_check",),
-                    ("check_if_node_is_quorum_critical",), ("await_online_quorum_plus_one", "-t", "5"), ("alarms",), ("is_running",), ("is_booting",),
-                    ("memory_breakdown", "--unit", "mb")):
+                    ("check_if_node_is_quorum_critical",), ("await_online_quorum_plus_one", "-t", "5"), ("alarms",), ("is_running",), ("is_booting",)):
         check(*command)
     check("check_port_listener", "1", status=69)
     check("check_protocol_listener", "nosuch", status=69)
     contains(check("listeners").stdout, f"Interface: 127.0.0.1, port: {node.broker.ports['amqp']}, protocol: amqp\n")
     equal(check("server_version", "-q").stdout, "4.3.0\n")
     node.broker.stop()
-    for command in ("ping", "check_running", "check_port_connectivity", "status"):
+    for command in ("ping", "check_running", "check_port_connectivity", "status", "memory_breakdown"):
         contains(check(command, status=69).stderr, "Connection refused")
+
+
+@with_node
+def ctl_breaks_memory_down(node):
+    def parts(*arguments):
+        lines = node.ctl("-q", "memory_breakdown", *arguments, program="rabbitmq-diagnostics").stdout.splitlines()
+        return {name: (float(amount), unit, float(percentage)) for name, amount, unit, percentage in
+                (re.fullmatch(r"(\w+): ([\d.]+) (\w+) \(([\d.]+)%\)", line).groups() for line in lines)}
+
+    found = parts("--unit", "mb")
+    for name in ("queue_procs", "other_proc", "connection_readers", "mnesia", "binary"):
+        equal(found[name][1], "mb")
+    equal([part for part in found.values() if part[2] > 100], [])
+    equal(round(sum(part[2] for part in found.values())), 100)
+    equal(parts()["other_proc"][1], "gb")
+    contains(node.json("memory_breakdown")["other_proc"], "percentage")
+    whole = node.json("memory_breakdown")["other_proc"]["bytes"]
+    amount = found["other_proc"][0]
+    if not whole / 1e7 < amount < whole / 1e5:  # it changes from moment to moment, not tenfold
+        raise Mismatch(f"{amount} mb, {whole} bytes")
+
+
+@case
+def ctl_shows_all_alarms(world):
+    with world.directory() as directory:
+        text = "vm_memory_high_watermark.absolute = 1MB\ndisk_free_limit.absolute = 1000000TB\n"
+        with world.broker(directory, text) as broker:
+            node = Node(world, directory, broker)
+            name = broker.json("/api/nodes")[0]["name"]
+            eventually(lambda: len(node.json("status")["alarms"]) == 2, "both alarms are in effect")
+            wanted = [{"type": "resource_limit", "resource": resource, "node": name} for resource in ("memory", "disk")]
+            lines = f"Memory alarm on node {name}\nFree disk space alarm on node {name}\n"
+            for command in ("status", "cluster_status"):
+                equal(node.json(command)["alarms"], wanted)
+                contains(node.ctl(command).stdout, "Alarms\n\n" + lines)
+            equal(node.ctl("-q", "alarms").stdout, lines)
+            node.ctl("check_alarms", status=69)
 
 
 @case
