@@ -43,6 +43,7 @@ struct Options {
     bool quiet = false;
     bool silent = false;
     bool no_table_headers = false;
+    bool offline = false;  // queues of nodes that are away
     bool if_empty = false;
     bool if_unused = false;
     // Of a virtual host; absent: not given.

@@ -64,7 +64,10 @@ Outcome enable_feature_flag(const Invocation& invocation) {
     const std::string& name = invocation.argument(0);
     if (name == "all") {
         invocation.banner("Enabling all feature flags ...");
-        return {};  // they are
+        // They are; but only a node that is there can say so.
+        REVENANT_TRY(const json::value flags, invocation.get("/feature-flags"));
+        invocation.say("");
+        return {};
     }
     invocation.banner("Enabling feature flag " + quoted(name) + " ...");
     REVENANT_TRY(const Reply reply,
@@ -92,21 +95,17 @@ Outcome set_cluster_name(const Invocation& invocation) {
     return {};
 }
 
-Outcome set_tracing(const Invocation& invocation, bool tracing) {
+// Nothing is traced here, so there is only the mark of a virtual host to take away.
+Outcome trace_off(const Invocation& invocation) {
     const std::string& vhost = invocation.options.vhost;
-    invocation.banner(std::string(tracing ? "Starting" : "Stopping") + " tracing for vhost " +
-                      quoted(vhost) + " ...");
+    invocation.banner("Stopping tracing for vhost " + quoted(vhost) + " ...");
     REVENANT_TRY_VOID(invocation.require_vhost());
     REVENANT_TRY(const Reply reply, invocation.ask("PUT", "/vhosts/" + escape(vhost),
-                                                   json::object{{"tracing", tracing}}));
+                                                   json::object{{"tracing", false}}));
     if (reply.status >= 300) return refused(reply);
-    invocation.say("Trace " + std::string(tracing ? "enabled" : "disabled") + " for vhost " +
-                   vhost);
+    invocation.say("Trace disabled for vhost " + vhost);
     return {};
 }
-
-Outcome trace_on(const Invocation& invocation) { return set_tracing(invocation, true); }
-Outcome trace_off(const Invocation& invocation) { return set_tracing(invocation, false); }
 
 // The leader and the only member is the node itself.
 Outcome quorum_status(const Invocation& invocation) {
@@ -150,9 +149,7 @@ std::span<const Command> cluster_commands() {
          "enable_feature_flag all", enable_feature_flag},
         {"set_cluster_name", 1, 1, "NAME", "Sets what clients are told as the cluster's name.",
          "set_cluster_name london", set_cluster_name},
-        {"trace_on", 0, 0, "[-p VHOST]", "Starts tracing of a virtual host.", "trace_on -p qa",
-         trace_on},
-        {"trace_off", 0, 0, "[-p VHOST]", "Stops tracing of a virtual host.", "trace_off -p qa",
+        {"trace_off", 0, 0, "[-p VHOST]", "Succeeds: nothing is traced here.", "trace_off -p qa",
          trace_off},
         {"quorum_status", 1, 1, "[-p VHOST] QUEUE", "Shows the members of a quorum queue.",
          "quorum_status orders", quorum_status},

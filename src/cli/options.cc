@@ -83,11 +83,13 @@ void add_connection_options(CLI::App& app, Options& options) {
         },
         "Seconds to wait for an answer, or infinity [60]");
     // rabbitmqctl has these; there is one node here, found by its URL.
-    static std::string ignored_node;
+    static std::string ignored_text;
     static bool ignored = false;
-    app.add_option("-n,--node,--erlang-cookie", ignored_node, "Ignored, as rabbitmqctl has it");
-    app.add_flag("-l,--longnames,--online,--offline,--local,--force,--script-mode,--dry-run",
-                 ignored, "Ignored, as rabbitmqctl has it");
+    for (const char* name : {"-n,--node", "--erlang-cookie"}) {
+        app.add_option(name, ignored_text, "Ignored, as rabbitmqctl has it")->take_last();
+    }
+    app.add_flag("-l,--longnames,--online,--local,--force,--script-mode,--dry-run", ignored,
+                 "Ignored, as rabbitmqctl has it");
 }
 
 void add_output_options(CLI::App& app, Options& options) {
@@ -105,6 +107,8 @@ void add_output_options(CLI::App& app, Options& options) {
 }
 
 void add_object_options(CLI::App& app, Options& options) {
+    app.add_flag("--offline", options.offline,
+                 "list_queues: those of nodes that are away; is_enabled: asks no node");
     app.add_flag("-e,--if-empty", options.if_empty, "delete_queue: only if it is empty");
     app.add_flag("-u,--if-unused", options.if_unused, "delete_queue: only if it has no consumer");
     app.add_option("--description", options.description, "add_vhost: a description");

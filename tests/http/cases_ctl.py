@@ -192,6 +192,11 @@ def ctl_lists_queues_exchanges_bindings(world):
     world.ctl("purge_queue", "cq", status=69)
 
 
+# What a plain AMQP 0-9-1 connection does not have.
+ABSENT = ("ssl_protocol", "ssl_key_exchange", "ssl_cipher", "ssl_hash", "peer_cert_subject", "peer_cert_issuer",
+          "peer_cert_validity", "container_id")
+
+
 @case
 def ctl_lists_and_closes_connections(world):
     connection = world.amqp(name="by name")
@@ -201,6 +206,10 @@ def ctl_lists_and_closes_connections(world):
     equal(world.ctl_json("list_connections", "user", "state", "user_provided_name"),
           [{"user": "guest", "state": "running", "user_provided_name": "by name"}])
     name = world.ctl_json("list_connections", "pid")[0]["pid"]
+    counted = ("recv_oct", "recv_cnt", "send_oct", "send_cnt", "send_pend", "channel_max", "frame_max", "connected_at")
+    shown = world.ctl_json("list_connections", *counted)[0]
+    equal({column: type(value) for column, value in shown.items()}, dict.fromkeys(counted, int))
+    equal(world.ctl_json("list_connections", *ABSENT)[0], dict.fromkeys(ABSENT, ""))
     equal(world.ctl("list_channels", "-s").stdout, f"{name} (1)\tguest\t1\t0\n")
     equal(world.ctl("list_consumers", "-s").stdout, f"watched\t{name} (1)\ttag\ttrue\t0\ttrue\t[]\n")
     contains(world.ctl("delete_queue", "watched", "--if-unused", status=64).stderr, "Queue is in use")
@@ -212,6 +221,25 @@ def ctl_lists_and_closes_connections(world):
         contains(closed.reply_text, "no more")
     world.ctl("close_connection", "nosuch", "reason", status=69)
     world.eventually(lambda: world.ctl_json("list_connections") == [], "the connection is gone")
+
+
+@case
+def ctl_lists_containers_of_amqp10(world):
+    connection = world.amqp10()
+    shown = world.ctl_json("list_connections", "protocol", "container_id")[0]
+    equal((shown["protocol"], shown["container_id"]), ("AMQP 1-0", connection.container.container_id))
+    connection.close()
+    world.eventually(lambda: world.ctl_json("list_connections") == [], "the connection is gone")
+
+
+@case
+def ctl_lists_no_queues_of_absent_nodes(world):
+    world.put("/queues/%2F/cq", {})
+    equal(world.ctl("list_queues", "-s", "name").stdout, "cq\n")
+    equal(world.ctl("list_queues", "-s", "--online", "name").stdout, "cq\n")
+    equal(world.ctl("list_queues", "-s", "--offline", "name").stdout, "")
+    world.ctl("list_queues", "-p", "nosuch", "--offline", status=65)
+    world.delete("/queues/%2F/cq")
 
 
 @case
@@ -259,6 +287,7 @@ def ctl_answers_to_the_name_of_rabbitmqctl(world):
         contains(world.ctl("list_users", "-q", program=program).stdout, "guest\t[administrator]\n")
         contains(world.ctl("add_user", status=64, program=program).stderr, "Usage: rabbitmqctl add_user")
         world.ctl("-n", "rabbit@localhost", "-l", "list_queues", "--online", program=program)
+        world.ctl("-n", "rabbit@localhost", "--erlang-cookie", "SECRET", "-n", "other", "list_queues", program=program)
         # As RabbitMQ's guide to dead letter exchanges has it.
         line = """rabbitmqctl set_policy DLX ".*" '{"dead-letter-exchange":"my-dlx"}' --apply-to queues"""
         world.ctl("-c", line, program="/bin/sh", PATH=directory)

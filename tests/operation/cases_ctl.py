@@ -8,7 +8,7 @@ import tempfile
 import time
 
 import pika
-from cases_tls import Authority
+from cases_tls import Authority, config_of, connected, context_of
 
 from world import Mismatch, Skipped, case, contains, equal, eventually, lacks
 
@@ -223,6 +223,7 @@ def ctl_checks_health_as_rabbitmq_diagnostics(node):
     node.broker.stop()
     for command in ("ping", "check_running", "check_port_connectivity", "status", "memory_breakdown"):
         contains(check(command, status=69).stderr, "Connection refused")
+    contains(check("enable_feature_flag", "all", status=69).stderr, "Connection refused")
 
 
 @with_node
@@ -321,12 +322,30 @@ def ctl_speaks_https(world):
             eventually(not_the_host, "a certificate for another host is refused")
 
 
+@case
+def ctl_lists_how_connections_are_protected(world):
+    with world.directory() as directory:
+        authority = Authority(directory)
+        text = config_of(authority, "ssl_options.verify = verify_peer")
+        with world.broker(directory, text) as broker, \
+                connected(broker, context_of(authority, authority.issue("client", "/CN=janeway"))):
+            columns = ("ssl", "ssl_protocol", "ssl_key_exchange", "ssl_cipher", "peer_cert_subject", "peer_cert_issuer",
+                       "peer_cert_validity")
+            shown = Node(world, directory, broker).json("list_connections", "ssl_hash", *columns)[0]
+            equal((shown["ssl"], shown["ssl_protocol"], shown["peer_cert_subject"], shown["peer_cert_issuer"]),
+                  (True, "TLSv1.3", "CN=janeway", "CN=ca"))
+            equal([column for column in columns if not shown[column]], [])
+
+
 @with_node
 def ctl_says_why_it_will_not(node):
     for command, part in ((("eval", "1."), "no Erlang"), (("stop_app",), "systemctl stop"), (("reset",), "data directory"),
                           (("join_cluster", "rabbit@x"), "single node"), (("set_log_level", "debug"), "log.default.level"),
-                          (("set_disk_free_limit", "1GB"), "disk_free_limit")):
+                          (("set_disk_free_limit", "1GB"), "disk_free_limit"), (("trace_on",), "no tracing"),
+                          (("encode", "value", "phrase"), "no encrypted values"),
+                          (("decode", "value", "phrase"), "no encrypted values")):
         contains(node.ctl(*command, status=69).stderr, part)
+    node.ctl("trace_off")
 
 
 @case
@@ -368,6 +387,14 @@ def ctl_knows_plugins_and_quorum_queues(node):
           "rabbitmq_management\nrabbitmq_management_agent\n")
     node.ctl("enable", "rabbitmq_management", program="rabbitmq-plugins")
     contains(node.ctl("enable", "nosuch", status=70, program="rabbitmq-plugins").stderr, "nosuch")
+    built_in = ("rabbitmq_auth_mechanism_ssl", "rabbitmq_consistent_hash_exchange", "rabbitmq_prometheus", "rabbitmq_management",
+                "rabbitmq_management_agent", "rabbitmq_amqp1_0")
+    node.ctl("enable", *built_in, program="rabbitmq-plugins")
+    equal(node.ctl("-q", "is_enabled", built_in[0], program="rabbitmq-plugins").stdout,
+          f"Plugin {built_in[0]} is enabled on node {node.url}\n")
+    node.ctl("is_enabled", *built_in, program="rabbitmq-plugins")
+    contains(node.ctl("is_enabled", "rabbitmq_management", "rabbitmq_mqtt", status=69, program="rabbitmq-plugins").stderr,
+             "Plugin rabbitmq_mqtt is not enabled")
     connection = node.amqp()
     channel = connection.channel()
     channel.queue_declare("q", durable=True, arguments={"x-queue-type": "quorum"})
