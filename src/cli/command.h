@@ -107,6 +107,7 @@ struct Command {
     Outcome (*run)(const Invocation& invocation);
 };
 
+std::span<const Command> program_commands();
 std::span<const Command> user_commands();
 std::span<const Command> vhost_commands();
 std::span<const Command> permission_commands();

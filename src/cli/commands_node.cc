@@ -1,7 +1,6 @@
 // The node as a whole: is it there, what is it, how is it.
 #include "cli/alarms.h"
 #include "cli/command.h"
-#include "cli/help.h"
 #include "cli/information_unit.h"
 
 #include <boost/json/array.hpp>
@@ -17,8 +16,6 @@ namespace {
 
 namespace json = boost::json;
 
-// The release of RabbitMQ whose commands these are.
-constexpr std::string_view compatible_version = "4.3.0";
 constexpr int startup_poll_ms = 100;
 constexpr double startup_timeout_seconds = 300;
 
@@ -56,11 +53,6 @@ Outcome await_startup(const Invocation& invocation) {
         // There is nothing to wait on before somebody listens.
         ::poll(nullptr, 0, startup_poll_ms);
     }
-}
-
-Outcome version(const Invocation& /*invocation*/) {
-    std::cout << compatible_version << '\n';
-    return {};
 }
 
 struct Status {
@@ -171,15 +163,6 @@ Outcome environment(const Invocation& invocation) {
     return {};
 }
 
-// For the completion of a shell.
-Outcome autocomplete(const Invocation& invocation) {
-    const std::string begin = invocation.arguments.empty() ? "" : invocation.argument(0);
-    for (const Command& command : commands_of(invocation.program)) {
-        if (command.name.starts_with(begin)) std::cout << command.name << '\n';
-    }
-    return {};
-}
-
 }  // namespace
 
 std::span<const Command> node_commands() {
@@ -193,10 +176,6 @@ std::span<const Command> node_commands() {
          status},
         {"environment", 0, 0, "", "Lists what was configured, without secrets.",
          "environment --formatter json", environment},
-        {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
-         version},
-        {"autocomplete", 0, 1, "[BEGINNING]", "Lists commands that begin so, for shells.",
-         "autocomplete list_", autocomplete},
     };
     return commands;
 }

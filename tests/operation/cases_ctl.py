@@ -374,11 +374,46 @@ def ctl_helps(node):
     contains(node.ctl("lst_queues", status=64).stderr, "Did you mean 'list_queues'?")
     contains(node.ctl("list_queues", "--help").stdout, "Usage: rabbitmqctl list_queues")
     equal(node.ctl("autocomplete", "list_q").stdout, "list_queues\n")
-    completion = os.path.join(node.world.root, "deploy", "completion", "revenantctl")
-    script = f"source {completion}; COMP_WORDS=(rabbitmqctl list_pol); COMP_CWORD=1; _revenantctl rabbitmqctl; echo ${{COMPREPLY[@]}}"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True,
-                          env={"PATH": node.directory + ":" + os.environ["PATH"]})
-    equal(done.stdout, "list_policies\n")
+
+
+# Does what bash does for a TAB behind the words: finds the function registered for the program and asks it.
+COMPLETION = """
+source "$0"; program=$1; shift
+registered=$(complete -p "$program" 2>/dev/null) || exit 3
+[[ $registered =~ -F\\ ([^ ]+) ]] || exit 4
+COMP_WORDS=("$program" "$@"); COMP_CWORD=$#; COMP_LINE="$program $*"; COMP_POINT=${#COMP_LINE}
+"${BASH_REMATCH[1]}" "$program" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def complete(node, program, *words, path=None):
+    done = subprocess.run(["bash", "-c", COMPLETION, os.path.join(node.world.root, "deploy", "completion", "revenantctl"), program,
+                           *words], capture_output=True, text=True, timeout=60, check=False,
+                          env={"PATH": (path or node.directory) + ":" + os.environ["PATH"], "REVENANT_URL": node.url})
+    equal(done.stderr, "")
+    return done.stdout.split() if done.returncode == 0 else done.returncode
+
+
+@with_node
+def ctl_completes_words(node):
+    os.symlink(node.world.ctl_program, os.path.join(node.directory, "revenantctl"))
+    for program in ("revenantctl", "rabbitmqctl", "rabbitmq-diagnostics", "rabbitmq-queues"):
+        equal(complete(node, program, "list_pol"), ["list_policies"])
+    equal(complete(node, "rabbitmq-plugins", "is_"), ["is_enabled"])
+    for options in (("-p", "v"), ("-q", "-n", "rabbit@host"), ("--vhost", "=", "v"), ("--timeout", "5", "-s")):
+        equal(complete(node, "rabbitmqctl", *options, "list_pol"), ["list_policies"])
+        # Behind the command there is no second one.
+        equal(complete(node, "rabbitmqctl", *options, "list_queues", "list_pol"), [])
+    equal(complete(node, "rabbitmqctl", "list_queues", "-p", "v", "list_pol"), [])
+    equal(complete(node, "rabbitmqctl", "help", "list_pol"), ["list_policies"])
+    node.ctl("add_vhost", "vineyard")
+    for words in (("list_queues", "-p", "vine"), ("list_queues", "--vhost", "=", "vine"), ("-p", "vine")):
+        equal(complete(node, "rabbitmqctl", *words), ["vineyard"])
+    equal(complete(node, "rabbitmqctl", "list_users", "--formatter", "pre"), ["pretty_table"])
+    equal(complete(node, "rabbitmqctl", "status", "--unit", "="), ["bytes", "kb", "mb", "gb", "tb"])
+    # The programs of RabbitMQ are not ours to complete.
+    equal(complete(node, "rabbitmqctl", "list_pol", path="/usr/sbin"), 3)
 
 
 @with_node
