@@ -3,109 +3,44 @@
 #include "base/base64.h"
 
 #include <boost/json/parse.hpp>
-#include <netdb.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <cctype>
 #include <charconv>
-#include <cmath>
-#include <cstring>
-#include <memory>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 namespace revenant::cli {
 namespace {
 
-constexpr std::size_t reply_bytes_max = 1U << 30;
-
-class Socket {
-  public:
-    explicit Socket(int descriptor) : descriptor_(descriptor) {}
-    ~Socket() {
-        if (descriptor_ >= 0) ::close(descriptor_);
-    }
-    Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
-    Socket& operator=(Socket&&) = delete;
-    int get() const { return descriptor_; }
-
-  private:
-    int descriptor_;
-};
-
-std::string system_error() {
-    // What the time limit of a socket is called by the system tells nobody anything.
-    if (errno == EAGAIN || errno == EINPROGRESS) return "timeout";
-    return std::strerror(errno);
+Unexpected<Silence> misunderstood(std::string text) {
+    return Unexpected{Silence{Silence::Reason::unreachable, std::move(text)}};
 }
 
-timeval time_limit(double seconds) {
-    timeval limit{};
-    limit.tv_sec = static_cast<time_t>(std::floor(seconds));
-    limit.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6);
-    if (limit.tv_sec == 0 && limit.tv_usec == 0) limit.tv_usec = 1;  // zero would mean for ever
-    return limit;
-}
-
-Result<Socket, std::string> connect(const std::string& host, const std::string& port,
-                                    double timeout_seconds) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
-        return Unexpected{std::string(gai_strerror(error))};
-    }
-    const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
-    std::string reason = "no address";
-    const timeval limit = time_limit(timeout_seconds);
-    for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-        Socket socket(::socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol));
-        if (socket.get() < 0) continue;
-        setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-        if (::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0) return socket;
-        reason = system_error();
-    }
-    return Unexpected{reason};
-}
-
-Result<void, std::string> write_all(const Socket& socket, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        // A server may refuse in the middle of a body; its answer is already on its way.
-        if (count < 0 && (errno == EPIPE || errno == ECONNRESET)) return {};
-        if (count < 0) return Unexpected{system_error()};
-        bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return {};
-}
-
-Result<std::string, std::string> read_all(const Socket& socket) {
-    std::string all;
-    std::string buffer(64 * 1024, '\0');
-    while (true) {
-        const ssize_t count = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
-        if (count < 0) return Unexpected{system_error()};
-        if (count == 0) return all;
-        all.append(buffer, 0, static_cast<std::size_t>(count));
-        if (all.size() > reply_bytes_max) return Unexpected{std::string("the answer is too long")};
-    }
+// How long the body has to be, if the headers say so.
+std::optional<std::size_t> content_length(std::string_view headers) {
+    constexpr std::string_view name = "\r\ncontent-length:";
+    const auto found = std::search(headers.begin(), headers.end(), name.begin(), name.end(),
+                                   [](unsigned char a, char b) { return std::tolower(a) == b; });
+    if (found == headers.end()) return std::nullopt;
+    std::string_view digits = headers.substr(found - headers.begin() + name.size());
+    while (digits.starts_with(' ')) digits.remove_prefix(1);
+    std::size_t length = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), length);
+    return length;
 }
 
 // "HTTP/1.1 200 OK", headers, an empty line, the body.
-Result<Reply, std::string> parse_reply(const std::string& text) {
+Result<Reply, Silence> parse_reply(const std::string& text) {
     constexpr std::string_view protocol = "HTTP/1.";
     const std::size_t end_of_headers = text.find("\r\n\r\n");
     Reply reply;
     if (!text.starts_with(protocol) || end_of_headers == std::string::npos || text.size() < 12) {
-        return Unexpected{
-            std::string(text.empty() ? "the connection was closed" : "the answer is not HTTP")};
+        return misunderstood(text.empty() ? "the connection was closed" : "the answer is not HTTP");
     }
     std::from_chars(text.data() + 9, text.data() + 12, reply.status);
     if (reply.status < 200) return parse_reply(text.substr(end_of_headers + 4));
     reply.body = text.substr(end_of_headers + 4);
+    const auto length = content_length(std::string_view(text).substr(0, end_of_headers + 2));
+    if (length && reply.body.size() < *length) return misunderstood("the answer was cut off");
     return reply;
 }
 
@@ -128,11 +63,16 @@ std::string Reply::reason() const {
 }
 
 Result<Client, std::string> Client::make(const ClientSettings& settings) {
-    constexpr std::string_view scheme = "http://";
+    constexpr std::string_view plain_scheme = "http://";
+    constexpr std::string_view secure_scheme = "https://";
     std::string_view rest = settings.url;
-    if (!rest.starts_with(scheme)) return Unexpected{"not an http:// URL: " + settings.url};
-    rest.remove_prefix(scheme.size());
     Client client(settings);
+    client.secure_ = rest.starts_with(secure_scheme);
+    const std::string_view scheme = client.secure_ ? secure_scheme : plain_scheme;
+    if (!rest.starts_with(scheme)) {
+        return Unexpected{"not an http:// or https:// URL: " + settings.url};
+    }
+    rest.remove_prefix(scheme.size());
     const std::size_t slash = rest.find('/');
     if (slash != std::string_view::npos) client.prefix_ = rest.substr(slash);
     while (client.prefix_.ends_with('/')) client.prefix_.pop_back();
@@ -142,7 +82,8 @@ Result<Client, std::string> Client::make(const ClientSettings& settings) {
     const std::size_t colon = rest.find(':', bracket == std::string_view::npos ? 0 : bracket);
     client.host_ = rest.substr(0, colon);
     if (bracket != std::string_view::npos) client.host_ = rest.substr(1, bracket - 1);
-    client.port_ = colon == std::string_view::npos ? "15672" : std::string(rest.substr(colon + 1));
+    const std::string_view usual_port = client.secure_ ? "15671" : "15672";
+    client.port_ = colon == std::string_view::npos ? usual_port : rest.substr(colon + 1);
     if (client.host_.empty() || client.port_.empty()) {
         return Unexpected{"not a URL with a host: " + settings.url};
     }
@@ -151,9 +92,9 @@ Result<Client, std::string> Client::make(const ClientSettings& settings) {
 
 std::optional<std::string> Client::try_connect(const std::string& host, const std::string& port,
                                                double timeout_seconds) {
-    const auto socket = connect(host, port, timeout_seconds);
-    if (socket) return std::nullopt;
-    return socket.error();
+    const auto stream = Stream::connect(host, port, timeout_seconds);
+    if (stream) return std::nullopt;
+    return stream.error().text;
 }
 
 Client Client::as(std::string user, std::string password) const {
@@ -163,8 +104,8 @@ Client Client::as(std::string user, std::string password) const {
     return other;
 }
 
-Result<Reply, std::string> Client::send(std::string_view method, const std::string& path,
-                                        const std::string& body, const Headers& headers) const {
+Result<Reply, Silence> Client::send(std::string_view method, const std::string& path,
+                                    const std::string& body, const Headers& headers) const {
     std::string request(method);
     request += " " + prefix_ + "/api" + path + " HTTP/1.1\r\nHost: " + host_ + ":" + port_ +
                "\r\nConnection: close\r\nAuthorization: Basic " +
@@ -174,9 +115,10 @@ Result<Reply, std::string> Client::send(std::string_view method, const std::stri
     }
     if (!body.empty()) request += "Content-Type: application/json\r\n";
     request += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-    REVENANT_TRY(const Socket socket, connect(host_, port_, settings_.timeout_seconds));
-    REVENANT_TRY_VOID(write_all(socket, request));
-    REVENANT_TRY(const std::string text, read_all(socket));
+    REVENANT_TRY(Stream stream, Stream::connect(host_, port_, settings_.timeout_seconds));
+    if (secure_) REVENANT_TRY_VOID(stream.start_tls(host_, settings_.trust));
+    REVENANT_TRY_VOID(stream.write_all(request));
+    REVENANT_TRY(const std::string text, stream.read_all());
     return parse_reply(text);
 }
 

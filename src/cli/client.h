@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "cli/stream.h"
 
 #include <boost/json/value.hpp>
 
@@ -28,6 +29,7 @@ struct ClientSettings {
     std::string user = "guest";
     std::string password = "guest";
     double timeout_seconds = 60;
+    Trust trust;  // for https
 };
 
 class Client {
@@ -36,10 +38,9 @@ class Client {
     static Result<Client, std::string> make(const ClientSettings& settings);
 
     using Headers = std::vector<std::pair<std::string, std::string>>;
-    // The path begins behind /api. The error says why there is no answer.
-    Result<Reply, std::string> send(std::string_view method, const std::string& path,
-                                    const std::string& body = {},
-                                    const Headers& headers = {}) const;
+    // The path begins behind /api.
+    Result<Reply, Silence> send(std::string_view method, const std::string& path,
+                                const std::string& body = {}, const Headers& headers = {}) const;
     // Whether somebody accepts there; if not, why.
     static std::optional<std::string> try_connect(const std::string& host, const std::string& port,
                                                   double timeout_seconds);
@@ -55,6 +56,7 @@ class Client {
     std::string host_;
     std::string port_;
     std::string prefix_;
+    bool secure_ = false;
 };
 
 // A name as a part of a path.

@@ -41,9 +41,13 @@ void Invocation::say(std::string_view line) const {
         std::cout << boost::json::serialize(
                          boost::json::object{{"result", "ok"}, {"message", line}})
                   << '\n';
-    } else if (!line.empty() && !options.quiet && !options.silent) {
+    } else if (!line.empty()) {
         std::cout << line << '\n';
     }
+}
+
+void Invocation::hint(std::string_view line) const {
+    say(options.formatter == "json" || for_people(options) ? line : "");
 }
 
 void Invocation::print(const Table& table) const {
@@ -118,9 +122,9 @@ Result<Reply, Failure> Invocation::ask(std::string_view method, const std::strin
     const std::string text = body.is_null() ? std::string() : boost::json::serialize(body);
     auto reply = client.send(method, path, text, headers);
     if (!reply) {
-        return Unexpected{
-            Failure{ExitCode::unavailable, "unable to perform an operation on the node at " +
-                                               client.settings().url + ": " + reply.error()}};
+        return no_answer(
+            "unable to perform an operation on the node at " + client.settings().url + ": ",
+            reply.error());
     }
     if (reply->status == 404 && reply->body.find("Object Not Found") != std::string::npos &&
         method == "GET" && path.find('/', 1) == std::string::npos) {
@@ -170,6 +174,12 @@ Unexpected<Failure> no_such_user(std::string_view user) {
 
 Unexpected<Failure> not_done(std::string text) {
     return Unexpected{Failure{ExitCode::unavailable, std::move(text)}};
+}
+
+Unexpected<Failure> no_answer(std::string_view what, const Silence& silence) {
+    const bool timeout = silence.reason == Silence::Reason::timeout;
+    return Unexpected{Failure{timeout ? ExitCode::temporary : ExitCode::unavailable,
+                              std::string(what) + silence.text}};
 }
 
 Unexpected<Failure> refused(const Reply& reply) {

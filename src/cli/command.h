@@ -43,6 +43,7 @@ struct Options {
     bool quiet = false;
     bool silent = false;
     bool no_table_headers = false;
+    bool offline = false;  // queues of nodes that are away
     bool if_empty = false;
     bool if_unused = false;
     // Of a virtual host; absent: not given.
@@ -71,8 +72,10 @@ struct Invocation {
     const std::string& argument(std::size_t index) const { return arguments[index]; }
     // "Adding user ..." unless it is to be quiet or a program reads the output.
     void banner(std::string_view line) const;
-    // The last word of a command that lists nothing.
+    // The result of a command that lists nothing; nothing to say is said to programs only.
     void say(std::string_view line) const;
+    // The last word of a command that was done; a quiet one has none.
+    void hint(std::string_view line) const;
     void print(const Table& table) const;
     // One thing, not a list: JSON, or its fields by name.
     void print(const boost::json::object& object) const;
@@ -104,6 +107,7 @@ struct Command {
     Outcome (*run)(const Invocation& invocation);
 };
 
+std::span<const Command> program_commands();
 std::span<const Command> user_commands();
 std::span<const Command> vhost_commands();
 std::span<const Command> permission_commands();
@@ -126,6 +130,7 @@ std::string quoted(std::string_view text);
 Unexpected<Failure> no_such_vhost(std::string_view vhost);
 Unexpected<Failure> no_such_user(std::string_view user);
 Unexpected<Failure> not_done(std::string text);
+Unexpected<Failure> no_answer(std::string_view what, const Silence& silence);
 // Any answer that is not a success.
 Unexpected<Failure> refused(const Reply& reply);
 

@@ -1,4 +1,5 @@
 // The cluster, which is one node, and what is switched on in it.
+#include "cli/alarms.h"
 #include "cli/command.h"
 
 #include <boost/json/array.hpp>
@@ -15,6 +16,7 @@ namespace json = boost::json;
 Outcome cluster_status(const Invocation& invocation) {
     REVENANT_TRY(const json::value overview, invocation.get("/overview"));
     REVENANT_TRY(const json::value flags, invocation.get("/feature-flags"));
+    REVENANT_TRY(const json::value nodes, invocation.get("/nodes"));
     const json::value& name = overview.at("node");
     const json::object status = {
         {"cluster_name", overview.at("cluster_name")},
@@ -25,7 +27,7 @@ Outcome cluster_status(const Invocation& invocation) {
                                    {{"rabbitmq_version", overview.at("rabbitmq_version")},
                                     {"erlang_version", overview.at("erlang_version")}}}}},
         {"maintenance_status", json::object{{name.as_string(), "not under maintenance"}}},
-        {"alarms", json::array{}},
+        {"alarms", alarms_of(nodes.at(0))},
         {"partitions", json::object{}},
         {"listeners", json::object{{name.as_string(), overview.at("listeners")}}},
         {"feature_flags", flags}};
@@ -40,8 +42,11 @@ Outcome cluster_status(const Invocation& invocation) {
               << plain_text(name) << "\n\nVersions\n\n"
               << plain_text(name) << ": RabbitMQ " << plain_text(overview.at("rabbitmq_version"))
               << " (" << plain_text(overview.at("product_name")) << " "
-              << plain_text(overview.at("product_version"))
-              << ")\n\nNetwork Partitions\n\n(none)\n";
+              << plain_text(overview.at("product_version")) << ")\n\nAlarms\n\n";
+    const json::array& alarms = status.at("alarms").get_array();
+    for (const json::value& alarm : alarms) std::cout << alarm_line(alarm) << '\n';
+    if (alarms.empty()) std::cout << "(none)\n";
+    std::cout << "\nNetwork Partitions\n\n(none)\n";
     return {};
 }
 
@@ -59,7 +64,10 @@ Outcome enable_feature_flag(const Invocation& invocation) {
     const std::string& name = invocation.argument(0);
     if (name == "all") {
         invocation.banner("Enabling all feature flags ...");
-        return {};  // they are
+        // They are; but only a node that is there can say so.
+        REVENANT_TRY(const json::value flags, invocation.get("/feature-flags"));
+        invocation.say("");
+        return {};
     }
     invocation.banner("Enabling feature flag " + quoted(name) + " ...");
     REVENANT_TRY(const Reply reply,
@@ -87,21 +95,17 @@ Outcome set_cluster_name(const Invocation& invocation) {
     return {};
 }
 
-Outcome set_tracing(const Invocation& invocation, bool tracing) {
+// Nothing is traced here, so there is only the mark of a virtual host to take away.
+Outcome trace_off(const Invocation& invocation) {
     const std::string& vhost = invocation.options.vhost;
-    invocation.banner(std::string(tracing ? "Starting" : "Stopping") + " tracing for vhost " +
-                      quoted(vhost) + " ...");
+    invocation.banner("Stopping tracing for vhost " + quoted(vhost) + " ...");
     REVENANT_TRY_VOID(invocation.require_vhost());
     REVENANT_TRY(const Reply reply, invocation.ask("PUT", "/vhosts/" + escape(vhost),
-                                                   json::object{{"tracing", tracing}}));
+                                                   json::object{{"tracing", false}}));
     if (reply.status >= 300) return refused(reply);
-    invocation.say("Trace " + std::string(tracing ? "enabled" : "disabled") + " for vhost " +
-                   vhost);
+    invocation.say("Trace disabled for vhost " + vhost);
     return {};
 }
-
-Outcome trace_on(const Invocation& invocation) { return set_tracing(invocation, true); }
-Outcome trace_off(const Invocation& invocation) { return set_tracing(invocation, false); }
 
 // The leader and the only member is the node itself.
 Outcome quorum_status(const Invocation& invocation) {
@@ -145,9 +149,7 @@ std::span<const Command> cluster_commands() {
          "enable_feature_flag all", enable_feature_flag},
         {"set_cluster_name", 1, 1, "NAME", "Sets what clients are told as the cluster's name.",
          "set_cluster_name london", set_cluster_name},
-        {"trace_on", 0, 0, "[-p VHOST]", "Starts tracing of a virtual host.", "trace_on -p qa",
-         trace_on},
-        {"trace_off", 0, 0, "[-p VHOST]", "Stops tracing of a virtual host.", "trace_off -p qa",
+        {"trace_off", 0, 0, "[-p VHOST]", "Succeeds: nothing is traced here.", "trace_off -p qa",
          trace_off},
         {"quorum_status", 1, 1, "[-p VHOST] QUEUE", "Shows the members of a quorum queue.",
          "quorum_status orders", quorum_status},

@@ -11,11 +11,42 @@ namespace json = boost::json;
 
 Outcome list_connections(const Invocation& invocation) {
     std::vector<Column> known;
-    for (const char* name :
-         {"name",     "port",      "host",        "peer_port",         "peer_host",    "ssl",
-          "state",    "channels",  "protocol",    "auth_mechanism",    "user",         "vhost",
-          "timeout",  "frame_max", "channel_max", "client_properties", "connected_at", "recv_oct",
-          "send_oct", "type",      "node",        "user_provided_name"}) {
+    for (const char* name : {"name",
+                             "port",
+                             "host",
+                             "peer_port",
+                             "peer_host",
+                             "ssl",
+                             "ssl_protocol",
+                             "ssl_key_exchange",
+                             "ssl_cipher",
+                             "ssl_hash",
+                             "peer_cert_subject",
+                             "peer_cert_issuer",
+                             "peer_cert_validity",
+                             "state",
+                             "channels",
+                             "protocol",
+                             "auth_mechanism",
+                             "user",
+                             "user_who_performed_action",
+                             "vhost",
+                             "timeout",
+                             "frame_max",
+                             "channel_max",
+                             "client_properties",
+                             "container_id",
+                             "connected_at",
+                             "recv_oct",
+                             "recv_cnt",
+                             "send_oct",
+                             "send_cnt",
+                             "send_pend",
+                             "reductions",
+                             "garbage_collection",
+                             "type",
+                             "node",
+                             "user_provided_name"}) {
         known.push_back({name, name});
     }
     known.push_back({"pid", "name"});  // what close_connection takes

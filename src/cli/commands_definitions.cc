@@ -78,7 +78,7 @@ Outcome import_definitions(const Invocation& invocation) {
         return no_such_vhost(invocation.options.vhost);
     }
     if (reply.status >= 300) return refused(reply);
-    invocation.say(
+    invocation.hint(
         "Successfully started definition import. This process is asynchronous and can "
         "take some time.");
     return {};

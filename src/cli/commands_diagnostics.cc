@@ -1,10 +1,14 @@
 // Health checks, as rabbitmq-diagnostics has them: 0 is healthy, 69 is not.
+#include "cli/alarms.h"
 #include "cli/command.h"
+#include "cli/information_unit.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 
 namespace revenant::cli {
@@ -23,6 +27,11 @@ Outcome check(const Invocation& invocation, const std::string& path, const std::
     return {};
 }
 
+// Of these checks rabbitmq-diagnostics -s says nothing when all is well.
+std::string unless_silent(const Invocation& invocation, std::string healthy) {
+    return invocation.options.silent ? "" : std::move(healthy);
+}
+
 std::string node_name(const Invocation& invocation) { return invocation.client.settings().url; }
 
 Outcome check_running(const Invocation& invocation) {
@@ -35,8 +44,9 @@ Outcome check_local_alarms(const Invocation& invocation) {
     invocation.banner("Asking node " + node_name(invocation) +
                       " to report any local resource "
                       "alarms ...");
-    return check(invocation, "local-alarms",
-                 "Node " + node_name(invocation) + " reported no local alarms");
+    return check(
+        invocation, "local-alarms",
+        unless_silent(invocation, "Node " + node_name(invocation) + " reported no local alarms"));
 }
 
 Outcome check_alarms(const Invocation& invocation) {
@@ -44,14 +54,16 @@ Outcome check_alarms(const Invocation& invocation) {
                       " to report any known resource "
                       "alarms ...");
     return check(invocation, "alarms",
-                 "Node " + node_name(invocation) + " reported no alarms, local or clusterwide");
+                 unless_silent(invocation, "Node " + node_name(invocation) +
+                                               " reported no alarms, local or clusterwide"));
 }
 
 Outcome check_virtual_hosts(const Invocation& invocation) {
     invocation.banner("Checking if all vhosts are running on node " + node_name(invocation) +
                       " ...");
     return check(invocation, "virtual-hosts",
-                 "Node " + node_name(invocation) + " reported all vhosts as running");
+                 unless_silent(invocation, "Node " + node_name(invocation) +
+                                               " reported all vhosts as running"));
 }
 
 Outcome check_port_listener(const Invocation& invocation) {
@@ -133,14 +145,12 @@ Outcome alarms(const Invocation& invocation) {
                       "alarms ...");
     REVENANT_TRY(const json::value nodes, invocation.get("/nodes"));
     const json::value& node = nodes.as_array().at(0);
-    json::array found;
-    if (node.at("mem_alarm") == json::value(true)) found.emplace_back("memory");
-    if (node.at("disk_free_alarm") == json::value(true)) found.emplace_back("disk");
+    const json::array found = alarms_of(node);
     if (invocation.options.formatter == "json") {
         std::cout << json::serialize(json::object{{"result", "ok"}, {"alarms", found}}) << '\n';
         return {};
     }
-    for (const json::value& one : found) std::cout << plain_text(one) << " alarm\n";
+    for (const json::value& one : found) std::cout << alarm_line(one) << '\n';
     if (found.empty()) {
         invocation.say("Node " + node_name(invocation) +
                        " reported no alarms, local or clusterwide");
@@ -172,18 +182,47 @@ Outcome is_booting(const Invocation& invocation) {
     return {};
 }
 
+struct MemoryPart {
+    std::string name;
+    double bytes = 0;
+    double percentage = 0;  // of what the system counts, with two digits behind the point
+};
+
+// The largest first.
+Result<std::vector<MemoryPart>, Failure> ask_memory(const Invocation& invocation) {
+    REVENANT_TRY(const json::value overview, invocation.get("/overview"));
+    const std::string name = plain_text(overview.at("node"));
+    REVENANT_TRY(const json::value answer, invocation.get("/nodes/" + escape(name) + "/memory"));
+    const json::object& memory = answer.at("memory").as_object();
+    const auto total = memory.at("total").at("rss").to_number<double>();
+    std::vector<MemoryPart> parts;
+    for (const auto& [part, bytes] : memory) {
+        if (!bytes.is_number()) continue;  // the strategy, the totals
+        const auto size = bytes.to_number<double>();
+        const double share = total > 0 ? size / total : 0;
+        parts.push_back({part, size, std::round(share * 1e4) / 1e2});
+    }
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
+    return parts;
+}
+
 Outcome memory_breakdown(const Invocation& invocation) {
-    REVENANT_TRY(const json::value nodes, invocation.get("/nodes"));
-    const json::value& node = nodes.as_array().at(0);
+    invocation.banner("Reporting memory breakdown on node " + node_name(invocation) + "...");
+    REVENANT_TRY(const std::vector<MemoryPart> parts, ask_memory(invocation));
+    json::object object;
+    for (const MemoryPart& part : parts) {
+        object[part.name] = {{"bytes", static_cast<std::int64_t>(part.bytes)},
+                             {"percentage", part.percentage}};
+    }
     if (invocation.options.formatter == "json") {
-        std::cout << json::serialize(json::object{{"total", node.at("mem_used")}}) << '\n';
+        std::cout << json::serialize(object) << '\n';
         return {};
     }
-    invocation.banner("Reporting memory breakdown on node " + node_name(invocation) + "...");
-    const std::string& unit = invocation.options.unit;
-    const double divisor = unit == "gb" ? 1e9 : unit == "mb" ? 1e6 : unit == "kb" ? 1e3 : 1;
-    std::cout << "total: " << node.at("mem_used").to_number<double>() / divisor << " " << unit
-              << " (100.0%)\n";
+    for (const MemoryPart& part : parts) {
+        std::cout << part.name << ": " << in_unit(part.bytes, invocation.options.unit) << " ("
+                  << decimal(part.percentage) << "%)\n";
+    }
     return {};
 }
 
@@ -191,9 +230,9 @@ Outcome check_quorum_critical(const Invocation& invocation) {
     invocation.banner("Checking if node " + node_name(invocation) +
                       " is critical for quorum of "
                       "any quorum queues ...");
-    return check(
-        invocation, "node-is-quorum-critical",
-        "Node " + node_name(invocation) + " reported no quorum queues with minimum quorum");
+    return check(invocation, "node-is-quorum-critical",
+                 unless_silent(invocation, "Node " + node_name(invocation) +
+                                               " reported no quorum queues with minimum quorum"));
 }
 
 // A single node has every quorum it can have.

@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
+#include <iostream>
 
 namespace revenant::cli {
 namespace {
@@ -84,12 +85,12 @@ Outcome list_vhost_limits(const Invocation& invocation) {
         return invocation.list(limits, {{"vhost", "vhost"}, {"limits", "value"}},
                                {"vhost", "limits"});
     }
-    const json::array& found = limits.as_array();
-    const json::value text = found.empty() ? json::value("{}") : found.front().at("value");
     if (options.formatter == "json") {
         return invocation.list(limits, {{"limits", "value"}}, {"limits"});
     }
-    invocation.say(text.as_string());
+    // Without limits RabbitMQ's line is empty.
+    const json::array& found = limits.as_array();
+    std::cout << (found.empty() ? "" : plain_text(found.front().at("value"))) << '\n';
     return {};
 }
 
@@ -112,7 +113,8 @@ Outcome set_user_limits(const Invocation& invocation) {
 Outcome clear_user_limits(const Invocation& invocation) {
     const std::string& user = invocation.argument(0);
     const std::string& limit = invocation.argument(1);
-    invocation.banner("Clearing " + quoted(limit) + " limit for user " + quoted(user) + " ...");
+    invocation.banner("Clearing " + (limit == "all" ? "all limits" : quoted(limit) + " limit") +
+                      " for user " + quoted(user) + " ...");
     REVENANT_TRY_VOID(require_user(invocation, user));
     for (const std::string name : {"max-connections", "max-channels"}) {
         if (limit != "all" && limit != name) continue;

@@ -1,6 +1,7 @@
 // The node as a whole: is it there, what is it, how is it.
+#include "cli/alarms.h"
 #include "cli/command.h"
-#include "cli/help.h"
+#include "cli/information_unit.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -15,8 +16,6 @@ namespace {
 
 namespace json = boost::json;
 
-// The release of RabbitMQ whose commands these are.
-constexpr std::string_view compatible_version = "4.3.0";
 constexpr int startup_poll_ms = 100;
 constexpr double startup_timeout_seconds = 300;
 
@@ -30,10 +29,7 @@ Outcome ping(const Invocation& invocation) {
     invocation.banner("Will ping " + settings.url + ". This only checks if the node answers. " +
                       "Timeout: " + milliseconds(settings.timeout_seconds) + " ms.");
     const auto reply = invocation.client.send("GET", "/whoami");
-    if (!reply) {
-        return Unexpected{Failure{ExitCode::unavailable,
-                                  "Failed to connect to " + settings.url + ": " + reply.error()}};
-    }
+    if (!reply) return no_answer("Failed to connect to " + settings.url + ": ", reply.error());
     invocation.say("Ping succeeded");
     return {};
 }
@@ -52,16 +48,11 @@ Outcome await_startup(const Invocation& invocation) {
             return Unexpected{
                 Failure{ExitCode::unavailable,
                         "the node at " + invocation.client.settings().url +
-                            " is not up: " + (reply ? reply->reason() : reply.error())}};
+                            " is not up: " + (reply ? reply->reason() : reply.error().text)}};
         }
         // There is nothing to wait on before somebody listens.
         ::poll(nullptr, 0, startup_poll_ms);
     }
-}
-
-Outcome version(const Invocation& /*invocation*/) {
-    std::cout << compatible_version << '\n';
-    return {};
 }
 
 struct Status {
@@ -81,8 +72,6 @@ Result<Status, Failure> ask_status(const Invocation& invocation) {
 
 json::object status_object(const Status& status, std::size_t vhosts) {
     const auto& [overview, node] = status;
-    json::array alarms;
-    if (node.at("mem_alarm") == json::value(true)) alarms.emplace_back("memory");
     const json::object& totals = overview.at("object_totals").get_object();
     return {{"pid", std::stoll(std::string(node.at("os_pid").get_string()))},
             {"uptime", node.at("uptime").to_number<std::int64_t>() / 1000},
@@ -92,12 +81,13 @@ json::object status_object(const Status& status, std::size_t vhosts) {
             {"erlang_version", overview.at("erlang_version")},
             {"node_name", node.at("name")},
             {"data_directory", node.at("db_dir")},
-            {"alarms", std::move(alarms)},
+            {"alarms", alarms_of(node)},
             {"memory", {{"total", {{"rss", node.at("mem_used")}}}, {"strategy", "rss"}}},
             {"vm_memory_limit", node.at("mem_limit")},
             {"file_descriptors",
              {{"total_used", node.at("fd_used")}, {"total_limit", node.at("fd_total")}}},
             {"disk_free", node.at("disk_free")},
+            {"disk_free_limit", node.at("disk_free_limit")},
             {"totals",
              {{"connection_count", totals.at("connections")},
               {"queue_count", totals.at("queues")},
@@ -105,10 +95,13 @@ json::object status_object(const Status& status, std::size_t vhosts) {
             {"listeners", overview.at("listeners")}};
 }
 
-void print_status(const json::object& status) {
+void print_status(const json::object& status, const std::string& unit) {
     const auto text = [&](const char* key) { return plain_text(status.at(key)); };
     const auto inside = [&](const char* key, const char* field) {
         return plain_text(status.at(key).at(field));
+    };
+    const auto amount = [&](const json::value& bytes) {
+        return in_unit(bytes.to_number<double>(), unit);
     };
     const auto section = [](const char* title) { std::cout << '\n' << title << "\n\n"; };
     section("Runtime");
@@ -120,17 +113,18 @@ void print_status(const json::object& status) {
     std::cout << "Node data directory: " << text("data_directory") << '\n';
     section("Alarms");
     const json::array& alarms = status.at("alarms").get_array();
-    for (const json::value& alarm : alarms) std::cout << plain_text(alarm) << '\n';
+    for (const json::value& alarm : alarms) std::cout << alarm_line(alarm) << '\n';
     if (alarms.empty()) std::cout << "(none)\n";
     section("Memory");
-    std::cout << "Total memory used: " << plain_text(status.at("memory").at("total").at("rss"))
-              << " bytes\nCalculation strategy: rss\nMemory high watermark: "
-              << text("vm_memory_limit") << " bytes\n";
+    std::cout << "Total memory used: " << amount(status.at("memory").at("total").at("rss"))
+              << "\nCalculation strategy: rss\nMemory high watermark: "
+              << amount(status.at("vm_memory_limit")) << '\n';
     section("File Descriptors");
     std::cout << "Total: " << inside("file_descriptors", "total_used")
               << ", limit: " << inside("file_descriptors", "total_limit") << '\n';
     section("Free Disk Space");
-    std::cout << "Free disk space: " << text("disk_free") << " bytes\n";
+    std::cout << "Low free disk space watermark: " << amount(status.at("disk_free_limit"))
+              << "\nFree disk space: " << amount(status.at("disk_free")) << '\n';
     section("Totals");
     std::cout << "Connection count: " << inside("totals", "connection_count")
               << "\nQueue count: " << inside("totals", "queue_count")
@@ -153,7 +147,7 @@ Outcome status(const Invocation& invocation) {
         return {};
     }
     invocation.banner("Status of node " + plain_text(object.at("node_name")) + " ...");
-    print_status(object);
+    print_status(object, invocation.options.unit);
     return {};
 }
 
@@ -169,15 +163,6 @@ Outcome environment(const Invocation& invocation) {
     return {};
 }
 
-// For the completion of a shell.
-Outcome autocomplete(const Invocation& invocation) {
-    const std::string begin = invocation.arguments.empty() ? "" : invocation.argument(0);
-    for (const Command& command : commands_of(invocation.program)) {
-        if (command.name.starts_with(begin)) std::cout << command.name << '\n';
-    }
-    return {};
-}
-
 }  // namespace
 
 std::span<const Command> node_commands() {
@@ -187,13 +172,10 @@ std::span<const Command> node_commands() {
          "await_startup -t 30", await_startup},
         {"wait", 0, 1, "[PIDFILE] [-t SECONDS]",
          "The same as await_startup: the node is found by its URL.", "wait -t 30", await_startup},
-        {"status", 0, 0, "", "Shows the state of the node.", "status --formatter json", status},
+        {"status", 0, 0, "[--unit UNIT]", "Shows the state of the node.", "status --formatter json",
+         status},
         {"environment", 0, 0, "", "Lists what was configured, without secrets.",
          "environment --formatter json", environment},
-        {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
-         version},
-        {"autocomplete", 0, 1, "[BEGINNING]", "Lists commands that begin so, for shells.",
-         "autocomplete list_", autocomplete},
     };
     return commands;
 }

@@ -74,10 +74,17 @@ Outcome list_queues(const Invocation& invocation) {
     known.push_back({"pid", "name"});
     known.push_back({"owner_pid", "owner_pid_details.name"});
     known.push_back({"exclusive_consumer_pid", "exclusive_consumer_tag"});
-    return list_of_vhost(
-        invocation, "queues",
-        "Timeout: 60.0 seconds ...\nListing queues for vhost " + invocation.options.vhost + " ...",
-        known, {"name", "messages"});
+    const std::vector<std::string> otherwise = {"name", "messages"};
+    const std::string banner =
+        "Timeout: 60.0 seconds ...\nListing queues for vhost " + invocation.options.vhost + " ...";
+    if (!invocation.options.offline) {
+        return list_of_vhost(invocation, "queues", banner, known, otherwise);
+    }
+    // There is no other node that could be away with its queues.
+    REVENANT_TRY(const auto columns, invocation.columns(known, otherwise));
+    invocation.banner(banner);
+    REVENANT_TRY_VOID(invocation.require_vhost());
+    return invocation.list(json::array(), known, otherwise);
 }
 
 Outcome list_exchanges(const Invocation& invocation) {
@@ -163,7 +170,7 @@ Outcome purge_queue(const Invocation& invocation) {
 
 std::span<const Command> object_commands() {
     static constexpr Command commands[] = {
-        {"list_queues", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",
+        {"list_queues", 0, SIZE_MAX, "[-p VHOST] [--offline] [COLUMN ...]",
          "Lists the queues of a virtual host.",
          "list_queues -q --formatter json name messages_ready policy", list_queues},
         {"list_exchanges", 0, SIZE_MAX, "[-p VHOST] [COLUMN ...]",

@@ -43,6 +43,18 @@ Outcome rotate_logs(const Invocation& /*invocation*/) {
     return no("log files are opened anew by systemctl reload revenant, or SIGHUP");
 }
 
+Outcome trace(const Invocation& /*invocation*/) {
+    return no(
+        "there is no tracing here: bind a queue to the exchange in question, or follow a dead "
+        "letter by its x-death header");
+}
+
+Outcome encrypt(const Invocation& /*invocation*/) {
+    return no(
+        "there are no encrypted values in a configuration here: keep secrets in files that only "
+        "the node can read (REVENANT_DEFAULT_PASS_FILE), or in its environment");
+}
+
 constexpr Command refusal(std::string_view name, std::string_view summary,
                           Outcome (*run)(const Invocation&)) {
     return {name, 0, SIZE_MAX, "", summary, name, run};
@@ -70,6 +82,9 @@ std::span<const Command> refused_commands() {
         refusal("set_vm_memory_high_watermark", "Refused: set it in revenant.conf.", set_memory),
         refusal("set_disk_free_limit", "Refused: set it in revenant.conf.", set_disk),
         refusal("rotate_logs", "Refused: reload the service.", rotate_logs),
+        refusal("trace_on", "Refused: there is no tracing here.", trace),
+        refusal("encode", "Refused: no value of a configuration is encrypted.", encrypt),
+        refusal("decode", "Refused: no value of a configuration is encrypted.", encrypt),
     };
     return commands;
 }

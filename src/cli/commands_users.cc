@@ -51,8 +51,9 @@ Outcome add_user(const Invocation& invocation) {
         return Unexpected{Failure{ExitCode::data_error, "user name or password is blank"}};
     }
     REVENANT_TRY_VOID(put_user(invocation, user, {{"password", password}, {"tags", ""}}));
-    invocation.say("Done. Don't forget to grant the user permissions to some virtual hosts! See '" +
-                   invocation.program + " help set_permissions' to learn more.");
+    invocation.hint(
+        "Done. Don't forget to grant the user permissions to some virtual hosts! See '" +
+        invocation.program + " help set_permissions' to learn more.");
     return {};
 }
 
@@ -96,7 +97,7 @@ Outcome authenticate_user(const Invocation& invocation) {
     invocation.banner("Authenticating user \"" + user + "\" ...");
     REVENANT_TRY(const std::string password, read_password(invocation, 1));
     const auto reply = invocation.client.as(user, password).send("GET", "/whoami");
-    if (!reply) return Unexpected{Failure{ExitCode::unavailable, reply.error()}};
+    if (!reply) return no_answer("", reply.error());
     const json::value body = reply->json();
     const bool known =
         reply->status == 200 || (body.is_object() && body.get_object().contains("error") &&

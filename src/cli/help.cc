@@ -13,7 +13,8 @@ struct Group {
 };
 
 std::vector<Group> groups_of(std::string_view program) {
-    if (program == "rabbitmq-plugins") return {{"Plugins", plugin_commands()}};
+    if (program == "rabbitmq-plugins")
+        return {{"Plugins", plugin_commands()}, {"Program", program_commands()}};
     return {{"Node", node_commands()},
             {"Health", diagnostic_commands()},
             {"Cluster", cluster_commands()},
@@ -26,6 +27,7 @@ std::vector<Group> groups_of(std::string_view program) {
             {"Queues, exchanges, bindings, consumers", object_commands()},
             {"Connections and channels", connection_commands()},
             {"Definitions", definition_commands()},
+            {"Program", program_commands()},
             {"Not here", refused_commands()}};
 }
 

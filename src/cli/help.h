@@ -11,7 +11,7 @@
 
 namespace revenant::cli {
 
-// Of the program of that name; all others have all commands but those of rabbitmq-plugins.
+// Of the program of that name; all but rabbitmq-plugins have all commands but those of plugins.
 std::vector<Command> commands_of(std::string_view program);
 const Command* find_command(std::string_view program, std::string_view name);
 // The command that looks most like it; empty if none does.

@@ -1,9 +1,13 @@
 #include "cli/options.h"
 
+#include "cli/information_unit.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <fstream>
 
 namespace revenant::cli {
 namespace {
@@ -20,8 +24,44 @@ double parse_patience(const std::string& text) {
     return std::min(seconds, timeout_seconds_max);
 }
 
+// What the node was given as its first user, REVENANT_ before RABBITMQ_, a file before a value: in
+// its container revenantctl sees the same. The error names a file that cannot be read.
+Result<std::optional<std::string>, std::string> first_user_variable(const std::string& name) {
+    const auto find = [](const std::string& whole) -> const char* {
+        const char* const value = std::getenv(whole.c_str());
+        return value == nullptr || *value == '\0' ? nullptr : value;
+    };
+    for (const bool in_file : {true, false}) {
+        for (const char* prefix : {"REVENANT_", "RABBITMQ_"}) {
+            const std::string variable = prefix + name + (in_file ? "_FILE" : "");
+            const char* const value = find(variable);
+            if (value == nullptr) continue;
+            if (!in_file) return std::optional<std::string>(value);
+            std::ifstream file(value);
+            std::string line;
+            if (!std::getline(file, line) && !file.eof()) {
+                return Unexpected{variable + ": cannot read " + value};
+            }
+            return std::optional<std::string>(line.substr(0, line.find('\r')));
+        }
+    }
+    return std::optional<std::string>();
+}
+
+std::optional<std::string> take_first_user(const CLI::App& app, ClientSettings& client) {
+    const auto take = [&](const char* option, const char* variable, std::string& field) {
+        if (app.count(option) > 0) return std::optional<std::string>();
+        auto found = first_user_variable(variable);
+        if (!found) return std::optional<std::string>(found.error());
+        if (*found) field = **found;
+        return std::optional<std::string>();
+    };
+    if (auto mistake = take("--username", "DEFAULT_USER", client.user)) return mistake;
+    return take("--password", "DEFAULT_PASS", client.password);
+}
+
 void add_connection_options(CLI::App& app, Options& options) {
-    app.add_option("--url", options.client.url, "Where the node's HTTP API is")
+    app.add_option("--url", options.client.url, "Where the node's HTTP API is, http or https")
         ->envname("REVENANT_URL")
         ->capture_default_str();
     app.add_option("--username", options.client.user, "User to log in as")
@@ -30,6 +70,12 @@ void add_connection_options(CLI::App& app, Options& options) {
     app.add_option("--password", options.client.password,
                    "Its password; better given in the environment, where no process list shows it")
         ->envname("REVENANT_PASSWORD");
+    app.add_option("--cacert", options.client.trust.ca_file,
+                   "https: who signs the node's certificate, instead of whom the system trusts")
+        ->envname("REVENANT_CACERT");
+    app.add_flag_callback(
+        "--insecure", [&options] { options.client.trust.verifies = false; },
+        "https: takes any certificate");
     app.add_option_function<std::string>(
         "-t,--timeout",
         [&options](const std::string& text) {
@@ -37,11 +83,13 @@ void add_connection_options(CLI::App& app, Options& options) {
         },
         "Seconds to wait for an answer, or infinity [60]");
     // rabbitmqctl has these; there is one node here, found by its URL.
-    static std::string ignored_node;
+    static std::string ignored_text;
     static bool ignored = false;
-    app.add_option("-n,--node,--erlang-cookie", ignored_node, "Ignored, as rabbitmqctl has it");
-    app.add_flag("-l,--longnames,--online,--offline,--local,--force,--script-mode,--dry-run",
-                 ignored, "Ignored, as rabbitmqctl has it");
+    for (const char* name : {"-n,--node", "--erlang-cookie"}) {
+        app.add_option(name, ignored_text, "Ignored, as rabbitmqctl has it")->take_last();
+    }
+    app.add_flag("-l,--longnames,--online,--local,--force,--script-mode,--dry-run", ignored,
+                 "Ignored, as rabbitmqctl has it");
 }
 
 void add_output_options(CLI::App& app, Options& options) {
@@ -51,11 +99,16 @@ void add_output_options(CLI::App& app, Options& options) {
     app.add_flag("-q,--quiet", options.quiet, "Without informational messages");
     app.add_flag("-s,--silent", options.silent, "Without these and without table headers");
     app.add_flag("--no-table-headers", options.no_table_headers, "Without table headers");
-    app.add_option("--unit", options.unit, "memory_breakdown, status: bytes, kb, mb, gb")
-        ->check(CLI::IsMember({"bytes", "kb", "mb", "gb"}));
+    app.add_option("--unit", options.unit, "memory_breakdown, status: bytes, kb, mb, gb, tb")
+        ->check([](const std::string& unit) {
+            if (bytes_of_unit(unit)) return std::string();
+            return "unit '" + unit + "' is not supported. Please use one of: bytes, mb, gb";
+        });
 }
 
 void add_object_options(CLI::App& app, Options& options) {
+    app.add_flag("--offline", options.offline,
+                 "list_queues: those of nodes that are away; is_enabled: asks no node");
     app.add_flag("-e,--if-empty", options.if_empty, "delete_queue: only if it is empty");
     app.add_flag("-u,--if-unused", options.if_unused, "delete_queue: only if it has no consumer");
     app.add_option("--description", options.description, "add_vhost: a description");
@@ -115,6 +168,7 @@ std::optional<std::string> parse_command_line(int argc, char** argv, CommandLine
         return error.what();
     }
     into.options.vhost_given = vhost->count() > 0;
+    if (auto mistake = take_first_user(app, into.options.client)) return mistake;
     return take_words(app, into.words);
 }
 

@@ -1,6 +1,8 @@
 """revenantctl: rabbitmqctl's commands, arguments, outputs and exit codes."""
 import os
+import socket
 import tempfile
+import threading
 
 import pika
 
@@ -10,7 +12,8 @@ from world import Mismatch, case, contains, equal
 @case
 def ctl_pings_and_awaits(world):
     contains(world.ctl("ping").stdout, "Ping succeeded")
-    equal(world.ctl("-q", "ping").stdout, "")
+    for option in ("-q", "-s"):  # without the banner, not without the answer
+        equal(world.ctl(option, "ping").stdout, "Ping succeeded\n")
     world.ctl("await_startup")
     equal(world.ctl("version").stdout, "4.3.0\n")
     nobody = "http://127.0.0.1:9"
@@ -27,6 +30,11 @@ def ctl_tells_the_status(world):
     equal(status["alarms"], [])
     text = world.ctl("status").stdout
     contains(text, f"OS PID: {world.broker.pid}\n")
+    limit = world.get("/nodes")[0]["disk_free_limit"]
+    contains(text, f"Low free disk space watermark: {round(limit / 1e9, 4)} gb\n")
+    contains(world.ctl("status", "--unit", "mb").stdout, f"Low free disk space watermark: {round(limit / 1e6, 4)} mb\n")
+    contains(world.ctl("status", "--unit", "bytes").stdout, f"Low free disk space watermark: {limit} bytes\n")
+    contains(world.ctl("status", "--unit", "xb", status=64).stderr, "unit 'xb' is not supported")
     contains(text, f"port: {world.broker.port}, protocol: amqp\n")
 
 
@@ -184,6 +192,11 @@ def ctl_lists_queues_exchanges_bindings(world):
     world.ctl("purge_queue", "cq", status=69)
 
 
+# What a plain AMQP 0-9-1 connection does not have.
+ABSENT = ("ssl_protocol", "ssl_key_exchange", "ssl_cipher", "ssl_hash", "peer_cert_subject", "peer_cert_issuer",
+          "peer_cert_validity", "container_id")
+
+
 @case
 def ctl_lists_and_closes_connections(world):
     connection = world.amqp(name="by name")
@@ -193,6 +206,10 @@ def ctl_lists_and_closes_connections(world):
     equal(world.ctl_json("list_connections", "user", "state", "user_provided_name"),
           [{"user": "guest", "state": "running", "user_provided_name": "by name"}])
     name = world.ctl_json("list_connections", "pid")[0]["pid"]
+    counted = ("recv_oct", "recv_cnt", "send_oct", "send_cnt", "send_pend", "channel_max", "frame_max", "connected_at")
+    shown = world.ctl_json("list_connections", *counted)[0]
+    equal({column: type(value) for column, value in shown.items()}, dict.fromkeys(counted, int))
+    equal(world.ctl_json("list_connections", *ABSENT)[0], dict.fromkeys(ABSENT, ""))
     equal(world.ctl("list_channels", "-s").stdout, f"{name} (1)\tguest\t1\t0\n")
     equal(world.ctl("list_consumers", "-s").stdout, f"watched\t{name} (1)\ttag\ttrue\t0\ttrue\t[]\n")
     contains(world.ctl("delete_queue", "watched", "--if-unused", status=64).stderr, "Queue is in use")
@@ -204,6 +221,50 @@ def ctl_lists_and_closes_connections(world):
         contains(closed.reply_text, "no more")
     world.ctl("close_connection", "nosuch", "reason", status=69)
     world.eventually(lambda: world.ctl_json("list_connections") == [], "the connection is gone")
+
+
+@case
+def ctl_lists_containers_of_amqp10(world):
+    connection = world.amqp10()
+    shown = world.ctl_json("list_connections", "protocol", "container_id")[0]
+    equal((shown["protocol"], shown["container_id"]), ("AMQP 1-0", connection.container.container_id))
+    connection.close()
+    world.eventually(lambda: world.ctl_json("list_connections") == [], "the connection is gone")
+
+
+@case
+def ctl_lists_no_queues_of_absent_nodes(world):
+    world.put("/queues/%2F/cq", {})
+    equal(world.ctl("list_queues", "-s", "name").stdout, "cq\n")
+    equal(world.ctl("list_queues", "-s", "--online", "name").stdout, "cq\n")
+    equal(world.ctl("list_queues", "-s", "--offline", "name").stdout, "")
+    world.ctl("list_queues", "-p", "nosuch", "--offline", status=65)
+    world.delete("/queues/%2F/cq")
+
+
+@case
+def ctl_gives_up_in_time(world):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        for command in ("list_queues", "ping", "check_running"):
+            contains(world.ctl("-t", "0.2", command, "--url", url, status=75).stderr, "timeout")
+    world.ctl("-t", "1", "list_queues", "--url", url, status=69)
+
+
+@case
+def ctl_takes_no_half_answers(world):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def answer():
+            peer, _ = server.accept()
+            with peer:
+                peer.recv(65536)
+                peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n[]")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        contains(world.ctl("list_queues", "--url", url, status=69).stderr, "the answer was cut off")
+        thread.join()
 
 
 @case
@@ -226,6 +287,7 @@ def ctl_answers_to_the_name_of_rabbitmqctl(world):
         contains(world.ctl("list_users", "-q", program=program).stdout, "guest\t[administrator]\n")
         contains(world.ctl("add_user", status=64, program=program).stderr, "Usage: rabbitmqctl add_user")
         world.ctl("-n", "rabbit@localhost", "-l", "list_queues", "--online", program=program)
+        world.ctl("-n", "rabbit@localhost", "--erlang-cookie", "SECRET", "-n", "other", "list_queues", program=program)
         # As RabbitMQ's guide to dead letter exchanges has it.
         line = """rabbitmqctl set_policy DLX ".*" '{"dead-letter-exchange":"my-dlx"}' --apply-to queues"""
         world.ctl("-c", line, program="/bin/sh", PATH=directory)

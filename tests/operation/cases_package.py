@@ -37,7 +37,8 @@ def package_holds_what_a_service_needs(world):
     for name in ("/usr/sbin/revenant", "/usr/bin/revenantctl", "/etc/revenant/revenant.conf", "/etc/revenant/conf.d/",
                  "/lib/systemd/system/revenant.service", "/usr/share/man/man8/revenant.8.gz",
                  "/usr/share/man/man8/revenantctl.8.gz", "/usr/share/man/man5/revenant.conf.5.gz",
-                 "/usr/share/bash-completion/completions/revenantctl", "/usr/lib/revenant/bin/rabbitmqctl"):
+                 "/usr/share/bash-completion/completions/revenantctl", "/usr/share/bash-completion/completions/rabbitmqctl",
+                 "/usr/lib/revenant/bin/rabbitmqctl"):
         contains(names, name)
     depends = run("dpkg-deb", "-f", path, "Depends")
     for library in ("libc6", "libstdc++6", "libssl3"):

@@ -31,13 +31,13 @@ class Authority:
     def openssl(self, *arguments):
         subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=self.directory, timeout=SECONDS_MAX)
 
-    def issue(self, file, subject, days=1):
+    def issue(self, file, subject, days=1, names="DNS:localhost,IP:127.0.0.1"):
         """The certificate and its key."""
         certificate, key, request = (self.path(file + end) for end in (".pem", ".key", ".csr"))
         self.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", subject, "-keyout",
                      key, "-out", request)
         with open(self.path(file + ".ext"), "w") as extensions:
-            extensions.write("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+            extensions.write(f"subjectAltName={names}\n")
         self.openssl("x509", "-req", "-in", request, "-CA", self.path(self.name + ".pem"), "-CAkey",
                      self.path(self.name + ".key"), "-CAcreateserial", "-days", str(days), "-extfile", self.path(file + ".ext"),
                      "-out", certificate)
