@@ -16,15 +16,6 @@ constexpr Duration between_looks = seconds(1);
 // Ten years: more than anybody waits for, and no danger to the arithmetic of time.
 constexpr std::int64_t timeout_ms_max = 10LL * 365 * 24 * 3600 * 1000;
 
-std::optional<Duration> timeout_of(const Turn& turn, const Queue& queue, const Consumer* consumer) {
-    std::optional<std::int64_t> timeout_ms;
-    if (consumer != nullptr) timeout_ms = consumer->timeout_ms;
-    if (!timeout_ms) timeout_ms = queue.settings.consumer_timeout_ms;
-    if (!timeout_ms) timeout_ms = turn.settings().consumer_timeout_ms;
-    if (!timeout_ms || *timeout_ms <= 0) return std::nullopt;
-    return milliseconds(std::min(*timeout_ms, timeout_ms_max));
-}
-
 Refusal kept_too_long(Duration timeout) {
     return {RefusalKind::precondition_failed,
             "timed out. Timeout value used: " + std::to_string(timeout.us / 1000) +
@@ -44,8 +35,8 @@ Overdue find_overdue(Turn& turn, Channel& channel) {
     channel.unsettled.for_each([&](DeliveryId delivery, const Unsettled& kept) {
         // What a transaction holds is settled, as far as the client knows.
         if (kept.state != Unsettled::State::waiting) return;
-        if (!kept.queue->is_quorum() || kept.queue->deleted) return;
-        const auto timeout = timeout_of(turn, *kept.queue, kept.consumer);
+        if (kept.queue->deleted) return;
+        const auto timeout = timeout_of(turn.settings(), *kept.queue, kept.consumer);
         if (!timeout) return;
         const Timestamp due = kept.delivered_at + *timeout;
         if (due > turn.now()) {
@@ -65,9 +56,19 @@ Overdue find_overdue(Turn& turn, Channel& channel) {
 
 }  // namespace
 
+std::optional<Duration> timeout_of(const EngineSettings& settings, const Queue& queue,
+                                   const Consumer* consumer) {
+    if (!queue.is_quorum()) return std::nullopt;
+    std::optional<std::int64_t> timeout_ms;
+    if (consumer != nullptr) timeout_ms = consumer->timeout_ms;
+    if (!timeout_ms) timeout_ms = queue.settings.consumer_timeout_ms;
+    if (!timeout_ms) timeout_ms = settings.consumer_timeout_ms;
+    if (!timeout_ms || *timeout_ms <= 0) return std::nullopt;
+    return milliseconds(std::min(*timeout_ms, timeout_ms_max));
+}
+
 void watch_delivery(Turn& turn, Channel& channel, const Queue& queue, const Consumer* consumer) {
-    if (!queue.is_quorum()) return;
-    if (const auto timeout = timeout_of(turn, queue, consumer)) {
+    if (const auto timeout = timeout_of(turn.settings(), queue, consumer)) {
         turn.attached().plan_timeout_check(channel, turn.now() + *timeout);
     }
 }

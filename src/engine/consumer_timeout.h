@@ -9,6 +9,9 @@
 
 namespace revenant::engine {
 
+// None: any time. Without a consumer, of basic.get.
+std::optional<Duration> timeout_of(const EngineSettings& settings, const Queue& queue,
+                                   const Consumer* consumer);
 // A message was handed out; without a consumer, to basic.get.
 void watch_delivery(Turn& turn, Channel& channel, const Queue& queue, const Consumer* consumer);
 // A look at the channel's deliveries: those kept too long go back to their queues, and their

@@ -1,6 +1,7 @@
 #include "engine/query.h"
 
 #include "engine/add_fields.h"
+#include "engine/consumer_timeout.h"
 
 #include <algorithm>
 #include <tuple>
@@ -86,7 +87,8 @@ void append_outgoing(const Exchange& exchange, std::vector<BindingView>& binding
     for (const auto& [identity, binding] : sorted) bindings.push_back(view(*binding));
 }
 
-void append_consumers(const Queue& queue, std::vector<ConsumerView>& consumers) {
+void append_consumers(const EngineSettings& settings, const Queue& queue,
+                      std::vector<ConsumerView>& consumers) {
     const bool single = queue.settings.single_active_consumer;
     for (const Consumer* consumer : queue.consumers.all) {
         ConsumerView shown;
@@ -101,7 +103,9 @@ void append_consumers(const Queue& queue, std::vector<ConsumerView>& consumers) 
         shown.single_active = single;
         shown.prefetch = consumer->prefetch;
         shown.arguments = consumer->arguments;
-        shown.queue_kind = queue.declaration.kind;
+        if (const auto timeout = timeout_of(settings, queue, consumer)) {
+            shown.timeout_ms = timeout->us / 1000;
+        }
         consumers.push_back(std::move(shown));
     }
 }
@@ -203,14 +207,16 @@ std::vector<BindingView> list_bindings_to(Engine& engine, std::string_view name)
 
 std::vector<ConsumerView> list_consumers(Engine& engine) {
     std::vector<ConsumerView> consumers;
-    for (const Queue* queue : engine.state().queues_by_name()) append_consumers(*queue, consumers);
+    for (const Queue* queue : engine.state().queues_by_name()) {
+        append_consumers(engine.settings(), *queue, consumers);
+    }
     return consumers;
 }
 
 std::vector<ConsumerView> list_consumers_of_queue(Engine& engine, std::string_view name) {
     std::vector<ConsumerView> consumers;
     if (const Queue* const queue = engine.state().find_queue(name)) {
-        append_consumers(*queue, consumers);
+        append_consumers(engine.settings(), *queue, consumers);
     }
     return consumers;
 }

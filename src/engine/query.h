@@ -80,7 +80,7 @@ struct ConsumerView {
     bool single_active = false;
     std::uint32_t prefetch = 0;
     Table arguments;
-    QueueKind queue_kind = QueueKind::classic;
+    std::int64_t timeout_ms = 0;  // how long it may keep a message; 0: any time
 };
 
 struct ChannelView {

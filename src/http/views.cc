@@ -218,21 +218,6 @@ std::string channel_name(const runtime::ConnectionView& connection, std::uint16_
     return connection.name + " (" + std::to_string(number) + ")";
 }
 
-namespace {
-
-// How long a delivery may stay unsettled: what the consumer said, or RabbitMQ's defaults, 0 where
-// there is no such limit.
-std::int64_t timeout_ms(const engine::ConsumerView& consumer) {
-    constexpr std::int64_t of_quorum_queues = 1'800'000;
-    const Value* const given = find(consumer.arguments, "x-consumer-timeout");
-    if (given != nullptr) {
-        if (const auto number = given->as_integer()) return *number;
-    }
-    return consumer.queue_kind == engine::QueueKind::quorum ? of_quorum_queues : 0;
-}
-
-}  // namespace
-
 json::array view_consumers(const ApiSettings& settings, const Peers& peers, std::string_view vhost,
                            const std::vector<engine::ConsumerView>& consumers) {
     json::array views;
@@ -256,7 +241,7 @@ json::array view_consumers(const ApiSettings& settings, const Peers& peers, std:
                                                          : "up"},
             {"channel_details", std::move(channel)},
             {"consumer_tag", to_json_string(consumer.tag)},
-            {"consumer_timeout", timeout_ms(consumer)},
+            {"consumer_timeout", consumer.timeout_ms},
             {"exclusive", consumer.exclusive},
             {"prefetch_count", consumer.prefetch},
             {"queue",
