@@ -114,6 +114,7 @@ struct Config {
     std::string prometheus_path = "/metrics";
     bool prometheus_per_object = false;
     std::string definitions_path;  // imported at every start; empty: none
+    bool definitions_skip_if_unchanged = false;
 
     LogConfig log;
 

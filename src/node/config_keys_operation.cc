@@ -76,8 +76,9 @@ std::vector<ConfigKey> node_keys() {
              std::string ignored;
              return to.one_of(ignored, {"local_filesystem"});
          }},
-        {"definitions.skip_if_unchanged", "false", no_effect_yet, plain,
-         "Definitions read before are not read again", any_flag},
+        {"definitions.skip_if_unchanged", "false", works, plain,
+         "Definitions that are as they were at the last start are not imported again",
+         [](Assignment& to) { return to.flag(to.config.definitions_skip_if_unchanged); }},
         {"management.load_definitions", "", works, plain, "The same as `load_definitions`",
          definitions},
         {"cluster_formation.*", "", of_clusters_only, plain, "How a node finds others", any_text},

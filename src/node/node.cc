@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "http/definitions.h"
 #include "node/addresses.h"
-#include "node/definitions_file.h"
 #include "node/machine_memory.h"
 #include "runtime/descriptors.h"
 #include "runtime/system_clock.h"
@@ -168,12 +167,35 @@ Result<void, std::string> Node::fill(bool known) {
         }
     }
     REVENANT_TRY_VOID(broker_->adopt_vhosts());
+    return import(files);
+}
+
+Result<void, std::string> Node::import(const std::vector<DefinitionsFile>& files) {
+    if (files.empty()) return {};
+    const std::string name(imported_definitions_parameter);
+    const std::string digest = digest_of(files);
+    const auto table = broker_->access();
+    const auto found = table->rules().global_parameters.find(name);
+    const bool noted = found != table->rules().global_parameters.end();
+    if (config_.definitions_skip_if_unchanged && noted && found->second == digest) {
+        log_.info("definitions not imported: they have not changed since the last time",
+                  {{"path", config_.definitions_path}});
+        return {};
+    }
+    // What an earlier start noted is no longer true, even if this import ends half-way.
+    if (noted) {
+        const auto forgotten = broker_->change(ClearGlobalParameter{name});
+        if (!forgotten) return Unexpected{forgotten.error().text};
+    }
     for (const DefinitionsFile& file : files) {
         const auto imported =
             http::import_definitions(*broker_, file.json, "rmq-internal", config_.passwords);
         if (!imported) return Unexpected{file.path + ": " + imported.error()};
         log_.info("definitions imported", {{"file", file.path}});
     }
+    if (!config_.definitions_skip_if_unchanged) return {};
+    const auto kept = broker_->change(SetGlobalParameter{name, digest});
+    if (!kept) return Unexpected{kept.error().text};
     return {};
 }
 

@@ -9,6 +9,7 @@
 #include "net/network.h"
 #include "node/ballast.h"
 #include "node/config.h"
+#include "node/definitions_file.h"
 #include "node/log.h"
 #include "node/path_prefix.h"
 
@@ -49,6 +50,7 @@ class Node {
     runtime::BrokerSettings broker_settings();
     // Users and virtual hosts of a node that has none, definitions it is to have.
     Result<void, std::string> fill(bool known);
+    Result<void, std::string> import(const std::vector<DefinitionsFile>& files);
     Result<void, std::string> listen();
     // The HTTP API and the page for Prometheus; both know where AMQP listens.
     Result<void, std::string> start_http();

@@ -326,6 +326,40 @@ def config_definitions_are_there_from_the_start(world):
 
 
 @case
+def config_definitions_that_have_not_changed_are_skipped(world):
+    def queue(name):
+        return {"name": name, "vhost": "/", "durable": True, "auto_delete": False, "arguments": {}}
+
+    def start(directory, names, skip=True):
+        path = os.path.join(directory, "d.json")
+        with open(path, "w") as file:
+            json.dump({"queues": [queue(name) for name in names]}, file)
+        return world.broker(directory, f"load_definitions = {path}\n"
+                                       f"definitions.skip_if_unchanged = {'true' if skip else 'false'}\n")
+
+    def queues(broker):
+        return [one["name"] for one in broker.json("/api/queues")]
+
+    with world.directory() as directory:
+        with start(directory, ["a"]) as broker:
+            equal(queues(broker), ["a"])
+            equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
+        with start(directory, ["a"]) as broker:
+            equal(queues(broker), [])
+            contains(broker.log(), "definitions not imported")
+        with start(directory, ["a", "b"]) as broker:
+            equal(queues(broker), ["a", "b"])
+            equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
+        # Whoever does not ask for it gets what the file says, and nothing is noted any more.
+        with start(directory, ["a"], skip=False) as broker:
+            equal(queues(broker), ["a", "b"])
+            equal(broker.json("/api/global-parameters"), [])
+            equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
+        with start(directory, ["a", "b"]) as broker:
+            equal(queues(broker), ["a", "b"])
+
+
+@case
 def config_two_nodes_do_not_share(world):
     with world.directory() as directory, world.broker(directory) as broker:
         data = os.path.join(directory, "data")
