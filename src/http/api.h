@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -58,6 +59,8 @@ struct ApiSettings {
     bool enable_queue_totals = false;  // but how deep queues are
     std::string rates_mode = "basic";  // none: of messages there are no rates
     bool operator_policies_are_fixed = false;
+    // Deprecated features that the configuration forbids.
+    std::set<std::string, std::less<>> denied_features;
     std::map<std::string, std::string, std::less<>> cluster_tags;
     std::map<std::string, std::string, std::less<>> node_tags;
     Duration sample_interval;  // of the thread that samples; none: there is no such thread

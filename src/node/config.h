@@ -4,13 +4,16 @@
 
 #include "auth/password_rules.h"
 #include "catalog/catalog.h"
+#include "engine/neighbours.h"
 #include "net/network.h"
 #include "protocol/host.h"
 #include "tls/peer.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -96,6 +99,9 @@ struct Config {
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
     std::optional<std::uint64_t> channels_max;  // of all connections together
+    engine::NodeLimits limits;                  // of all virtual hosts together
+    std::map<std::string, NewVhostLimits, std::less<>> new_vhost_limits;  // by name, in its order
+    std::set<std::string, std::less<>> denied_features;
     std::string default_queue_type = "classic";
     bool quorum_relaxed_checks_on_redeclaration = false;
     DefaultContent first_content;  // of a node that starts for the first time

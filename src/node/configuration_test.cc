@@ -131,6 +131,41 @@ TEST_F(ConfigurationTest, APortThatSomebodyConfiguredIsForAllInterfaces) {
     EXPECT_TRUE(load("listeners.tcp = none\n").config.amqp.empty());
 }
 
+TEST_F(ConfigurationTest, NewVirtualHostsGetTheLimitsOfTheirName) {
+    const Configuration configuration = load(
+        "default_limits.vhosts.b.max_queues = 3\n"
+        "default_limits.vhosts.a.pattern = ^dev\n"
+        "default_limits.vhosts.a.max_connections = -1\n");
+    EXPECT_TRUE(configuration.faults.empty());
+    const auto& limits = configuration.config.new_vhost_limits;
+    ASSERT_EQ(limits.size(), 2U);
+    EXPECT_TRUE(limits.at("a").pattern->matches("devices"));
+    EXPECT_EQ(limits.at("a").limits, (VhostLimits{-1, std::nullopt}));
+    EXPECT_EQ(limits.at("b").pattern, nullptr);
+    EXPECT_EQ(limits.at("b").limits, (VhostLimits{std::nullopt, 3}));
+    EXPECT_EQ(show_faults(load("default_limits.vhosts.a.pattern = (\n")),
+              path_ +
+                  ":1: default_limits.vhosts.a.pattern: '(' is not a regular expression: "
+                  "missing closing parenthesis at offset 1\n");
+}
+
+TEST_F(ConfigurationTest, DeprecatedFeaturesAreKnownByName) {
+    const Configuration configuration = load(
+        "deprecated_features.permit.global_qos = false\n"
+        "deprecated_features.permit.transient_nonexcl_queues = true\n"
+        "deprecated_features.permit.amqp_address_v1 = false\n"
+        "deprecated_features.permit.nonsense = false\n");
+    EXPECT_EQ(configuration.config.denied_features,
+              (std::set<std::string, std::less<>>{"global_qos"}));
+    EXPECT_EQ(configuration.warnings,
+              (std::vector<std::string>{path_ + ":3: deprecated_features.permit.amqp_address_v1: "
+                                                "has no effect in this version"}));
+    EXPECT_EQ(show_faults(configuration),
+              path_ +
+                  ":4: deprecated_features.permit.nonsense: there is no deprecated feature "
+                  "'nonsense'\n");
+}
+
 TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
     Config config = load("loopback_users.guest = false\nloopback_users.bob = true\n").config;
     EXPECT_EQ(config.connection.loopback_users, std::vector<std::string>{"bob"});

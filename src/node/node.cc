@@ -120,6 +120,12 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.connections_max = config_.connections_max;
     settings.vhosts_max = config_.vhosts_max;
     settings.channels_max = config_.channels_max;
+    settings.limits = config_.limits;
+    for (const auto& [name, limits] : config_.new_vhost_limits) {
+        settings.new_vhost_limits.push_back(limits);
+    }
+    settings.permits_transient_queues =
+        !config_.denied_features.contains("transient_nonexcl_queues");
     settings.node_name = config_.node_name;
     settings.compatibility = *engine::parse_compatibility(config_.compat);
     settings.quorum_relaxed_checks_on_redeclaration =
@@ -235,6 +241,7 @@ Result<Ready, std::string> Node::start() {
     REVENANT_TRY_VOID(fill(known));
     protocol::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
+    connection.permits_global_qos = !config_.denied_features.contains("global_qos");
     network_ = std::make_unique<net::Network>(
         net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets,
                              login_guard_},
@@ -280,6 +287,7 @@ http::ApiSettings Node::api_settings() {
     api.enable_queue_totals = config_.enable_queue_totals;
     api.rates_mode = config_.rates_mode;
     api.operator_policies_are_fixed = config_.operator_policies_are_fixed;
+    api.denied_features = config_.denied_features;
     api.cluster_tags = config_.cluster_tags;
     api.node_tags = config_.node_tags;
     api.memory_limit_bytes = [this] { return memory_limit_bytes_.load(); };

@@ -50,6 +50,7 @@ struct ConnectionSettings {
     std::string anonymous_login_password = "guest";
     std::uint32_t consumer_max_per_channel = 0;  // 0: no limit
     std::string default_queue_type = "classic";  // in virtual hosts that name none
+    bool permits_global_qos = true;              // amqp091 11.1
 };
 
 // The answer to connection.open.
