@@ -51,6 +51,18 @@ struct LogConfig {
     friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
 
+// HTTP over TLS. What is not said is as for AMQP, except that nobody is asked for a certificate.
+struct HttpsConfig {
+    std::optional<Endpoint> endpoint;  // absent: there is no such listener
+    std::string address;               // said before the port was
+    std::string ca_file;
+    std::string certificate_file;
+    std::string key_file;
+    std::string key_password;
+    bool verify_peer = false;
+    bool fail_if_no_peer_certificate = false;
+};
+
 // Certificates and listeners that use them.
 struct TlsConfig {
     std::map<std::string, Endpoint, std::less<>> amqp;  // by the name behind listeners.ssl
@@ -61,19 +73,21 @@ struct TlsConfig {
     bool verify_peer = false;
     bool fail_if_no_peer_certificate = false;
     std::map<std::string, std::string, std::less<>> versions;
+    int depth = 1;
+    std::map<std::string, std::string, std::less<>> ciphers;  // of every version
+    bool honor_cipher_order = true;
     tls::CertificateLogin login;
 
-    std::optional<Endpoint> http;
-    std::string http_ca_file;
-    std::string http_certificate_file;
-    std::string http_key_file;
+    HttpsConfig http;
+    HttpsConfig prometheus;
 };
 
 struct Config {
     std::string bind;  // of endpoints without an address; empty: what their reach says
     std::map<std::string, Endpoint, std::less<>> amqp = {{"default", {.port = 5672}}};
-    Endpoint http = {.port = 15672};
-    Endpoint prometheus = {.port = 15692};
+    // None where TLS alone is served: somebody configured it, and nobody the other.
+    std::optional<Endpoint> http = Endpoint{.port = 15672};
+    std::optional<Endpoint> prometheus = Endpoint{.port = 15692};
     TlsConfig tls;
 
     std::string data_dir = "data";

@@ -49,6 +49,17 @@ void apply(const Setting& setting, Configuration& into) {
     into.in_force[setting.key] = {setting.value, setting.origin, key};
 }
 
+// As in RabbitMQ: who configures TLS and says nothing of plain HTTP gets TLS alone.
+void leave_out_plain_http(Configuration& configuration) {
+    const auto said = [&](const std::string& prefix) {
+        return configuration.in_force.contains(prefix + ".tcp.port") ||
+               configuration.in_force.contains(prefix + ".tcp.ip");
+    };
+    Config& config = configuration.config;
+    if (config.tls.http.endpoint && !said("management")) config.http.reset();
+    if (config.tls.prometheus.endpoint && !said("prometheus")) config.prometheus.reset();
+}
+
 std::string shown_value(const ConfigKey& key, const std::string& value) {
     if (key.trait == Trait::secret) return "(hidden)";
     const bool quotes = value.empty() || value.find('#') != std::string::npos;
@@ -82,6 +93,7 @@ Configuration load_configuration(const Sources& sources) {
     for (const Setting& setting : lines.settings) apply(setting, result);
     for (const Setting& setting : environment.settings) apply(setting, result);
     for (const Setting& setting : sources.command_line) apply(setting, result);
+    leave_out_plain_http(result);
     for (const auto& [name, setting] : result.in_force) {
         result.config.said[name] = shown_value(*setting.key, setting.value);
     }

@@ -123,12 +123,27 @@ TEST_F(ConfigurationTest, APortThatSomebodyConfiguredIsForAllInterfaces) {
     ASSERT_EQ(configuration.config.amqp.size(), 2U);
     EXPECT_EQ(address(configuration, configuration.config.amqp.at("1")), any_address());
     EXPECT_EQ(address(configuration, configuration.config.amqp.at("2")), "127.0.0.2");
-    EXPECT_EQ(address(configuration, configuration.config.http), "127.0.0.1");
+    EXPECT_EQ(address(configuration, *configuration.config.http), "127.0.0.1");
     variables_ = {{"REVENANT_BIND", "127.0.0.3"}};
     configuration = load("listeners.tcp.1 = 5672\nlisteners.tcp.2 = 127.0.0.2:5673\n");
     EXPECT_EQ(address(configuration, configuration.config.amqp.at("1")), "127.0.0.3");
     EXPECT_EQ(address(configuration, configuration.config.amqp.at("2")), "127.0.0.2");
     EXPECT_TRUE(load("listeners.tcp = none\n").config.amqp.empty());
+}
+
+TEST_F(ConfigurationTest, WhoConfiguresTlsAloneGetsTlsAlone) {
+    Config config = load("management.ssl.port = 15671\nprometheus.ssl.port = 15691\n").config;
+    EXPECT_FALSE(config.http);
+    EXPECT_FALSE(config.prometheus);
+    config = load(
+                 "management.ssl.ip = 127.0.0.1\nmanagement.ssl.port = 15671\n"
+                 "management.tcp.ip = 127.0.0.1\n")
+                 .config;
+    EXPECT_EQ(config.http->port, 15672);
+    EXPECT_EQ(config.tls.http.endpoint->address, "127.0.0.1");
+    EXPECT_TRUE(config.prometheus);
+    say("--http-port", "management.tcp.port", "0");
+    EXPECT_EQ(load("management.ssl.port = 15671\n").config.http->port, 0);
 }
 
 TEST_F(ConfigurationTest, NewVirtualHostsGetTheLimitsOfTheirName) {
