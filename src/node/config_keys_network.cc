@@ -198,8 +198,9 @@ std::vector<ConfigKey> connection_keys() {
          [](Assignment& to) {
              return to.number(to.config.sockets.receive_buffer_bytes, 1024, 1U << 30);
          }},
-        {"proxy_protocol", "false", no_effect_yet, plain,
-         "A PROXY header precedes every connection", ignored_flag},
+        {"proxy_protocol", "false", works, plain,
+         "Every AMQP connection must begin with a header of the PROXY protocol, 1 or 2",
+         [](Assignment& to) { return to.flag(to.config.sockets.proxy_protocol); }},
     };
 }
 
