@@ -295,6 +295,22 @@ TEST(ConfigKeys, EveryKeyIsFoundAsItself) {
     EXPECT_EQ(find_config_key("listeners.tcp.a.b"), nullptr);
     EXPECT_EQ(nearest_config_key("disk_free_limit.absolut"), "disk_free_limit.absolute");
     EXPECT_EQ(nearest_config_key("listners.tcp.default"), "listeners.tcp.default");
+    EXPECT_EQ(nearest_config_key("default_limits.vhosts.a.max_queus"),
+              "default_limits.vhosts.a.max_queues");
+    EXPECT_EQ(nearest_config_key("cluster_fromation.dns.hostname"),
+              "cluster_formation.dns.hostname");
+}
+
+TEST(ConfigKeys, AGuessIsAnotherKeyThatExists) {
+    for (const char* unknown : {"log.exchange", "log.exchange.levels.x", "listeners.tcp.a.b",
+                                "cluster_tags", "mqtt.listeners.tcp.default", "x", "...",
+                                "management.tcp.compress", "ssl_options.versions"}) {
+        const std::string guess = nearest_config_key(unknown);
+        EXPECT_NE(guess, unknown);
+        EXPECT_TRUE(guess.empty() || find_config_key(guess) != nullptr) << unknown << guess;
+    }
+    EXPECT_EQ(nearest_config_key("log.exchange"), "");
+    EXPECT_EQ(nearest_config_key("mqtt.listeners.tcp.default"), "");
 }
 
 }  // namespace
