@@ -58,10 +58,11 @@ std::vector<ConfigKey> node_keys() {
          [](Assignment& to) {
              return to.one_of(to.config.compat, {"4.3", "3.12"});
          }},
-        {"node_name", "revenant@localhost", works, plain,
-         "What the node calls itself (Revenant's own)",
+        {"node_name", "", works, plain,
+         "What the node calls itself; `revenant@` and the machine's short name unless said "
+         "(Revenant's own)",
          [](Assignment& to) { return to.text(to.config.node_name); }},
-        {"cluster_name", "revenant@localhost", works, plain, "What clients are told",
+        {"cluster_name", "", works, plain, "What clients are told; the same unless said",
          [](Assignment& to) { return to.text(to.config.connection.cluster_name); }},
         {"cluster_tags.$key", "", works, plain, "Told in the API",
          [](Assignment& to) { return to.text(to.config.cluster_tags[std::string(to.variable)]); }},

@@ -1,5 +1,7 @@
 #include "node/configuration.h"
 
+#include "node/host_name.h"
+
 #include <iterator>
 #include <utility>
 
@@ -80,6 +82,8 @@ void show_line(const std::string& name, const ConfigKey& key, const std::string&
 
 Configuration load_configuration(const Sources& sources) {
     Configuration result;
+    result.config.node_name = "revenant@" + short_host_name();
+    result.config.connection.cluster_name = result.config.node_name;
     Environment environment = read_environment(sources.variable);
     const std::string& file =
         sources.config_file.empty() ? environment.config_file : sources.config_file;

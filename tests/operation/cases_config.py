@@ -11,6 +11,9 @@ from world import Mismatch, case, contains, equal, eventually, lacks
 PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = 0\n" \
         "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
 
+# What a node calls itself unless it is told.
+NODE = "revenant@" + (socket.gethostname().split(".")[0] or "localhost")
+
 
 def connect(broker, user="guest", password="guest", vhost="/"):
     return pika.BlockingConnection(pika.ConnectionParameters(
@@ -197,7 +200,7 @@ def config_limits_the_channels_of_a_node(world):
         connections = [connect(broker) for _ in range(3)]
         channels = [connections[i].channel() for i in (0, 0, 1)]
         reason = refused_channel(connections[1])
-        equal(reason, "NOT_ALLOWED - number of channels opened on node 'revenant@localhost' has reached the maximum "
+        equal(reason, "NOT_ALLOWED - number of channels opened on node '" + NODE + "' has reached the maximum "
                       "allowed limit of (3)")
         # The refusal has ended that connection and its channel; a channel that is closed makes room as well.
         eventually(lambda: len(broker.json("/api/channels")) == 2, "the channel is gone")
@@ -254,7 +257,8 @@ def config_several_listeners_and_none(world):
     text = "listeners.tcp = none\n" + PORTS.replace("listeners.tcp.default = 127.0.0.1:0\n", "")
     with world.directory() as directory, world.broker(directory, text, options=()) as broker:
         contains(broker.first_line, "amqp=none ")
-        equal(broker.json("/api/overview")["node"], "revenant@localhost")
+        overview = broker.json("/api/overview")
+        equal((overview["node"], overview["cluster_name"]), (NODE, NODE))
 
 
 def timers(port):
