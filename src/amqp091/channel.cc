@@ -512,7 +512,10 @@ void Channel::on(const BasicQos& method) {
                     "prefetch_size!=0 (" + std::to_string(method.prefetch_size) + ")");
     }
     expect(Reply::basic_qos, /*no_wait=*/false);
-    connection_.port().send(engine::SetQos{id_, method.prefetch_count, method.global});
+    // Where a limit of the channel is not permitted it becomes one of each consumer, as in
+    // RabbitMQ.
+    const bool global = method.global && connection_.settings().permits_global_qos;
+    connection_.port().send(engine::SetQos{id_, method.prefetch_count, global});
 }
 
 void Channel::on(const BasicConsume& method) {

@@ -26,6 +26,8 @@ ReplyCode reply_code(engine::RefusalKind kind) {
             return ReplyCode::not_allowed;
         case engine::RefusalKind::not_implemented:
             return ReplyCode::not_implemented;
+        case engine::RefusalKind::feature_denied:
+            return ReplyCode::internal_error;
     }
     UNREACHABLE();
 }

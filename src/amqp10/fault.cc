@@ -24,6 +24,8 @@ std::string_view condition_of(engine::RefusalKind kind) {
             return condition::resource_limit_exceeded;
         case engine::RefusalKind::not_implemented:
             return condition::not_implemented;
+        case engine::RefusalKind::feature_denied:
+            return condition::internal_error;
     }
     UNREACHABLE();
 }

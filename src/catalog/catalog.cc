@@ -225,6 +225,11 @@ class CatalogTurn {
             return refuse(Kind::vhost_limit_exceeded,
                           "cannot create vhost '" + command.name + "': vhost limit of " +
                               std::to_string(catalog_.vhosts_max_) + " is reached");
+        for (const NewVhostLimits& rule : catalog_.new_vhost_limits_) {
+            if (rule.pattern && !rule.pattern->matches(command.name)) continue;
+            vhost.limits = rule.limits;
+            break;
+        }
         emit(VhostAdded{std::move(vhost)});
         if (command.grant_to && rules().users.contains(*command.grant_to))
             emit(PermissionsSet{{*command.grant_to, command.name}, {".*", ".*", ".*"}});

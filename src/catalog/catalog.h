@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace revenant {
@@ -36,6 +37,12 @@ struct CatalogRefusal {
     friend bool operator==(const CatalogRefusal&, const CatalogRefusal&) = default;
 };
 
+// What virtual hosts whose names match are given when they are made.
+struct NewVhostLimits {
+    std::shared_ptr<const Pattern> pattern;  // absent: every name
+    VhostLimits limits;
+};
+
 class Catalog {
   public:
     // Longest name of a user or vhost: what a short string of AMQP can carry.
@@ -48,6 +55,11 @@ class Catalog {
 
     // The configuration key vhost_max; no limit unless set.
     void limit_vhosts(std::size_t vhosts_max) { vhosts_max_ = vhosts_max; }
+
+    // The configuration keys default_limits.vhosts: the first that matches counts.
+    void limit_new_vhosts(std::vector<NewVhostLimits> limits) {
+        new_vhost_limits_ = std::move(limits);
+    }
 
     const AccessRules& rules() const { return rules_; }
     // Grows with every fact.
@@ -62,6 +74,7 @@ class Catalog {
     AccessRules rules_;
     std::uint64_t version_ = 0;
     std::size_t vhosts_max_ = SIZE_MAX;
+    std::vector<NewVhostLimits> new_vhost_limits_;
     std::shared_ptr<const AccessTable> snapshot_;
 };
 

@@ -260,6 +260,24 @@ TEST_F(CatalogTest, MakesNoMoreVhostsThanAllowed) {
     handle(PutVhost{.name = "b", .description = "still changeable"});
 }
 
+// management 7.2: default_limits.vhosts
+TEST_F(CatalogTest, GivesANewVhostTheLimitsOfTheFirstRuleThatMatches) {
+    const auto pattern = [](std::string_view source) {
+        return std::make_shared<const Pattern>(std::move(Pattern::compile(source)).value());
+    };
+    add_vhost("dev-old");
+    catalog.limit_new_vhosts({{pattern("^dev"), {.max_connections = 1, .max_queues = 2}},
+                              {pattern("."), {.max_connections = 9}}});
+    add_vhost("dev-new");
+    add_vhost("other");
+    EXPECT_EQ(vhost("dev-new").limits, (VhostLimits{1, 2}));
+    EXPECT_EQ(vhost("other").limits, (VhostLimits{9, std::nullopt}));
+    handle(PutVhost{.name = "dev-old", .description = "not a new one"});
+    EXPECT_EQ(vhost("dev-old").limits, VhostLimits{});
+    handle(ClearVhostLimits{"dev-new", std::nullopt});
+    EXPECT_EQ(vhost("dev-new").limits, VhostLimits{});
+}
+
 // management 4.7
 TEST_F(CatalogTest, DeletesNoProtectedVhost) {
     add_vhost("v");

@@ -16,6 +16,7 @@ enum class RefusalKind : std::uint8_t {
     not_implemented,
     limit_reached,          // how many there may be; 0-9-1 tells it as a failed precondition
     unknown_exchange_type,  // so does it this
+    feature_denied,         // a deprecated feature that the configuration forbids
 };
 
 struct Refusal {

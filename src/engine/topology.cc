@@ -194,6 +194,52 @@ void remove_exchange(Turn& turn, Exchange& first) {
     }
 }
 
+// What RabbitMQ says of a deprecated feature that its configuration forbids.
+std::string denied_text(const std::string& feature) {
+    const std::string key = "    \"deprecated_features.permit." + feature;
+    return "Feature `" + feature +
+           "` is deprecated.\n"
+           "Its use is not permitted per the configuration (overriding the default, which is "
+           "permitted):\n" +
+           key + " = false\"";
+}
+
+Population neighbours_of(Turn& turn) {
+    const Neighbours* const neighbours = turn.settings().neighbours;
+    return neighbours == nullptr ? Population{} : neighbours->population();
+}
+
+// amqp091 6.13
+std::optional<Refusal> exchange_limit_refusal(Turn& turn, const std::string& name) {
+    const auto limit = turn.settings().node_limits.exchanges_max;
+    if (!limit || neighbours_of(turn).exchanges + turn.state().exchange_count() < *limit) {
+        return std::nullopt;
+    }
+    return Refusal{RefusalKind::limit_reached, "cannot declare exchange '" + name + "' in vhost '" +
+                                                   turn.settings().vhost + "': exchange limit of " +
+                                                   std::to_string(*limit) + " is reached"};
+}
+
+// The limit of the virtual host (amqp091 8.19), then that of the node.
+std::optional<Refusal> queue_limit_refusal(Turn& turn, const DeclareQueue& command) {
+    const std::uint64_t count = turn.state().queue_count();
+    const auto refusal = [&](const std::string& where, const std::string& limit) {
+        return Refusal{RefusalKind::limit_reached, "cannot declare queue '" + command.name +
+                                                       "': queue limit in " + where + " (" + limit +
+                                                       ") is reached"};
+    };
+    if (command.queues_max && *command.queues_max >= 0 &&
+        count >= static_cast<std::uint64_t>(*command.queues_max)) {
+        return refusal("vhost '" + turn.settings().vhost + "'",
+                       std::to_string(*command.queues_max));
+    }
+    const auto limit = turn.settings().node_limits.queues_max;
+    if (limit && neighbours_of(turn).queues + count >= *limit) {
+        return refusal("cluster", std::to_string(*limit));
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Result<void, Refusal> declare_exchange(Turn& turn, const DeclareExchange& command) {
@@ -227,6 +273,9 @@ Result<void, Refusal> declare_exchange(Turn& turn, const DeclareExchange& comman
     }
     if (command.refusal_if_new) return Unexpected{*command.refusal_if_new};
     if (auto refusal = check_exchange_arguments(*type, command.arguments)) {
+        return Unexpected{std::move(*refusal)};
+    }
+    if (auto refusal = exchange_limit_refusal(turn, command.name)) {
         return Unexpected{std::move(*refusal)};
     }
     turn.emit(ExchangeDeclared{{command.name, *type, command.durable, command.auto_delete,
@@ -305,13 +354,10 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
             owner)) {
         return Unexpected{std::move(*refusal)};
     }
-    if (command.queues_max && *command.queues_max >= 0 &&
-        turn.state().queue_count() >= static_cast<std::uint64_t>(*command.queues_max)) {
-        return refuse(RefusalKind::limit_reached,
-                      "cannot declare queue '" + command.name + "': queue limit in vhost '" +
-                          turn.settings().vhost + "' (" + std::to_string(*command.queues_max) +
-                          ") is reached");
+    if (!turn.settings().permits_transient_queues && !command.durable && !command.exclusive) {
+        return refuse(RefusalKind::feature_denied, denied_text("transient_nonexcl_queues"));
     }
+    if (auto refusal = queue_limit_refusal(turn, command)) return Unexpected{std::move(*refusal)};
     const QueueId id = turn.state().next_queue_id();
     turn.emit(QueueDeclared{{id, command.name, command.durable && !command.exclusive,
                              command.exclusive, command.auto_delete, command.arguments, kind},

@@ -619,6 +619,55 @@ TEST(Queues, AVhostMayLimitTheirNumber) {  // amqp091 8.19
     EXPECT_TRUE(s.has_queue("b"));
 }
 
+struct Others final : Neighbours {
+    Population population() const override { return now; }
+    Population now;
+};
+
+TEST(Queues, AllVhostsTogetherMayHaveALimit) {  // management 7.2: cluster_queue_limit
+    Others others;
+    others.now = {.queues = 2, .exchanges = 0};
+    Scenario s({.node_limits = {.queues_max = 3}, .neighbours = &others});
+    auto& ch = s.open_channel();
+    ch.declare_queue("a");
+    ch.declare_queue("a");  // not a new one
+    ch.declare_queue("b");
+    ch.expect_refused(RefusalKind::limit_reached,
+                      "cannot declare queue 'b': queue limit in cluster (3) is reached");
+    others.now.queues = 1;
+    ch.declare_queue("b");
+    EXPECT_TRUE(s.has_queue("b"));
+}
+
+TEST(Queues, ThoseThatAreNeitherDurableNorExclusiveMayBeDenied) {  // amqp091 8.7
+    Scenario s({.permits_transient_queues = false});
+    auto& ch = s.open_channel();
+    ch.declare_queue("durable");
+    ch.declare_queue("exclusive", {.durable = false, .exclusive = true});
+    ch.declare_queue("neither", {.durable = false});
+    ch.expect_refused(RefusalKind::feature_denied,
+                      "Feature `transient_nonexcl_queues` is deprecated.\nIts use is not permitted "
+                      "per the configuration (overriding the default, which is permitted):\n"
+                      "    \"deprecated_features.permit.transient_nonexcl_queues = false\"");
+    EXPECT_FALSE(s.has_queue("neither"));
+}
+
+TEST(Exchanges, AllVhostsTogetherMayHaveALimit) {  // amqp091 6.13
+    Others others;
+    others.now = {.queues = 0, .exchanges = 7};
+    Scenario probe;
+    const std::uint64_t own = probe.engine().state().exchange_count();
+    Scenario s({.node_limits = {.exchanges_max = own + 8}, .neighbours = &others});
+    auto& ch = s.open_channel();
+    ch.declare_exchange("x", "direct");
+    ch.declare_exchange("x", "direct");
+    ch.declare_exchange("amq.direct", "direct", {.passive = true});
+    ch.declare_exchange("y", "direct");
+    ch.expect_refused(RefusalKind::limit_reached,
+                      "cannot declare exchange 'y' in vhost '/': exchange limit of " +
+                          std::to_string(own + 8) + " is reached");
+}
+
 TEST(Queues, TheTypeOfTheDeadLetterExchangeComesBeforeItsPermission) {  // DL-39
     Scenario s;
     auto& ch = s.open_channel();

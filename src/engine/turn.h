@@ -6,6 +6,7 @@
 #include "engine/attached.h"
 #include "engine/effect.h"
 #include "engine/event.h"
+#include "engine/neighbours.h"
 #include "engine/state.h"
 
 #include <cstdint>
@@ -30,6 +31,10 @@ struct EngineSettings {
     ColdStore* cold_store = nullptr;
     MessageFormats formats;
     std::uint64_t memory_budget_bytes = 8 * 1024 * 1024;
+    // Queues that are neither durable nor exclusive may be declared (amqp091 8.7).
+    bool permits_transient_queues = true;
+    NodeLimits node_limits;
+    const Neighbours* neighbours = nullptr;  // without: this virtual host is the only one
 };
 
 class Turn {

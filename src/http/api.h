@@ -22,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -33,7 +34,7 @@ namespace revenant::http {
 
 // A listener of the node, for listings.
 struct ListenerView {
-    std::string protocol;  // amqp, amqp/ssl, http, https, http/prometheus
+    std::string protocol;  // amqp, amqp/ssl, http, https, http/prometheus, https/prometheus
     std::string address;
     std::uint16_t port = 0;
     std::shared_ptr<tls::TlsKeeper> tls = nullptr;  // none where bytes are not protected
@@ -63,6 +64,8 @@ struct ApiSettings {
     bool enable_queue_totals = false;  // but how deep queues are
     std::string rates_mode = "basic";  // none: of messages there are no rates
     bool operator_policies_are_fixed = false;
+    // Deprecated features that the configuration forbids.
+    std::set<std::string, std::less<>> denied_features;
     std::map<std::string, std::string, std::less<>> cluster_tags;
     std::map<std::string, std::string, std::less<>> node_tags;
     Duration sample_interval;  // of the thread that samples; none: there is no such thread

@@ -59,17 +59,22 @@ struct Deprecated {
     std::string_view name;
     std::string_view description;
 };
-// RabbitMQ deprecates them; here they are permitted and stay (docs/compatibility.md).
+// RabbitMQ deprecates them; here they stay, and are permitted unless the configuration forbids it
+// (docs/compatibility.md).
 constexpr std::array<Deprecated, 3> deprecated = {{
     {"global_qos", "Prefetch for a whole channel"},
     {"transient_nonexcl_queues", "Queues that are neither durable nor exclusive"},
     {"management_metrics_collection", "Metrics in the HTTP API"},
 }};
 
-json::object view_deprecated(const Deprecated& feature) {
-    return {{"name", feature.name},    {"deprecation_phase", "permitted_by_default"},
-            {"state", "permitted"},    {"desc", feature.description},
-            {"provided_by", "rabbit"}, {"doc_url", ""}};
+json::object view_deprecated(const Context& context, const Deprecated& feature) {
+    const bool denied = context.settings().denied_features.contains(feature.name);
+    return {{"name", feature.name},
+            {"deprecation_phase", "permitted_by_default"},
+            {"state", denied ? "denied" : "permitted"},
+            {"desc", feature.description},
+            {"provided_by", "rabbit"},
+            {"doc_url", ""}};
 }
 
 // Metrics are always collected; the others are used if there is such a queue or channel.
@@ -97,15 +102,17 @@ bool is_used(Context& context, std::string_view name) {
 void add_feature_routes(Router& router, Context& context) {
     router.add("GET", "/feature-flags", Role::management, list_features);
     router.add("PUT", "/feature-flags/*/enable", Role::administrator, enable_feature);
-    router.add("GET", "/deprecated-features", Role::management, [](const Call& call) {
+    router.add("GET", "/deprecated-features", Role::management, [&](const Call& call) {
         json::array views;
-        for (const Deprecated& feature : deprecated) views.push_back(view_deprecated(feature));
+        for (const Deprecated& feature : deprecated) {
+            views.push_back(view_deprecated(context, feature));
+        }
         return list(call, std::move(views));
     });
     router.add("GET", "/deprecated-features/used", Role::management, [&](const Call& call) {
         json::array views;
         for (const Deprecated& feature : deprecated) {
-            if (is_used(context, feature.name)) views.push_back(view_deprecated(feature));
+            if (is_used(context, feature.name)) views.push_back(view_deprecated(context, feature));
         }
         return list(call, std::move(views));
     });

@@ -122,6 +122,7 @@ Response response_to(const engine::Refusal& refusal) {
         case engine::RefusalKind::not_implemented:
         case engine::RefusalKind::limit_reached:
         case engine::RefusalKind::unknown_exchange_type:
+        case engine::RefusalKind::feature_denied:
             break;
     }
     return bad_request(refusal.text);

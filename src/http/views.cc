@@ -102,7 +102,7 @@ json::array view_contexts(const ApiSettings& settings) {
     json::array contexts;
     for (const ListenerView& listener : settings.listeners) {
         if (!listener.protocol.starts_with("http")) continue;
-        const bool is_prometheus = listener.protocol == "http/prometheus";
+        const bool is_prometheus = listener.protocol.ends_with("/prometheus");
         json::object context{
             {"description", is_prometheus ? "RabbitMQ Prometheus" : "RabbitMQ Management"},
             {"path", "/"},

@@ -1,12 +1,12 @@
 #include "net/listener.h"
 
 #include "net/socket.h"
+#include "net/socket_address.h"
 #include "runtime/descriptors.h"
 
 #include <netdb.h>
 #include <unistd.h>
 
-#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -20,45 +20,6 @@ namespace revenant::net {
 namespace {
 
 constexpr int accepts_per_turn = 256;
-
-std::string show_host(const sockaddr_storage& address) {
-    char text[INET6_ADDRSTRLEN] = "?";
-    if (address.ss_family == AF_INET) {
-        const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-        inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
-    } else if (address.ss_family == AF_INET6) {
-        const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-        if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
-            inet_ntop(AF_INET, &v6.sin6_addr.s6_addr[12], text, sizeof text);
-        } else {
-            inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
-        }
-    }
-    return text;
-}
-
-std::uint16_t port_of(const sockaddr_storage& address) {
-    return ntohs(address.ss_family == AF_INET
-                     ? reinterpret_cast<const sockaddr_in&>(address).sin_port
-                     : reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
-}
-
-std::string show_address(const sockaddr_storage& address) {
-    return show_host(address) + ':' + std::to_string(port_of(address));
-}
-
-PeerPlace place_of(const sockaddr_storage& peer) {
-    if (peer.ss_family == AF_INET) {
-        const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
-        return (ntohl(v4.sin_addr.s_addr) >> 24) == 127 ? PeerPlace::loopback
-                                                        : PeerPlace::elsewhere;
-    }
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
-    const bool mapped_loopback =
-        IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127;
-    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || mapped_loopback ? PeerPlace::loopback
-                                                                  : PeerPlace::elsewhere;
-}
 
 // Accepted sockets inherit them.
 void set_options(int descriptor, const SocketOptions& options) {
@@ -170,9 +131,9 @@ void Listener::ready(std::uint32_t) {
         auto stream =
             tls_ ? tls_stream(descriptor, tls_->current(), network_.settings().certificate_login)
                  : plain_stream(descriptor);
-        auto* const socket = new Socket(network_, reactor_, descriptor, std::move(stream),
-                                        show_address(peer) + " -> " + show_address(local),
-                                        SocketPeer{show_host(peer), place_of(peer)});
+        auto* const socket =
+            new Socket(network_, reactor_, descriptor, std::move(stream),
+                       show_address(peer) + " -> " + show_address(local), peer_at(peer));
         socket->settle_in();
     }
 }

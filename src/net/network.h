@@ -29,6 +29,7 @@ struct SocketOptions {
     bool keepalive = false;
     int send_buffer_bytes = 0;  // 0: what the system thinks right
     int receive_buffer_bytes = 0;
+    bool proxy_protocol = false;  // every connection begins with a PROXY header
 };
 
 struct NetworkSettings {

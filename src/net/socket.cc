@@ -68,6 +68,8 @@ Socket::Socket(Network& network, runtime::Reactor& reactor, int descriptor,
       stream_(std::move(stream)),
       name_(std::move(name)),
       peer_(std::move(peer)),
+      proxy_gate_(network.settings().sockets.proxy_protocol ? std::make_unique<ProxyGate>()
+                                                            : nullptr),
       connected_at_(reactor.now()),
       connection_(std::make_unique<amqp091::Connection>(network.settings().connection, *this,
                                                         reactor.now())) {}
@@ -99,8 +101,33 @@ void Socket::ready(std::uint32_t events) {
 bool Socket::can_read() const { return connection_->wants_input() && !stalled_; }
 
 void Socket::read() {
+    if (proxy_gate_ && !pass_proxy_gate()) return;
     if (can_read()) return read_some();
     update_interest();
+}
+
+// From here on the connection is that of whom the proxy names.
+bool Socket::pass_proxy_gate() {
+    switch (proxy_gate_->read(descriptor_)) {
+        case ProxyGate::State::waiting:
+            return false;
+        case ProxyGate::State::refused:
+            note("closed: " + proxy_gate_->fault());
+            break;
+        case ProxyGate::State::gone:
+            break;
+        case ProxyGate::State::passed:
+            if (const auto& pair = proxy_gate_->header().pair) {
+                name_ = show_address(pair->source) + " -> " + show_address(pair->destination);
+                peer_ = peer_at(pair->source);
+            }
+            proxy_gate_.reset();
+            return true;
+    }
+    peer_gone_ = true;  // whoever it is expects no farewell
+    connection_->lost();
+    close();
+    return false;
 }
 
 void Socket::read_some() {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "net/network.h"
+#include "net/proxy_header.h"
+#include "net/socket_address.h"
 #include "net/stream.h"
 #include "protocol/connection.h"
 #include "runtime/broker.h"
@@ -15,12 +17,6 @@
 #include <string_view>
 
 namespace revenant::net {
-
-// The other end of a socket.
-struct SocketPeer {
-    std::string address;
-    PeerPlace place;
-};
 
 class Socket final : public runtime::Source,
                      public runtime::Flushable,
@@ -72,6 +68,7 @@ class Socket final : public runtime::Source,
 
   private:
     bool can_read() const;
+    bool pass_proxy_gate();
     void read();
     void read_some();
     void choose_protocol(std::string_view greeting);
@@ -90,6 +87,7 @@ class Socket final : public runtime::Source,
     std::unique_ptr<Stream> stream_;
     std::string name_;
     SocketPeer peer_;
+    std::unique_ptr<ProxyGate> proxy_gate_;  // until its header was read; none if none is wanted
     std::uint32_t interest_ = 0;
     bool flush_queued_ = false;
     bool stalled_ = false;  // the vhost's reactor cannot take more commands for the moment

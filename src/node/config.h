@@ -4,13 +4,16 @@
 
 #include "auth/password_rules.h"
 #include "catalog/catalog.h"
+#include "engine/neighbours.h"
 #include "net/network.h"
 #include "protocol/host.h"
 #include "tls/peer.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +51,18 @@ struct LogConfig {
     friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
 
+// HTTP over TLS. What is not said is as for AMQP, except that nobody is asked for a certificate.
+struct HttpsConfig {
+    std::optional<Endpoint> endpoint;  // absent: there is no such listener
+    std::string address;               // said before the port was
+    std::string ca_file;
+    std::string certificate_file;
+    std::string key_file;
+    std::string key_password;
+    bool verify_peer = false;
+    bool fail_if_no_peer_certificate = false;
+};
+
 // Certificates and listeners that use them.
 struct TlsConfig {
     std::map<std::string, Endpoint, std::less<>> amqp;  // by the name behind listeners.ssl
@@ -58,19 +73,21 @@ struct TlsConfig {
     bool verify_peer = false;
     bool fail_if_no_peer_certificate = false;
     std::map<std::string, std::string, std::less<>> versions;
+    int depth = 1;
+    std::map<std::string, std::string, std::less<>> ciphers;  // of every version
+    bool honor_cipher_order = true;
     tls::CertificateLogin login;
 
-    std::optional<Endpoint> http;
-    std::string http_ca_file;
-    std::string http_certificate_file;
-    std::string http_key_file;
+    HttpsConfig http;
+    HttpsConfig prometheus;
 };
 
 struct Config {
     std::string bind;  // of endpoints without an address; empty: what their reach says
     std::map<std::string, Endpoint, std::less<>> amqp = {{"default", {.port = 5672}}};
-    Endpoint http = {.port = 15672};
-    Endpoint prometheus = {.port = 15692};
+    // None where TLS alone is served: somebody configured it, and nobody the other.
+    std::optional<Endpoint> http = Endpoint{.port = 15672};
+    std::optional<Endpoint> prometheus = Endpoint{.port = 15692};
     TlsConfig tls;
 
     std::string data_dir = "data";
@@ -96,10 +113,13 @@ struct Config {
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
     std::optional<std::uint64_t> channels_max;  // of all connections together
+    engine::NodeLimits limits;                  // of all virtual hosts together
+    std::map<std::string, NewVhostLimits, std::less<>> new_vhost_limits;  // by name, in its order
+    std::set<std::string, std::less<>> denied_features;
     std::string default_queue_type = "classic";
     bool quorum_relaxed_checks_on_redeclaration = false;
     std::int64_t consumer_timeout_ms = 1'800'000;  // 0: any time
-    DefaultContent first_content;  // of a node that starts for the first time
+    DefaultContent first_content;                  // of a node that starts for the first time
 
     std::string http_path_prefix;
     std::uint64_t http_body_bytes_max = 20'000'000;
@@ -115,6 +135,7 @@ struct Config {
     std::string prometheus_path = "/metrics";
     bool prometheus_per_object = false;
     std::string definitions_path;  // imported at every start; empty: none
+    bool definitions_skip_if_unchanged = false;
 
     LogConfig log;
 

@@ -22,20 +22,33 @@ std::vector<std::string_view> parts_of(std::string_view key) {
     }
 }
 
-// The last part of a pattern with a variable is the user's own and no guide to what he meant.
-std::pair<std::string, std::size_t> likeness(std::string_view pattern, std::string_view key) {
-    const std::size_t variable = pattern.find_first_of("$*");
-    if (variable == std::string_view::npos)
+struct Guess {
+    std::string key;
+    std::size_t distance = SIZE_MAX;
+};
+
+// What stands for a variable is the user's own and no guide to what he meant.
+Guess guess_by(std::string_view pattern, std::string_view key) {
+    if (pattern.find_first_of("$*") == std::string_view::npos) {
         return {std::string(pattern), edit_distance(pattern, key)};
-    const std::string_view stem = pattern.substr(0, variable);
-    const std::size_t dots = static_cast<std::size_t>(std::count(stem.begin(), stem.end(), '.'));
-    std::size_t end = 0;
-    for (std::size_t i = 0; i < dots && end != std::string_view::npos; ++i) {
-        end = key.find('.', end + (i == 0 ? 0 : 1));
     }
-    if (end == std::string_view::npos) return {std::string(pattern), SIZE_MAX};
-    return {std::string(stem) + std::string(key.substr(end + 1)),
-            edit_distance(stem, key.substr(0, end + 1))};
+    const auto wanted = parts_of(pattern);
+    const auto given = parts_of(key);
+    const bool open_end = wanted.back() == "*";
+    if (open_end ? given.size() < wanted.size() : given.size() != wanted.size()) return {};
+    Guess guess{"", 0};
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const bool free = i >= wanted.size() || wanted[i] == "*" || wanted[i].starts_with('$');
+        if (!free) guess.distance += edit_distance(wanted[i], given[i]);
+        if (i > 0) guess.key += '.';
+        guess.key += free ? given[i] : wanted[i];
+    }
+    return guess;
+}
+
+// Beyond it a guess says more about the table than about what was meant.
+std::size_t guess_distance_max(std::string_view key) {
+    return std::clamp<std::size_t>(key.size() / 5, 1, 3);
 }
 
 }  // namespace
@@ -166,15 +179,13 @@ const ConfigKey* find_config_key(std::string_view key) {
 }
 
 std::string nearest_config_key(std::string_view key) {
-    std::string nearest;
-    std::size_t least = std::max<std::size_t>(2, key.size() / 4) + 1;
+    Guess nearest{"", guess_distance_max(key) + 1};
     for (const ConfigKey& one : config_keys()) {
-        auto [name, far] = likeness(one.pattern, key);
-        if (far >= least) continue;
-        least = far;
-        nearest = std::move(name);
+        Guess guess = guess_by(one.pattern, key);
+        if (guess.distance == 0 || guess.distance >= nearest.distance) continue;
+        nearest = std::move(guess);
     }
-    return nearest;
+    return nearest.key;
 }
 
 }  // namespace revenant::node

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace revenant::node {
 namespace {
@@ -56,6 +58,50 @@ Outcome consumers_per_channel(Assignment& to) {
     return {};
 }
 
+NewVhostLimits& new_vhost_limits(Assignment& to) {
+    return to.config.new_vhost_limits[std::string(to.variable)];
+}
+
+Outcome vhost_pattern(Assignment& to) {
+    auto made = Pattern::compile(to.setting.value);
+    if (!made) {
+        return Unexpected{"'" + to.setting.value +
+                          "' is not a regular expression: " + made.error()};
+    }
+    new_vhost_limits(to).pattern = std::make_shared<const Pattern>(std::move(made).value());
+    return {};
+}
+
+Outcome vhost_limit(Assignment& to, Limit& field) {
+    if (to.setting.value == "-1") {
+        field = -1;
+        return {};
+    }
+    std::uint64_t limit = 0;
+    REVENANT_TRY_VOID(to.number(limit, 0, INT64_MAX));
+    field = static_cast<std::int64_t>(limit);
+    return {};
+}
+
+Outcome permit(Assignment& to, const std::string& feature) {
+    bool permitted = true;
+    REVENANT_TRY_VOID(to.flag(permitted));
+    to.config.denied_features.erase(feature);
+    if (!permitted) to.config.denied_features.insert(feature);
+    return {};
+}
+
+Outcome other_feature(Assignment& to) {
+    bool ignored = false;
+    REVENANT_TRY_VOID(to.flag(ignored));
+    for (const std::string_view known :
+         {"amqp_address_v1", "amqp_filter_set_bug", "classic_queue_mirroring",
+          "management_metrics_collection", "queue_master_locator", "ram_node_type"}) {
+        if (known == to.variable) return {};
+    }
+    return Unexpected{"there is no deprecated feature '" + std::string(to.variable) + "'"};
+}
+
 }  // namespace
 
 std::vector<ConfigKey> limit_keys() {
@@ -97,12 +143,23 @@ std::vector<ConfigKey> limit_keys() {
          [](Assignment& to) { return to.limit(to.config.connections_max); }},
         {"vhost_max", "infinity", works, plain, "Virtual hosts",
          [](Assignment& to) { return to.limit(to.config.vhosts_max); }},
-        {"cluster_queue_limit", "infinity", no_effect_yet, plain, "Queues of all virtual hosts",
-         ignored_limit},
-        {"cluster_exchange_limit", "infinity", no_effect_yet, plain,
-         "Exchanges of all virtual hosts", ignored_limit},
-        {"default_limits.vhosts.*", "", no_effect_yet, plain,
-         "Limits of new virtual hosts whose names match", any_text},
+        {"cluster_queue_limit", "infinity", works, plain, "Queues of all virtual hosts",
+         [](Assignment& to) { return to.limit(to.config.limits.queues_max); }},
+        {"cluster_exchange_limit", "infinity", works, plain,
+         "Exchanges of all virtual hosts, those that are always there included",
+         [](Assignment& to) { return to.limit(to.config.limits.exchanges_max); }},
+        {"default_limits.vhosts.$name.pattern", "", works, plain,
+         "Names of the new virtual hosts that get these limits; none: every one. The first that "
+         "matches counts, in the order of `$name`",
+         vhost_pattern},
+        {"default_limits.vhosts.$name.max_connections", "", works, plain,
+         "Connections of such a virtual host; -1 for no limit",
+         [](Assignment& to) {
+             return vhost_limit(to, new_vhost_limits(to).limits.max_connections);
+         }},
+        {"default_limits.vhosts.$name.max_queues", "", works, plain,
+         "Queues of such a virtual host; -1 for no limit",
+         [](Assignment& to) { return vhost_limit(to, new_vhost_limits(to).limits.max_queues); }},
         {"default_queue_type", "classic", works, plain,
          "Of queues that name none, in virtual hosts that name none",
          [](Assignment& to) {
@@ -111,12 +168,14 @@ std::vector<ConfigKey> limit_keys() {
         {"quorum_queue.property_equivalence.relaxed_checks_on_redeclaration", "false", works, plain,
          "Lets applications declare a quorum queue again as a classic one",
          [](Assignment& to) { return to.flag(to.config.quorum_relaxed_checks_on_redeclaration); }},
+        {"deprecated_features.permit.transient_nonexcl_queues", "true", works, plain,
+         "`false`: queues that are neither durable nor exclusive are refused",
+         [](Assignment& to) { return permit(to, "transient_nonexcl_queues"); }},
+        {"deprecated_features.permit.global_qos", "true", works, plain,
+         "`false`: a prefetch limit of a channel is taken for one of each consumer",
+         [](Assignment& to) { return permit(to, "global_qos"); }},
         {"deprecated_features.permit.$name", "", no_effect_yet, plain,
-         "`false`: a deprecated feature is refused",
-         [](Assignment& to) {
-             bool ignored = false;
-             return to.flag(ignored);
-         }},
+         "Other deprecated features of RabbitMQ", other_feature},
     };
 }
 

@@ -1,5 +1,6 @@
 // Listeners and what goes over them.
 #include "node/config_keys.h"
+#include "tls/context.h"
 
 namespace revenant::node {
 namespace {
@@ -36,10 +37,10 @@ Outcome prefix(Assignment& to, std::string& field) {
     return {};
 }
 
-Outcome verify(Assignment& to) {
+Outcome verify(Assignment& to, bool& field) {
     std::string word;
     REVENANT_TRY_VOID(to.one_of(word, {"verify_none", "verify_peer"}));
-    to.config.tls.verify_peer = word == "verify_peer";
+    field = word == "verify_peer";
     return {};
 }
 
@@ -47,10 +48,23 @@ Outcome tls_version(Assignment& to) {
     return to.one_of(to.config.tls.versions[std::string(to.variable)], {"tlsv1.2", "tlsv1.3"});
 }
 
-Outcome tls_port(Assignment& to) {
-    Endpoint endpoint = to.config.tls.http.value_or(Endpoint{});
+Outcome tls_cipher(Assignment& to) {
+    if (!tls::knows_cipher(to.setting.value)) {
+        return Unexpected{"'" + to.setting.value + "' is not the name of a cipher"};
+    }
+    return to.text(to.config.tls.ciphers[std::string(to.variable)]);
+}
+
+Outcome tls_port(Assignment& to, HttpsConfig& https) {
+    Endpoint endpoint = https.endpoint.value_or(Endpoint{.address = https.address});
     REVENANT_TRY_VOID(to.port(endpoint));
-    to.config.tls.http = endpoint;
+    https.endpoint = endpoint;
+    return {};
+}
+
+Outcome tls_address(Assignment& to, HttpsConfig& https) {
+    REVENANT_TRY(https.address, parse_address(to.setting.value));
+    if (https.endpoint) https.endpoint->address = https.address;
     return {};
 }
 
@@ -112,12 +126,24 @@ std::vector<ConfigKey> listener_keys() {
         {"ssl_options.password", "", works, Trait::secret, "The password of the key",
          [](Assignment& to) { return to.text(to.config.tls.key_password); }},
         {"ssl_options.verify", "verify_none", works, plain,
-         "`verify_peer` asks clients for a certificate", verify},
+         "`verify_peer` asks clients for a certificate",
+         [](Assignment& to) { return verify(to, to.config.tls.verify_peer); }},
         {"ssl_options.fail_if_no_peer_cert", "false", works, plain,
          "Refuses clients without a certificate",
          [](Assignment& to) { return to.flag(to.config.tls.fail_if_no_peer_certificate); }},
         {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", works, plain,
          "Versions of TLS: `tlsv1.3`, `tlsv1.2`", tls_version},
+        {"ssl_options.depth", "1", works, plain,
+         "Certificates there may be between that of a client and one that is trusted",
+         [](Assignment& to) { return to.number(to.config.tls.depth, 0, 100); }},
+        {"ssl_options.ciphers.$n", "", works, plain,
+         "The only ciphers, by their names in OpenSSL; of a version without one nothing is offered",
+         tls_cipher},
+        {"ssl_options.honor_cipher_order", "true", works, plain,
+         "Which of them is taken is decided by their order here, not by the client's",
+         [](Assignment& to) { return to.flag(to.config.tls.honor_cipher_order); }},
+        {"ssl_options.honor_ecc_order", "true", no_effect_yet, plain, "The same for curves",
+         ignored_flag},
         {"ssl_cert_login_from", "distinguished_name", works, plain,
          "What of a client's certificate names the user for EXTERNAL: `distinguished_name`, "
          "`common_name` or `subject_alternative_name`",
@@ -172,28 +198,41 @@ std::vector<ConfigKey> connection_keys() {
          [](Assignment& to) {
              return to.number(to.config.sockets.receive_buffer_bytes, 1024, 1U << 30);
          }},
-        {"proxy_protocol", "false", no_effect_yet, plain,
-         "A PROXY header precedes every connection", ignored_flag},
+        {"proxy_protocol", "false", works, plain,
+         "Every AMQP connection must begin with a header of the PROXY protocol, 1 or 2",
+         [](Assignment& to) { return to.flag(to.config.sockets.proxy_protocol); }},
     };
 }
 
 std::vector<ConfigKey> http_keys() {
     return {
-        {"management.tcp.port", "15672", works, plain, "HTTP API",
-         [](Assignment& to) { return to.port(to.config.http); }},
+        {"management.tcp.port", "15672", works, plain,
+         "HTTP API; not served if `management.ssl.port` is said and neither this nor its address",
+         [](Assignment& to) { return to.port(*to.config.http); }},
         {"management.tcp.ip", "", works, plain, "Its address",
-         [](Assignment& to) { return to.address(to.config.http); }},
+         [](Assignment& to) { return to.address(*to.config.http); }},
         {"management.path_prefix", "", works, plain, "What stands before /api in every path",
          [](Assignment& to) { return prefix(to, to.config.http_path_prefix); }},
         {"management.http.max_body_size", "20000000", works, plain, "Largest body of a request",
          [](Assignment& to) { return to.bytes(to.config.http_body_bytes_max); }},
-        {"management.ssl.port", "", works, plain, "HTTP API over TLS", tls_port},
-        {"management.ssl.cacertfile", "", no_effect_yet, plain, "Certificates that are trusted",
-         [](Assignment& to) { return to.readable_file(to.config.tls.http_ca_file); }},
+        {"management.ssl.port", "", works, plain, "HTTP API over TLS",
+         [](Assignment& to) { return tls_port(to, to.config.tls.http); }},
+        {"management.ssl.ip", "", works, plain, "Its address",
+         [](Assignment& to) { return tls_address(to, to.config.tls.http); }},
+        {"management.ssl.cacertfile", "", works, plain, "Certificates that are trusted",
+         [](Assignment& to) { return to.readable_file(to.config.tls.http.ca_file); }},
         {"management.ssl.certfile", "", works, plain, "Its certificate",
-         [](Assignment& to) { return to.readable_file(to.config.tls.http_certificate_file); }},
+         [](Assignment& to) { return to.readable_file(to.config.tls.http.certificate_file); }},
         {"management.ssl.keyfile", "", works, plain, "Its key",
-         [](Assignment& to) { return to.readable_file(to.config.tls.http_key_file); }},
+         [](Assignment& to) { return to.readable_file(to.config.tls.http.key_file); }},
+        {"management.ssl.password", "", works, Trait::secret, "The password of the key",
+         [](Assignment& to) { return to.text(to.config.tls.http.key_password); }},
+        {"management.ssl.verify", "verify_none", works, plain,
+         "`verify_peer` asks clients for a certificate",
+         [](Assignment& to) { return verify(to, to.config.tls.http.verify_peer); }},
+        {"management.ssl.fail_if_no_peer_cert", "false", works, plain,
+         "Refuses clients without a certificate",
+         [](Assignment& to) { return to.flag(to.config.tls.http.fail_if_no_peer_certificate); }},
         {"management.cors.max_age", "1800", works, plain,
          "Seconds a browser remembers that they may",
          [](Assignment& to) { return to.number(to.config.cors_max_age_seconds, 0, 86'400); }},
@@ -202,10 +241,38 @@ std::vector<ConfigKey> http_keys() {
          [](Assignment& to) { return to.text(to.config.cors_origins[std::string(to.variable)]); }},
         {"management.login_session_timeout", "480", no_effect_yet, plain,
          "Minutes until UI logs out", ignored_number},
-        {"prometheus.tcp.port", "15692", works, plain, "Metrics",
-         [](Assignment& to) { return to.port(to.config.prometheus); }},
+    };
+}
+
+std::vector<ConfigKey> prometheus_keys() {
+    return {
+        {"prometheus.tcp.port", "15692", works, plain,
+         "Metrics; not served if `prometheus.ssl.port` is said and neither this nor their address",
+         [](Assignment& to) { return to.port(*to.config.prometheus); }},
         {"prometheus.tcp.ip", "", works, plain, "Their address",
-         [](Assignment& to) { return to.address(to.config.prometheus); }},
+         [](Assignment& to) { return to.address(*to.config.prometheus); }},
+        {"prometheus.ssl.port", "", works, plain, "Metrics over TLS",
+         [](Assignment& to) { return tls_port(to, to.config.tls.prometheus); }},
+        {"prometheus.ssl.ip", "", works, plain, "Their address",
+         [](Assignment& to) { return tls_address(to, to.config.tls.prometheus); }},
+        {"prometheus.ssl.cacertfile", "", works, plain, "Certificates that are trusted",
+         [](Assignment& to) { return to.readable_file(to.config.tls.prometheus.ca_file); }},
+        {"prometheus.ssl.certfile", "", works, plain, "Their certificate",
+         [](Assignment& to) {
+             return to.readable_file(to.config.tls.prometheus.certificate_file);
+         }},
+        {"prometheus.ssl.keyfile", "", works, plain, "Its key",
+         [](Assignment& to) { return to.readable_file(to.config.tls.prometheus.key_file); }},
+        {"prometheus.ssl.password", "", works, Trait::secret, "The password of the key",
+         [](Assignment& to) { return to.text(to.config.tls.prometheus.key_password); }},
+        {"prometheus.ssl.verify", "verify_none", works, plain,
+         "`verify_peer` asks clients for a certificate",
+         [](Assignment& to) { return verify(to, to.config.tls.prometheus.verify_peer); }},
+        {"prometheus.ssl.fail_if_no_peer_cert", "false", works, plain,
+         "Refuses clients without a certificate",
+         [](Assignment& to) {
+             return to.flag(to.config.tls.prometheus.fail_if_no_peer_certificate);
+         }},
         {"prometheus.path", "/metrics", works, plain, "Their path",
          [](Assignment& to) { return prefix(to, to.config.prometheus_path); }},
         {"prometheus.return_per_object_metrics", "false", works, plain,
@@ -218,7 +285,7 @@ std::vector<ConfigKey> http_keys() {
 
 std::vector<ConfigKey> network_keys() {
     std::vector<ConfigKey> all = listener_keys();
-    for (const auto& group : {connection_keys(), http_keys()}) {
+    for (const auto& group : {connection_keys(), http_keys(), prometheus_keys()}) {
         all.insert(all.end(), group.begin(), group.end());
     }
     return all;

@@ -58,10 +58,11 @@ std::vector<ConfigKey> node_keys() {
          [](Assignment& to) {
              return to.one_of(to.config.compat, {"4.3", "3.12"});
          }},
-        {"node_name", "revenant@localhost", works, plain,
-         "What the node calls itself (Revenant's own)",
+        {"node_name", "", works, plain,
+         "What the node calls itself; `revenant@` and the machine's short name unless said "
+         "(Revenant's own)",
          [](Assignment& to) { return to.text(to.config.node_name); }},
-        {"cluster_name", "revenant@localhost", works, plain, "What clients are told",
+        {"cluster_name", "", works, plain, "What clients are told; the same unless said",
          [](Assignment& to) { return to.text(to.config.connection.cluster_name); }},
         {"cluster_tags.$key", "", works, plain, "Told in the API",
          [](Assignment& to) { return to.text(to.config.cluster_tags[std::string(to.variable)]); }},
@@ -76,8 +77,9 @@ std::vector<ConfigKey> node_keys() {
              std::string ignored;
              return to.one_of(ignored, {"local_filesystem"});
          }},
-        {"definitions.skip_if_unchanged", "false", no_effect_yet, plain,
-         "Definitions read before are not read again", any_flag},
+        {"definitions.skip_if_unchanged", "false", works, plain,
+         "Definitions that are as they were at the last start are not imported again",
+         [](Assignment& to) { return to.flag(to.config.definitions_skip_if_unchanged); }},
         {"management.load_definitions", "", works, plain, "The same as `load_definitions`",
          definitions},
         {"cluster_formation.*", "", of_clusters_only, plain, "How a node finds others", any_text},

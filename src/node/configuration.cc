@@ -1,5 +1,7 @@
 #include "node/configuration.h"
 
+#include "node/host_name.h"
+
 #include <iterator>
 #include <utility>
 
@@ -49,6 +51,17 @@ void apply(const Setting& setting, Configuration& into) {
     into.in_force[setting.key] = {setting.value, setting.origin, key};
 }
 
+// As in RabbitMQ: who configures TLS and says nothing of plain HTTP gets TLS alone.
+void leave_out_plain_http(Configuration& configuration) {
+    const auto said = [&](const std::string& prefix) {
+        return configuration.in_force.contains(prefix + ".tcp.port") ||
+               configuration.in_force.contains(prefix + ".tcp.ip");
+    };
+    Config& config = configuration.config;
+    if (config.tls.http.endpoint && !said("management")) config.http.reset();
+    if (config.tls.prometheus.endpoint && !said("prometheus")) config.prometheus.reset();
+}
+
 std::string shown_value(const ConfigKey& key, const std::string& value) {
     if (key.trait == Trait::secret) return "(hidden)";
     const bool quotes = value.empty() || value.find('#') != std::string::npos;
@@ -69,6 +82,8 @@ void show_line(const std::string& name, const ConfigKey& key, const std::string&
 
 Configuration load_configuration(const Sources& sources) {
     Configuration result;
+    result.config.node_name = "revenant@" + short_host_name();
+    result.config.connection.cluster_name = result.config.node_name;
     Environment environment = read_environment(sources.variable);
     const std::string& file =
         sources.config_file.empty() ? environment.config_file : sources.config_file;
@@ -82,6 +97,7 @@ Configuration load_configuration(const Sources& sources) {
     for (const Setting& setting : lines.settings) apply(setting, result);
     for (const Setting& setting : environment.settings) apply(setting, result);
     for (const Setting& setting : sources.command_line) apply(setting, result);
+    leave_out_plain_http(result);
     for (const auto& [name, setting] : result.in_force) {
         result.config.said[name] = shown_value(*setting.key, setting.value);
     }

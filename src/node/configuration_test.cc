@@ -123,12 +123,62 @@ TEST_F(ConfigurationTest, APortThatSomebodyConfiguredIsForAllInterfaces) {
     ASSERT_EQ(configuration.config.amqp.size(), 2U);
     EXPECT_EQ(address(configuration, configuration.config.amqp.at("1")), any_address());
     EXPECT_EQ(address(configuration, configuration.config.amqp.at("2")), "127.0.0.2");
-    EXPECT_EQ(address(configuration, configuration.config.http), "127.0.0.1");
+    EXPECT_EQ(address(configuration, *configuration.config.http), "127.0.0.1");
     variables_ = {{"REVENANT_BIND", "127.0.0.3"}};
     configuration = load("listeners.tcp.1 = 5672\nlisteners.tcp.2 = 127.0.0.2:5673\n");
     EXPECT_EQ(address(configuration, configuration.config.amqp.at("1")), "127.0.0.3");
     EXPECT_EQ(address(configuration, configuration.config.amqp.at("2")), "127.0.0.2");
     EXPECT_TRUE(load("listeners.tcp = none\n").config.amqp.empty());
+}
+
+TEST_F(ConfigurationTest, WhoConfiguresTlsAloneGetsTlsAlone) {
+    Config config = load("management.ssl.port = 15671\nprometheus.ssl.port = 15691\n").config;
+    EXPECT_FALSE(config.http);
+    EXPECT_FALSE(config.prometheus);
+    config = load(
+                 "management.ssl.ip = 127.0.0.1\nmanagement.ssl.port = 15671\n"
+                 "management.tcp.ip = 127.0.0.1\n")
+                 .config;
+    EXPECT_EQ(config.http->port, 15672);
+    EXPECT_EQ(config.tls.http.endpoint->address, "127.0.0.1");
+    EXPECT_TRUE(config.prometheus);
+    say("--http-port", "management.tcp.port", "0");
+    EXPECT_EQ(load("management.ssl.port = 15671\n").config.http->port, 0);
+}
+
+TEST_F(ConfigurationTest, NewVirtualHostsGetTheLimitsOfTheirName) {
+    const Configuration configuration = load(
+        "default_limits.vhosts.b.max_queues = 3\n"
+        "default_limits.vhosts.a.pattern = ^dev\n"
+        "default_limits.vhosts.a.max_connections = -1\n");
+    EXPECT_TRUE(configuration.faults.empty());
+    const auto& limits = configuration.config.new_vhost_limits;
+    ASSERT_EQ(limits.size(), 2U);
+    EXPECT_TRUE(limits.at("a").pattern->matches("devices"));
+    EXPECT_EQ(limits.at("a").limits, (VhostLimits{-1, std::nullopt}));
+    EXPECT_EQ(limits.at("b").pattern, nullptr);
+    EXPECT_EQ(limits.at("b").limits, (VhostLimits{std::nullopt, 3}));
+    EXPECT_EQ(show_faults(load("default_limits.vhosts.a.pattern = (\n")),
+              path_ +
+                  ":1: default_limits.vhosts.a.pattern: '(' is not a regular expression: "
+                  "missing closing parenthesis at offset 1\n");
+}
+
+TEST_F(ConfigurationTest, DeprecatedFeaturesAreKnownByName) {
+    const Configuration configuration = load(
+        "deprecated_features.permit.global_qos = false\n"
+        "deprecated_features.permit.transient_nonexcl_queues = true\n"
+        "deprecated_features.permit.amqp_address_v1 = false\n"
+        "deprecated_features.permit.nonsense = false\n");
+    EXPECT_EQ(configuration.config.denied_features,
+              (std::set<std::string, std::less<>>{"global_qos"}));
+    EXPECT_EQ(configuration.warnings,
+              (std::vector<std::string>{path_ + ":3: deprecated_features.permit.amqp_address_v1: "
+                                                "has no effect in this version"}));
+    EXPECT_EQ(show_faults(configuration),
+              path_ +
+                  ":4: deprecated_features.permit.nonsense: there is no deprecated feature "
+                  "'nonsense'\n");
 }
 
 TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
@@ -245,6 +295,22 @@ TEST(ConfigKeys, EveryKeyIsFoundAsItself) {
     EXPECT_EQ(find_config_key("listeners.tcp.a.b"), nullptr);
     EXPECT_EQ(nearest_config_key("disk_free_limit.absolut"), "disk_free_limit.absolute");
     EXPECT_EQ(nearest_config_key("listners.tcp.default"), "listeners.tcp.default");
+    EXPECT_EQ(nearest_config_key("default_limits.vhosts.a.max_queus"),
+              "default_limits.vhosts.a.max_queues");
+    EXPECT_EQ(nearest_config_key("cluster_fromation.dns.hostname"),
+              "cluster_formation.dns.hostname");
+}
+
+TEST(ConfigKeys, AGuessIsAnotherKeyThatExists) {
+    for (const char* unknown : {"log.exchange", "log.exchange.levels.x", "listeners.tcp.a.b",
+                                "cluster_tags", "mqtt.listeners.tcp.default", "x", "...",
+                                "management.tcp.compress", "ssl_options.versions"}) {
+        const std::string guess = nearest_config_key(unknown);
+        EXPECT_NE(guess, unknown);
+        EXPECT_TRUE(guess.empty() || find_config_key(guess) != nullptr) << unknown << guess;
+    }
+    EXPECT_EQ(nearest_config_key("log.exchange"), "");
+    EXPECT_EQ(nearest_config_key("mqtt.listeners.tcp.default"), "");
 }
 
 }  // namespace

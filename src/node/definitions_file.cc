@@ -1,11 +1,15 @@
 #include "node/definitions_file.h"
 
+#include "base/base64.h"
+#include "base/check.h"
 #include "node/config_file.h"
 
 #include <boost/json/parse.hpp>
+#include <openssl/evp.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 namespace revenant::node {
@@ -50,6 +54,24 @@ Result<std::vector<DefinitionsFile>, std::string> read_definitions(const std::st
         files.push_back(std::move(file));
     }
     return files;
+}
+
+std::string digest_of(const std::vector<DefinitionsFile>& files) {
+    const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> digest(EVP_MD_CTX_new(),
+                                                                    EVP_MD_CTX_free);
+    CHECK(EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) == 1);
+    for (const DefinitionsFile& file : files) {
+        // The size before the text: what moves from one file to the next is a change.
+        const std::string size = std::to_string(file.json.size()) + ' ';
+        CHECK(EVP_DigestUpdate(digest.get(), size.data(), size.size()) == 1);
+        CHECK(EVP_DigestUpdate(digest.get(), file.json.data(), file.json.size()) == 1);
+    }
+    std::string bytes(EVP_MAX_MD_SIZE, '\0');
+    unsigned int size = 0;
+    CHECK(EVP_DigestFinal_ex(digest.get(), reinterpret_cast<unsigned char*>(bytes.data()), &size) ==
+          1);
+    bytes.resize(size);
+    return '"' + base64_encode(bytes) + '"';
 }
 
 }  // namespace revenant::node

@@ -5,6 +5,7 @@
 #include "base/result.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace revenant::node {
@@ -18,5 +19,10 @@ struct DefinitionsFile {
 
 // The error names the file and what is wrong with it.
 Result<std::vector<DefinitionsFile>, std::string> read_definitions(const std::string& path);
+
+// The global parameter that holds the digest of what the last start imported, as in RabbitMQ.
+constexpr std::string_view imported_definitions_parameter = "imported_definition_hash_value";
+// Of the texts in their order; a JSON string.
+std::string digest_of(const std::vector<DefinitionsFile>& files);
 
 }  // namespace revenant::node

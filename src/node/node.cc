@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "http/definitions.h"
 #include "node/addresses.h"
-#include "node/definitions_file.h"
 #include "node/machine_memory.h"
 #include "runtime/descriptors.h"
 #include "runtime/system_clock.h"
@@ -59,6 +58,19 @@ runtime::Placement placement_named(const std::string& name) {
     return runtime::Placement::automatic;
 }
 
+// They are the only ones: a version of TLS for which none is named is not offered.
+void add_ciphers(const TlsConfig& config, tls::TlsSettings& settings) {
+    if (config.ciphers.empty()) return;
+    for (const auto& [n, cipher] : config.ciphers) {
+        std::string& list =
+            tls::is_cipher_suite(cipher) ? settings.cipher_suites : settings.ciphers;
+        if (!list.empty()) list += ':';
+        list += cipher;
+    }
+    if (settings.ciphers.empty()) std::erase(settings.versions, "tlsv1.2");
+    if (settings.cipher_suites.empty()) std::erase(settings.versions, "tlsv1.3");
+}
+
 tls::TlsSettings tls_settings(const TlsConfig& config) {
     tls::TlsSettings settings;
     settings.certificate_file = config.certificate_file;
@@ -67,20 +79,24 @@ tls::TlsSettings tls_settings(const TlsConfig& config) {
     settings.ca_file = config.ca_file;
     settings.verify = config.verify_peer ? tls::Verify::peer : tls::Verify::none;
     settings.fail_if_no_peer_certificate = config.fail_if_no_peer_certificate;
-    if (config.versions.empty()) return settings;
-    settings.versions.clear();
+    settings.depth = config.depth;
+    settings.prefers_own_ciphers = config.honor_cipher_order;
+    if (!config.versions.empty()) settings.versions.clear();
     for (const auto& [n, version] : config.versions) settings.versions.push_back(version);
+    add_ciphers(config, settings);
     return settings;
 }
 
 // What is not said for HTTP alone is as for AMQP.
-tls::TlsSettings http_tls_settings(const TlsConfig& config) {
+tls::TlsSettings https_settings(const TlsConfig& config, const HttpsConfig& https) {
     tls::TlsSettings settings = tls_settings(config);
-    settings.verify = tls::Verify::none;
-    if (config.http_certificate_file.empty()) return settings;
-    settings.certificate_file = config.http_certificate_file;
-    settings.key_file = config.http_key_file;
-    settings.key_password.clear();
+    settings.verify = https.verify_peer ? tls::Verify::peer : tls::Verify::none;
+    settings.fail_if_no_peer_certificate = https.fail_if_no_peer_certificate;
+    if (!https.ca_file.empty()) settings.ca_file = https.ca_file;
+    if (https.certificate_file.empty()) return settings;
+    settings.certificate_file = https.certificate_file;
+    settings.key_file = https.key_file;
+    settings.key_password = https.key_password;
     return settings;
 }
 
@@ -118,8 +134,7 @@ void Node::set_limits(const Config& config) {
 
 void Node::reload(const Config& config) {
     set_limits(config);
-    for (const auto& keeper : {tls_, http_tls_}) {
-        if (!keeper) continue;
+    for (const auto& keeper : certificates_) {
         if (const auto loaded = keeper->reload(); !loaded) {
             log_.write(LogLevel::error, "node", "certificates not reloaded: " + loaded.error());
         }
@@ -134,6 +149,12 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.connections_max = config_.connections_max;
     settings.vhosts_max = config_.vhosts_max;
     settings.channels_max = config_.channels_max;
+    settings.limits = config_.limits;
+    for (const auto& [name, limits] : config_.new_vhost_limits) {
+        settings.new_vhost_limits.push_back(limits);
+    }
+    settings.permits_transient_queues =
+        !config_.denied_features.contains("transient_nonexcl_queues");
     settings.node_name = config_.node_name;
     settings.compatibility = *engine::parse_compatibility(config_.compat);
     settings.quorum_relaxed_checks_on_redeclaration =
@@ -194,13 +215,37 @@ Result<void, std::string> Node::fill(bool known) {
         }
     }
     REVENANT_TRY_VOID(broker_->adopt_vhosts());
+    REVENANT_TRY_VOID(import(files));
+    return ensure_cluster_id();
+}
+
+Result<void, std::string> Node::import(const std::vector<DefinitionsFile>& files) {
+    if (files.empty()) return {};
+    const std::string name(imported_definitions_parameter);
+    const std::string digest = digest_of(files);
+    const auto table = broker_->access();
+    const auto found = table->rules().global_parameters.find(name);
+    const bool noted = found != table->rules().global_parameters.end();
+    if (config_.definitions_skip_if_unchanged && noted && found->second == digest) {
+        log_.info("definitions not imported: they have not changed since the last time",
+                  {{"path", config_.definitions_path}});
+        return {};
+    }
+    // What an earlier start noted is no longer true, even if this import ends half-way.
+    if (noted) {
+        const auto forgotten = broker_->change(ClearGlobalParameter{name});
+        if (!forgotten) return Unexpected{forgotten.error().text};
+    }
     for (const DefinitionsFile& file : files) {
         const auto imported =
             http::import_definitions(*broker_, file.json, "rmq-internal", config_.passwords);
         if (!imported) return Unexpected{file.path + ": " + imported.error()};
         log_.info("definitions imported", {{"file", file.path}});
     }
-    return ensure_cluster_id();
+    if (!config_.definitions_skip_if_unchanged) return {};
+    const auto kept = broker_->change(SetGlobalParameter{name, digest});
+    if (!kept) return Unexpected{kept.error().text};
+    return {};
 }
 
 Result<void, std::string> Node::listen() {
@@ -210,11 +255,12 @@ Result<void, std::string> Node::listen() {
         listeners_.push_back({"amqp", address, port});
     }
     if (config_.tls.amqp.empty()) return {};
-    REVENANT_TRY(tls_, tls::TlsKeeper::open(tls_settings(config_.tls)));
+    REVENANT_TRY(const auto tls, tls::TlsKeeper::open(tls_settings(config_.tls)));
+    certificates_.push_back(tls);
     for (const auto& [name, endpoint] : config_.tls.amqp) {
         const std::string address = address_of(endpoint, config_.bind);
-        REVENANT_TRY(const std::uint16_t port, network_->listen({address, endpoint.port, tls_}));
-        listeners_.push_back({"amqp/ssl", address, port, tls_});
+        REVENANT_TRY(const std::uint16_t port, network_->listen({address, endpoint.port, tls}));
+        listeners_.push_back({"amqp/ssl", address, port, tls});
     }
     return {};
 }
@@ -239,6 +285,7 @@ Result<Ready, std::string> Node::start() {
     REVENANT_TRY_VOID(fill(known));
     protocol::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
+    connection.permits_global_qos = !config_.denied_features.contains("global_qos");
     network_ = std::make_unique<net::Network>(
         net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets,
                              login_guard_},
@@ -254,15 +301,17 @@ Result<Ready, std::string> Node::start() {
     resource_watch_ = std::thread([this] { watch_resources(); });
     REVENANT_TRY_VOID(start_http());
     Ready ready;
-    const auto first = [&](std::string_view protocol) -> std::string {
-        for (const auto& one : listeners_) {
-            if (one.protocol == protocol) return show(one.address, one.port);
+    const auto first = [&](std::initializer_list<std::string_view> protocols) -> std::string {
+        for (const std::string_view protocol : protocols) {
+            for (const auto& one : listeners_) {
+                if (one.protocol == protocol) return show(one.address, one.port);
+            }
         }
         return "none";
     };
-    ready.amqp = first("amqp");
-    ready.http = first("http");
-    ready.prometheus = first("http/prometheus");
+    ready.amqp = first({"amqp"});
+    ready.http = first({"http", "https"});
+    ready.prometheus = first({"http/prometheus", "https/prometheus"});
     for (const auto& one : listeners_) {
         log_.info("listening",
                   {{"protocol", one.protocol}, {"address", show(one.address, one.port)}});
@@ -284,6 +333,7 @@ http::ApiSettings Node::api_settings() {
     api.enable_queue_totals = config_.enable_queue_totals;
     api.rates_mode = config_.rates_mode;
     api.operator_policies_are_fixed = config_.operator_policies_are_fixed;
+    api.denied_features = config_.denied_features;
     api.cluster_tags = config_.cluster_tags;
     api.node_tags = config_.node_tags;
     api.memory_limit_bytes = [this] { return memory_limit_bytes_.load(); };
@@ -316,42 +366,52 @@ http::ApiSettings Node::api_settings() {
     return api;
 }
 
+Result<void, std::string> Node::open_http(std::string_view name, const Endpoint& endpoint,
+                                          http::ServerSettings settings, HttpListeners& into) {
+    settings.address = address_of(endpoint, config_.bind);
+    settings.port = endpoint.port;
+    REVENANT_TRY(auto server, http::Server::open(settings));
+    listeners_.push_back({std::string(name), settings.address, server->port(), settings.tls});
+    into.push_back(std::move(server));
+    return {};
+}
+
+Result<void, std::string> Node::open_https(std::string_view name, const HttpsConfig& https,
+                                           http::ServerSettings settings, HttpListeners& into) {
+    REVENANT_TRY(settings.tls, tls::TlsKeeper::open(https_settings(config_.tls, https)));
+    certificates_.push_back(settings.tls);
+    return open_http(name, *https.endpoint, settings, into);
+}
+
 Result<void, std::string> Node::start_http() {
     http::ServerSettings settings;
-    settings.address = address_of(config_.prometheus, config_.bind);
-    settings.port = config_.prometheus.port;
-    settings.threads = 1;
-    REVENANT_TRY(prometheus_server_, http::Server::open(settings));
-    const http::ListenerView metrics{"http/prometheus", settings.address,
-                                     prometheus_server_->port()};
-    settings.address = address_of(config_.http, config_.bind);
-    settings.port = config_.http.port;
     settings.threads = 2;
     settings.body_bytes_max = config_.http_body_bytes_max;
-    REVENANT_TRY(http_server_, http::Server::open(settings));
-    listeners_.push_back({"http", settings.address, http_server_->port()});
-    if (config_.tls.http) {
-        settings.address = address_of(*config_.tls.http, config_.bind);
-        settings.port = config_.tls.http->port;
-        REVENANT_TRY(http_tls_, tls::TlsKeeper::open(http_tls_settings(config_.tls)));
-        settings.tls = http_tls_;
-        REVENANT_TRY(https_server_, http::Server::open(settings));
-        listeners_.push_back({"https", settings.address, https_server_->port(), http_tls_});
+    if (config_.http) REVENANT_TRY_VOID(open_http("http", *config_.http, settings, api_servers_));
+    const HttpsConfig& https = config_.tls.http;
+    if (https.endpoint) REVENANT_TRY_VOID(open_https("https", https, settings, api_servers_));
+    settings.threads = 1;
+    if (config_.prometheus) {
+        REVENANT_TRY_VOID(
+            open_http("http/prometheus", *config_.prometheus, settings, metrics_servers_));
     }
-    listeners_.push_back(metrics);
+    if (config_.tls.prometheus.endpoint) {
+        REVENANT_TRY_VOID(
+            open_https("https/prometheus", config_.tls.prometheus, settings, metrics_servers_));
+    }
     api_ = std::make_unique<http::Api>(api_settings(), *broker_);
     metrics_ = std::make_unique<http::Metrics>(
         api_->context(), config_.prometheus_per_object ? http::MetricsDefault::per_object
                                                        : http::MetricsDefault::aggregated);
     moved_api_ = std::make_unique<PathPrefix>(*api_, config_.http_path_prefix, "");
     moved_metrics_ = std::make_unique<PathPrefix>(*metrics_, config_.prometheus_path, "/metrics");
-    prometheus_server_->start(config_.prometheus_path == "/metrics"
-                                  ? static_cast<http::Responder&>(*metrics_)
-                                  : *moved_metrics_);
+    http::Responder& metrics = config_.prometheus_path == "/metrics"
+                                   ? static_cast<http::Responder&>(*metrics_)
+                                   : *moved_metrics_;
+    for (const auto& server : metrics_servers_) server->start(metrics);
     http::Responder& api =
         config_.http_path_prefix.empty() ? static_cast<http::Responder&>(*api_) : *moved_api_;
-    http_server_->start(api);
-    if (https_server_) https_server_->start(api);
+    for (const auto& server : api_servers_) server->start(api);
     return {};
 }
 
@@ -388,9 +448,8 @@ void Node::stop() {
     if (!broker_ || stopping_.exchange(true)) return;
     if (resource_watch_.joinable()) resource_watch_.join();
     // HTTP first: it asks reactors, which must be there to answer.
-    if (http_server_) http_server_->stop();
-    if (https_server_) https_server_->stop();
-    if (prometheus_server_) prometheus_server_->stop();
+    for (const auto& server : api_servers_) server->stop();
+    for (const auto& server : metrics_servers_) server->stop();
     if (api_) api_->stop();
     if (network_) network_->shut_down(shutdown_patience);
     broker_->stop();

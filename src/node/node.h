@@ -9,6 +9,7 @@
 #include "net/network.h"
 #include "node/ballast.h"
 #include "node/config.h"
+#include "node/definitions_file.h"
 #include "node/log.h"
 #include "node/path_prefix.h"
 
@@ -50,9 +51,15 @@ class Node {
     // Users and virtual hosts of a node that has none, definitions it is to have.
     Result<void, std::string> fill(bool known);
     Result<void, std::string> ensure_cluster_id();
+    Result<void, std::string> import(const std::vector<DefinitionsFile>& files);
     Result<void, std::string> listen();
     // The HTTP API and the page for Prometheus; both know where AMQP listens.
     Result<void, std::string> start_http();
+    using HttpListeners = std::vector<std::unique_ptr<http::Server>>;
+    Result<void, std::string> open_http(std::string_view name, const Endpoint& endpoint,
+                                        http::ServerSettings settings, HttpListeners& into);
+    Result<void, std::string> open_https(std::string_view name, const HttpsConfig& https,
+                                         http::ServerSettings settings, HttpListeners& into);
     http::ApiSettings api_settings();
 
     const Config config_;
@@ -63,15 +70,13 @@ class Node {
     std::shared_ptr<runtime::LoginGuard> login_guard_;
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
-    std::shared_ptr<tls::TlsKeeper> tls_;  // none without a TLS listener
-    std::shared_ptr<tls::TlsKeeper> http_tls_;
+    std::vector<std::shared_ptr<tls::TlsKeeper>> certificates_;  // of every TLS listener
     std::unique_ptr<http::Api> api_;
     std::unique_ptr<http::Metrics> metrics_;
     std::unique_ptr<PathPrefix> moved_api_;
     std::unique_ptr<PathPrefix> moved_metrics_;
-    std::unique_ptr<http::Server> http_server_;
-    std::unique_ptr<http::Server> https_server_;  // none without a port for it
-    std::unique_ptr<http::Server> prometheus_server_;
+    HttpListeners api_servers_;
+    HttpListeners metrics_servers_;
     std::thread resource_watch_;
     std::mutex alarm_mutex_;  // guards the telling of alarms
     std::string alarm_told_;

@@ -20,6 +20,7 @@ constexpr std::chrono::seconds close_patience{60};
 
 Broker::Broker(BrokerSettings settings) : settings_(std::move(settings)) {
     if (settings_.vhosts_max) catalog_.limit_vhosts(*settings_.vhosts_max);
+    catalog_.limit_new_vhosts(settings_.new_vhost_limits);
     const unsigned count = std::clamp(settings_.reactors, 1U, reactors_max);
     std::vector<Reactor*> all;
     for (unsigned i = 0; i < count; ++i) {
@@ -151,9 +152,11 @@ Result<void, std::string> Broker::add_vhost(const std::string& name) {
         .relaxed_checks_on_redeclaration = settings_.quorum_relaxed_checks_on_redeclaration,
         .consumer_timeout_ms = settings_.consumer_timeout_ms,
         .formats = settings_.formats,
-        .memory_budget_bytes = settings_.memory_budget_bytes};
-    auto vhost =
-        std::make_shared<Vhost>(std::move(settings), home, settings_.notice, std::move(store));
+        .memory_budget_bytes = settings_.memory_budget_bytes,
+        .permits_transient_queues = settings_.permits_transient_queues,
+        .node_limits = settings_.limits};
+    auto vhost = std::make_shared<Vhost>(std::move(settings), home, settings_.notice,
+                                         std::move(store), census_);
     if (auto recovered = vhost->recover(system_now()); !recovered) {
         return Unexpected{"vhost '" + name + "': " + recovered.error()};
     }

@@ -42,11 +42,14 @@ struct BrokerSettings {
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
     std::optional<std::uint64_t> channels_max;  // of all connections
+    engine::NodeLimits limits;
+    std::vector<NewVhostLimits> new_vhost_limits;
     std::string node_name = "revenant@localhost";
     // Of virtual hosts that name none themselves.
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
     bool quorum_relaxed_checks_on_redeclaration = false;  // DL-46
     std::int64_t consumer_timeout_ms = 1'800'000;         // amqp091 11.17; 0: any time
+    bool permits_transient_queues = true;                 // amqp091 8.7
     Vhost::NoticeSink notice;  // what operators should know; from any thread
 
     // Where everything durable lies; without a disk all ends with the process.
@@ -143,6 +146,7 @@ class Broker {
     std::multiset<std::string, std::less<>> removing_;
     std::vector<std::string> adopted_;  // virtual hosts that the catalog is to know again
     std::unique_ptr<Committer> committer_;
+    const std::shared_ptr<Census> census_ = std::make_shared<Census>();
     std::vector<std::unique_ptr<Reactor>> reactors_;
     std::mutex channels_mutex_;  // guards the two below; never held for long
     std::map<std::string, std::uint64_t, std::less<>> channels_by_user_;

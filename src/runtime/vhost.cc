@@ -21,27 +21,46 @@ constexpr std::size_t behind_bytes = 32 * 1024 * 1024;
 // Two seconds without any fact.
 constexpr unsigned ticks_before_tidying = 8;
 
-engine::EngineSettings with_store(engine::EngineSettings settings, VhostStore* store) {
+engine::EngineSettings with_surroundings(engine::EngineSettings settings, VhostStore* store,
+                                         const engine::Neighbours& neighbours) {
     settings.cold_store = store;
+    settings.neighbours = &neighbours;
     return settings;
 }
 
 }  // namespace
 
 Vhost::Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice,
-             std::unique_ptr<VhostStore> store)
+             std::unique_ptr<VhostStore> store, std::shared_ptr<Census> census)
     : home_(home),
       notice_(std::move(notice)),
       store_(std::move(store)),
+      census_(std::move(census)),
       facts_(store_ ? std::make_unique<engine::DurableFacts>(*store_) : nullptr),
-      engine_(with_store(std::move(settings), store_.get()), *this, facts_.get()) {
+      engine_(with_surroundings(std::move(settings), store_.get(), *this), *this, facts_.get()) {
     if (facts_) facts_->observe(engine_.state());
+    tell_census({engine_.state().queue_count(), engine_.state().exchange_count()});
+}
+
+Vhost::~Vhost() { tell_census({}); }
+
+void Vhost::tell_census(const engine::Population& now) {
+    if (!census_) return;
+    // Nearly always; what all reactors share is touched only for news.
+    if (now.queues == told_.queues && now.exchanges == told_.exchanges) return;
+    census_->change(told_, now);
+    told_ = now;
+}
+
+engine::Population Vhost::population() const {
+    return census_ ? census_->without(told_) : engine::Population{};
 }
 
 Result<void, std::string> Vhost::recover(Timestamp now) {
     if (!store_) return {};
     REVENANT_TRY_VOID(store_->recover(engine_.state()));
     engine_.recovered(now);
+    tell_census({engine_.state().queue_count(), engine_.state().exchange_count()});
     return {};
 }
 
@@ -67,6 +86,7 @@ JournalView Vhost::journal_view() const {
 }
 
 void Vhost::flush() {
+    tell_census({engine_.state().queue_count(), engine_.state().exchange_count()});
     if (!store_) return;
     journal::Journal& journal = store_->journal();
     if (!promises_.empty()) {

@@ -31,14 +31,35 @@ struct JournalView {
     JournalView& operator+=(const JournalView& other);
 };
 
-class Vhost final : public engine::EffectSink {
+// What all virtual hosts of the node have, each told by itself at the end of its turns.
+class Census {
+  public:
+    void change(const engine::Population& from, const engine::Population& to) {
+        queues_.fetch_add(to.queues - from.queues, std::memory_order_relaxed);
+        exchanges_.fetch_add(to.exchanges - from.exchanges, std::memory_order_relaxed);
+    }
+    // Of those that are not `own`.
+    engine::Population without(const engine::Population& own) const {
+        return {queues_.load(std::memory_order_relaxed) - own.queues,
+                exchanges_.load(std::memory_order_relaxed) - own.exchanges};
+    }
+
+  private:
+    std::atomic<std::uint64_t> queues_{0};  // what is taken away may wrap on its way
+    std::atomic<std::uint64_t> exchanges_{0};
+};
+
+class Vhost final : public engine::EffectSink, public engine::Neighbours {
   public:
     using NoticeSink = std::function<void(const engine::Notice&)>;  // from any reactor's thread
     using DiskFullSink = std::function<void(bool)>;                 // likewise
 
-    // Without a store everything ends with the process.
+    // Without a store everything ends with the process; without a census it has no neighbours.
     Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice,
-          std::unique_ptr<VhostStore> store);
+          std::unique_ptr<VhostStore> store, std::shared_ptr<Census> census = nullptr);
+    ~Vhost() override;
+    Vhost(const Vhost&) = delete;
+    Vhost& operator=(const Vhost&) = delete;
 
     // Before it is adopted by its reactor: what was kept is there again.
     Result<void, std::string> recover(Timestamp now);
@@ -61,6 +82,7 @@ class Vhost final : public engine::EffectSink {
     bool deliver(engine::Deliver&& effect) override;
     void confirm(const engine::Confirm& effect) override;
     void request(engine::Effect&& effect) override;
+    engine::Population population() const override;
 
   private:
     void on_durable(Lsn durable);
@@ -68,10 +90,13 @@ class Vhost final : public engine::EffectSink {
     void send_confirm(const engine::Confirm& effect);
     void send(engine::Effect&& effect);
     void finish_closing();
+    void tell_census(const engine::Population& now);
 
     Reactor& home_;
     NoticeSink notice_;
     std::unique_ptr<VhostStore> store_;
+    std::shared_ptr<Census> census_;
+    engine::Population told_;  // to the census
     std::unique_ptr<engine::DurableFacts> facts_;
     engine::Engine engine_;
     Promises promises_;

@@ -2,6 +2,7 @@
 
 #include "tls/failure.h"
 
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
@@ -138,6 +139,17 @@ std::optional<std::int64_t> end_of_authorities(const SSL_CTX& context) {
 
 }  // namespace
 
+bool is_cipher_suite(std::string_view name) { return name.starts_with("TLS_"); }
+
+bool knows_cipher(const std::string& name) {
+    const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_server_method()),
+                                                               SSL_CTX_free);
+    const int known = is_cipher_suite(name) ? SSL_CTX_set_ciphersuites(context.get(), name.c_str())
+                                            : SSL_CTX_set_cipher_list(context.get(), name.c_str());
+    ERR_clear_error();
+    return known == 1 && !name.empty();
+}
+
 Result<std::shared_ptr<const TlsContext>, std::string> TlsContext::load(
     const TlsSettings& settings) {
     std::shared_ptr<TlsContext> loaded(new TlsContext());
@@ -147,8 +159,10 @@ Result<std::shared_ptr<const TlsContext>, std::string> TlsContext::load(
     REVENANT_TRY_VOID(set_ciphers(context, settings));
     REVENANT_TRY_VOID(set_certificate(context, settings));
     REVENANT_TRY_VOID(set_verification(context, settings));
-    SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                                      SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    if (settings.prefers_own_ciphers) {
+        SSL_CTX_set_options(&context, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    }
     // Output that did not fit is offered again from another place, and perhaps longer.
     SSL_CTX_set_mode(&context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                    SSL_MODE_RELEASE_BUFFERS);

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace revenant::tls {
@@ -27,9 +28,15 @@ struct TlsSettings {
     bool fail_if_no_peer_certificate = false;
     int depth = 1;  // certificates between a client's and a trusted one
     std::vector<std::string> versions = {"tlsv1.3", "tlsv1.2"};
-    std::string ciphers;        // of TLS 1.2; empty: the library's choice
-    std::string cipher_suites;  // of TLS 1.3
+    std::string ciphers;              // of TLS 1.2; empty: the library's choice
+    std::string cipher_suites;        // of TLS 1.3
+    bool prefers_own_ciphers = true;  // to the order of the client
 };
+
+// Whether this names ciphers of TLS 1.2 or a cipher suite of TLS 1.3.
+bool knows_cipher(const std::string& name);
+// Suites of TLS 1.3 are named and set apart from all others.
+bool is_cipher_suite(std::string_view name);
 
 class TlsContext {
   public:

@@ -11,6 +11,9 @@ from world import Mismatch, case, contains, equal, eventually, lacks
 PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = 0\n" \
         "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
 
+# What a node calls itself unless it is told.
+NODE = "revenant@" + (socket.gethostname().split(".")[0] or "localhost")
+
 
 def connect(broker, user="guest", password="guest", vhost="/"):
     return pika.BlockingConnection(pika.ConnectionParameters(
@@ -197,7 +200,7 @@ def config_limits_the_channels_of_a_node(world):
         connections = [connect(broker) for _ in range(3)]
         channels = [connections[i].channel() for i in (0, 0, 1)]
         reason = refused_channel(connections[1])
-        equal(reason, "NOT_ALLOWED - number of channels opened on node 'revenant@localhost' has reached the maximum "
+        equal(reason, "NOT_ALLOWED - number of channels opened on node '" + NODE + "' has reached the maximum "
                       "allowed limit of (3)")
         # The refusal has ended that connection and its channel; a channel that is closed makes room as well.
         eventually(lambda: len(broker.json("/api/channels")) == 2, "the channel is gone")
@@ -254,7 +257,8 @@ def config_several_listeners_and_none(world):
     text = "listeners.tcp = none\n" + PORTS.replace("listeners.tcp.default = 127.0.0.1:0\n", "")
     with world.directory() as directory, world.broker(directory, text, options=()) as broker:
         contains(broker.first_line, "amqp=none ")
-        equal(broker.json("/api/overview")["node"], "revenant@localhost")
+        overview = broker.json("/api/overview")
+        equal((overview["node"], overview["cluster_name"]), (NODE, NODE))
 
 
 def timers(port):
@@ -323,6 +327,40 @@ def config_definitions_are_there_from_the_start(world):
             contains(str(mismatch), "nosuch")
         else:
             raise Mismatch("started with definitions that cannot be")
+
+
+@case
+def config_definitions_that_have_not_changed_are_skipped(world):
+    def queue(name):
+        return {"name": name, "vhost": "/", "durable": True, "auto_delete": False, "arguments": {}}
+
+    def start(directory, names, skip=True):
+        path = os.path.join(directory, "d.json")
+        with open(path, "w") as file:
+            json.dump({"queues": [queue(name) for name in names]}, file)
+        return world.broker(directory, f"load_definitions = {path}\n"
+                                       f"definitions.skip_if_unchanged = {'true' if skip else 'false'}\n")
+
+    def queues(broker):
+        return [one["name"] for one in broker.json("/api/queues")]
+
+    with world.directory() as directory:
+        with start(directory, ["a"]) as broker:
+            equal(queues(broker), ["a"])
+            equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
+        with start(directory, ["a"]) as broker:
+            equal(queues(broker), [])
+            contains(broker.log(), "definitions not imported")
+        with start(directory, ["a", "b"]) as broker:
+            equal(queues(broker), ["a", "b"])
+            equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
+        # Whoever does not ask for it gets what the file says, and nothing is noted any more.
+        with start(directory, ["a"], skip=False) as broker:
+            equal(queues(broker), ["a", "b"])
+            equal(broker.json("/api/global-parameters"), [])
+            equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
+        with start(directory, ["a", "b"]) as broker:
+            equal(queues(broker), ["a", "b"])
 
 
 @case

@@ -7,6 +7,7 @@ import socket
 
 import pika
 
+from cases_config import NODE
 from world import SECONDS_MAX, Mismatch, case, contains, equal, eventually, lacks
 
 LINE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00:00 \[(debug|info|notice|warning|error|critical)\] [a-z]+: .+$")
@@ -68,7 +69,7 @@ def log_goes_to_a_file_and_its_levels_are_reloaded(world):
             broker.reload()
             eventually(lambda: "configuration not reloaded" in lines(), "the fault is logged")
             contains(lines(), f"[error] node: configuration not reloaded: not of the form key = value at={broker.config}:1")
-            equal(broker.json("/api/overview")["node"], "revenant@localhost")
+            equal(broker.json("/api/overview")["node"], NODE)
         contains(lines(), "node: stopped\n")
 
 

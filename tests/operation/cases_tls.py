@@ -216,6 +216,71 @@ def tls_handshakes_that_stall_end_in_time(world):
                 carry(connection)
 
 
+def https_get(port, path, context):
+    connection = http.client.HTTPSConnection("localhost", port, timeout=SECONDS_MAX, context=context)
+    try:
+        connection.request("GET", path, headers={"Authorization": "Basic Z3Vlc3Q6Z3Vlc3Q="})
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
+@case
+def tls_asks_clients_of_the_http_api_for_certificates(world):
+    with world.directory() as directory:
+        authority = Authority(directory)
+        certificate, key = authority.issue("http", "/CN=localhost")
+        authority.openssl("ec", "-in", key, "-out", key + ".locked", "-aes256", "-passout", "pass:open sesame")
+        text = "\n".join(["management.ssl.port = 0", f"management.ssl.certfile = {certificate}",
+                          f"management.ssl.keyfile = {key}.locked", "management.ssl.password = open sesame",
+                          f"management.ssl.cacertfile = {authority.path('ca.pem')}", "management.ssl.verify = verify_peer",
+                          "management.ssl.fail_if_no_peer_cert = true", ""])
+        with world.broker(directory, text) as broker:
+            port = int(re.search(r"protocol=https address=127\.0\.0\.1:(\d+)", broker.log()).group(1))
+            for context in (context_of(authority),
+                            context_of(authority, Authority(directory, "stranger").issue("strange", "/CN=x"))):
+                try:
+                    https_get(port, "/api/whoami", context)
+                    raise Mismatch("a client without a good certificate was answered")
+                except (http.client.HTTPException, OSError):
+                    pass
+            known = context_of(authority, authority.issue("client", "/CN=client"))
+            equal(json.loads(https_get(port, "/api/whoami", known))["name"], "guest")
+            lacks(broker.log(), "sesame")
+
+
+@case
+def tls_alone_is_served_over_http_if_it_alone_is_configured(world):
+    with world.directory() as directory:
+        authority = Authority(directory)
+        certificate, key = authority.issue("http", "/CN=localhost")
+        text = "".join(f"{room}.ssl.port = 0\n{room}.ssl.certfile = {certificate}\n{room}.ssl.keyfile = {key}\n"
+                       for room in ("management", "prometheus"))
+        with world.broker(directory, text, options=("--port", "0")) as broker:
+            context = context_of(authority)
+            overview = json.loads(https_get(broker.ports["http"], "/api/overview", context))
+            equal([one["protocol"] for one in overview["listeners"]], ["amqp", "https", "https/prometheus"])
+            contains(https_get(broker.ports["prometheus"], "/metrics", context), b"rabbitmq_identity_info")
+
+
+@case
+def tls_ciphers_are_those_that_are_named(world):
+    one, other = "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES128-GCM-SHA256"
+    lines = [f"ssl_options.ciphers.1 = {one}", f"ssl_options.ciphers.2 = {other}", "ssl_options.depth = 2"]
+    for honor, wanted in (("true", one), ("false", other)):
+        with world.directory() as directory:
+            authority = Authority(directory)
+            with world.broker(directory, config_of(authority, *lines, f"ssl_options.honor_cipher_order = {honor}")) as broker:
+                context = context_of(authority)
+                context.set_ciphers(f"{other}:{one}")
+                with socket.create_connection(("127.0.0.1", tls_port(broker)), timeout=SECONDS_MAX) as raw:
+                    with context.wrap_socket(raw, server_hostname="localhost") as peer:
+                        equal((peer.version(), peer.cipher()[0]), ("TLSv1.2", wanted))
+                context.set_ciphers("ECDHE-ECDSA-CHACHA20-POLY1305")
+                must_not_connect(broker, context)
+    contains(world.check("ssl_options.ciphers.1 = ROT13\n", status=1).stderr, "'ROT13' is not the name of a cipher")
+
+
 @case
 def tls_serves_the_http_api(world):
     with world.directory() as directory:

@@ -67,6 +67,20 @@ TEST_P(ProtocolConsuming, AGlobalPrefetchIsSharedByTheChannel) {
     consumer.expect_delivery("d");
 }
 
+// amqp091 11.1: with deprecated_features.permit.global_qos = false it is as in RabbitMQ 4.3.
+TEST_P(ProtocolConsuming, AGlobalPrefetchThatIsDeniedIsOneOfEachConsumer) {
+    settings().permits_global_qos = false;
+    channel().declare("q");
+    auto consumer = open_channel();
+    consumer.qos(1, /*global=*/true);
+    consumer.consume("q", "one");
+    consumer.consume("q", "two");
+    publish({"a", "b", "c"});
+    EXPECT_EQ(consumer.expect_delivery("a").consumer_tag, "one");
+    EXPECT_EQ(consumer.expect_delivery("b").consumer_tag, "two");
+    consumer.expect_nothing();
+}
+
 // amqp091 11.1
 TEST_P(ProtocolConsuming, ZeroMeansWithoutLimit) {
     channel().declare("q");
