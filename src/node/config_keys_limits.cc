@@ -28,11 +28,6 @@ Outcome disk_share(Assignment& to) {
     return {};
 }
 
-Outcome ignored_limit(Assignment& to) {
-    std::optional<std::uint64_t> ignored;
-    return to.limit(ignored);
-}
-
 Outcome consumer_timeout(Assignment& to) {
     std::optional<std::uint64_t> timeout_ms;
     REVENANT_TRY_VOID(to.limit(timeout_ms));
