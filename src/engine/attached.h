@@ -157,6 +157,7 @@ struct Channel {
     Passage passage;
     std::string reply_name;  // of its direct reply-to consumer
     std::uint32_t reply_consumer = 0;
+    std::uint64_t reply_bytes_beyond = 0;  // of replies since it takes no deliveries
     bool takes_deliveries() const;
 };
 
@@ -164,8 +165,7 @@ struct Connection {
     ConnectionId id;
     std::string user;
     ClientProtocol protocol = ClientProtocol::amqp091;
-    bool paused = false;                   // its socket can take no more deliveries
-    std::uint64_t reply_bytes_beyond = 0;  // of direct replies that came nevertheless
+    bool paused = false;  // its socket can take no more deliveries
     std::vector<ChannelId> channels;
     std::vector<QueueId> exclusive_queues;
 };

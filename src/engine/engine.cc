@@ -229,7 +229,6 @@ void Engine::run(Turn& turn, ResumeConnection&& command) {
     Connection* const connection = attached_.find_connection(command.connection);
     if (connection == nullptr) return;
     connection->paused = false;
-    connection->reply_bytes_beyond = 0;
     for (const ChannelId id : connection->channels)
         reactivate_all(turn, *attached_.find_channel(id));
 }
@@ -242,7 +241,6 @@ void Engine::run(Turn& turn, ResumeChannel&& command) {
     Channel* const channel = attached_.find_channel(command.channel);
     if (channel == nullptr) return;
     channel->paused = false;
-    channel->connection->reply_bytes_beyond = 0;
     reactivate_all(turn, *channel);
 }
 

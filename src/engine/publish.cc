@@ -49,13 +49,15 @@ const std::vector<Queue*>& find_queues(Turn& turn, Channel& channel, Exchange& e
 constexpr std::uint64_t reply_bytes_beyond_max = 16 * 1024 * 1024;
 
 bool has_room_for_reply(Channel& channel, const Message& message) {
-    if (channel.takes_deliveries()) return true;
-    std::uint64_t& beyond = channel.connection->reply_bytes_beyond;
-    if (beyond >= reply_bytes_beyond_max) {
+    if (channel.takes_deliveries()) {
+        channel.reply_bytes_beyond = 0;
+        return true;
+    }
+    if (channel.reply_bytes_beyond >= reply_bytes_beyond_max) {
         PROBE("publish.reply_dropped");
         return false;
     }
-    beyond += message.memory_bytes();
+    channel.reply_bytes_beyond += message.memory_bytes();
     return true;
 }
 

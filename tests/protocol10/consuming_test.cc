@@ -349,6 +349,40 @@ TEST_P(Consuming10, RepliesComeWithoutAQueue) {
     session().expect_nothing();
 }
 
+// amqp10 3.3, 4.6: replies that nobody lets in end somewhere.
+TEST_P(Consuming10, RepliesDoNotPileUpBehindAClosedWindow) {
+    depends_on_distance();
+    Source asked;
+    const std::string capability = encoded(Datum::symbol("rabbitmq:volatile-queue"));
+    asked.dynamic = true;
+    asked.expiry_policy = "link-detach";
+    asked.capabilities = capability;
+    const std::string source = encoded(asked);
+    PeerSession shut = peer10().begin(1, 0);
+    shut.send(Attach{
+        .name = "n", .handle = 0, .role = true, .snd_settle_mode = settled_mode, .source = source});
+    const auto attach = shut.expect<Attach>();
+    const std::string address =
+        string_of(composite_in<Source>(attach.source)->address).value_or("");
+    shut.send(Flow{.next_incoming_id = 0,
+                   .incoming_window = 0,
+                   .handle = 0,
+                   .delivery_count = 0,
+                   .link_credit = 1'000'000});
+    PeerSession responder = connect10().begin();
+    responder.attach_sender(0, std::nullopt);
+    const std::string body(1'000'000, 'r');
+    std::uint32_t taken = 0;
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        responder.transfer(0, i, MessageBytes(body).to(address));
+        const auto told = responder.expect<Disposition>();
+        if (told.state == encoded(Accepted{})) taken += 1;
+    }
+    EXPECT_GE(taken, 16U) << "a short pause costs no reply";
+    EXPECT_LE(taken, 24U);
+    peer10().ignore_rest();
+}
+
 // amqp10 4.6: the address of a reply is made, not chosen.
 TEST_P(Consuming10, ThePlaceForRepliesIsNoQueue) {
     session().send_attach_receiver(0, "/queues/amq.rabbitmq.reply-to", settled_mode);
