@@ -191,11 +191,7 @@ TEST_P(Consuming10, AClientThatNeverOpensItsWindowCostsNoMoreThanThePauseMark) {
     const std::string body(100'000, 'b');
     PeerSession shut = peer10().begin(1, 1);
     shut.attach_receiver(0, "/queues/q");
-    shut.send(Flow{.next_incoming_id = 0,
-                   .incoming_window = 0,
-                   .handle = 0,
-                   .delivery_count = 0,
-                   .link_credit = 1000});
+    shut.credit_behind_closed_window(0, 1000);
     for (int i = 0; i < count; ++i) channel().publish("", "q", body);
     shut.expect_nothing();
     const std::uint32_t waiting = channel().count("q");
@@ -213,11 +209,7 @@ TEST_P(Consuming10, AClosedWindowStopsNoOtherSession) {
     const std::string body(100'000, 'b');
     PeerSession shut = peer10().begin(1, 0);
     shut.attach_receiver(0, "/queues/q");
-    shut.send(Flow{.next_incoming_id = 0,
-                   .incoming_window = 0,
-                   .handle = 0,
-                   .delivery_count = 0,
-                   .link_credit = 1000});
+    shut.credit_behind_closed_window(0, 1000);
     for (int i = 0; i < 40; ++i) channel().publish("", "q", body);
     shut.expect_nothing();
     session().attach_receiver(0, "/queues/other", 10);
@@ -241,11 +233,7 @@ TEST_P(Consuming10, AClogIsGoneWithItsLink) {
     shut.attach_receiver(0, "/queues/q");
     shut.attach_receiver(1, "/queues/other");
     for (const std::uint32_t handle : {0U, 1U}) {
-        shut.send(Flow{.next_incoming_id = 0,
-                       .incoming_window = 0,
-                       .handle = handle,
-                       .delivery_count = 0,
-                       .link_credit = 1000});
+        shut.credit_behind_closed_window(handle, 1000);
     }
     for (int i = 0; i < 40; ++i) channel().publish("", "q", body);
     shut.expect_nothing();
@@ -278,11 +266,7 @@ TEST_P(Consuming10, WhatWaitsForTheWindowGoesBackWithItsLink) {
     for (const char* body : {"one", "two"}) channel().publish("", "q", body);
     PeerSession shut = peer10().begin(1, 0);
     shut.attach_receiver(0, "/queues/q");
-    shut.send(Flow{.next_incoming_id = 0,
-                   .incoming_window = 0,
-                   .handle = 0,
-                   .delivery_count = 0,
-                   .link_credit = 5});
+    shut.credit_behind_closed_window(0, 5);
     shut.expect_nothing();
     shut.detach(0);
     EXPECT_EQ(channel().count("q"), 2U);
@@ -364,11 +348,7 @@ TEST_P(Consuming10, RepliesDoNotPileUpBehindAClosedWindow) {
     const auto attach = shut.expect<Attach>();
     const std::string address =
         string_of(composite_in<Source>(attach.source)->address).value_or("");
-    shut.send(Flow{.next_incoming_id = 0,
-                   .incoming_window = 0,
-                   .handle = 0,
-                   .delivery_count = 0,
-                   .link_credit = 1'000'000});
+    shut.credit_behind_closed_window(0, 1'000'000);
     PeerSession responder = connect10().begin();
     responder.attach_sender(0, std::nullopt);
     const std::string body(1'000'000, 'r');

@@ -397,11 +397,7 @@ TEST_P(Management10, AnswersThatWaitForTheWindowHoldRequestsBack) {
     declare(name);
     PeerSession shut = peer10().begin(5, 1);
     attach_pair(shut, 0);
-    shut.send(Flow{.next_incoming_id = 0,
-                   .incoming_window = 0,
-                   .handle = responses,
-                   .delivery_count = 0,
-                   .link_credit = 1'000'000});
+    shut.credit_behind_closed_window(responses, 1'000'000);
     // Each answer tells the arguments again: 60 kB.
     std::uint32_t sent = 0;
     std::uint32_t credit = 8;

@@ -394,11 +394,7 @@ TEST_P(Settlement10, WhatTimesOutBeforeItIsSentIsToldAfterwards) {
     channel().publish("", "q", "m");
     PeerSession shut = peer10().begin(1, 0);
     shut.attach_receiver(0, "/queues/q");
-    shut.send(Flow{.next_incoming_id = 0,
-                   .incoming_window = 0,
-                   .handle = 0,
-                   .delivery_count = 0,
-                   .link_credit = 5});
+    shut.credit_behind_closed_window(0, 5);
     world().advance(milliseconds(1000));
     EXPECT_EQ(channel().count("q"), 1U);
     shut.expect_nothing();

@@ -325,6 +325,14 @@ void PeerSession::transfer(std::uint32_t handle, std::uint32_t delivery_id,
          message);
 }
 
+void PeerSession::credit_behind_closed_window(std::uint32_t handle, std::uint32_t credit) {
+    send(Flow{.next_incoming_id = 0,
+              .incoming_window = 0,
+              .handle = handle,
+              .delivery_count = 0,
+              .link_credit = credit});
+}
+
 void PeerSession::credit(std::uint32_t handle, std::uint32_t credit, bool drain, bool echo) {
     send(Flow{.next_incoming_id = peer_->transfers_of(channel_),
               .incoming_window = 10000,

@@ -88,6 +88,8 @@ class PeerSession {
                     Where where = Where::here());
     // Credit, counted from the deliveries that were read.
     void credit(std::uint32_t handle, std::uint32_t credit, bool drain = false, bool echo = false);
+    // Credit, of a link that was given nothing yet, for messages that the session lets not in.
+    void credit_behind_closed_window(std::uint32_t handle, std::uint32_t credit);
     // Not taken apart: the bytes of the message.
     TakenMessage expect_message_bytes(std::string& bytes, Where where = Where::here());
     TakenMessage expect_message(Where where = Where::here());
