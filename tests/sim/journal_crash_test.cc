@@ -8,6 +8,7 @@
 #include "journal/snapshot_file.h"
 #include "tests/sim/sim_disk.h"
 #include "tests/sim/sim_worker.h"
+#include "tests/sim/violation.h"
 #include "tests/support/seeds.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,6 @@ namespace {
 
 using journal::Journal;
 using journal::JournalSettings;
-using Violation = std::optional<std::string>;
 
 const std::string journal_directory = "/data/journal";
 

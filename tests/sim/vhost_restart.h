@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/sim/vhost_world.h"
+#include "tests/sim/violation.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,8 +11,6 @@
 #include <vector>
 
 namespace revenant::sim {
-
-using Violation = std::optional<std::string>;
 
 inline std::string first_difference(const std::string& expected, const std::string& found) {
     std::size_t at = 0;
