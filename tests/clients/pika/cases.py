@@ -477,6 +477,22 @@ def broker_cancels_consumer(channel):
 
 
 @case
+def slow_consumer_of_a_quorum_queue_loses_its_message(channel):
+    queue = declare_queue(channel, arguments={"x-queue-type": "quorum", "x-consumer-timeout": 200})
+    cancelled, received = [], []
+    channel.add_on_cancel_callback(lambda frame: cancelled.append(frame.method.consumer_tag))
+    tag = channel.basic_consume(queue, lambda _, method, __, body: received.append((method.delivery_tag, body)))
+    channel.basic_publish("", queue, b"kept")
+    wait_until(channel.connection, lambda: cancelled == [tag], "the consumer is cancelled")
+    assert received == [(1, b"kept")]
+    channel.basic_ack(1)  # too late, and no error
+    assert ready_count(channel, queue) == 1
+    method, properties, body = channel.basic_get(queue, auto_ack=True)
+    assert (body, method.redelivered) == (b"kept", True)
+    assert properties.headers == {"x-acquired-count": 1}, properties.headers
+
+
+@case
 def transaction_commit(channel):
     queue = declare_queue(channel)
     observer = channel.connection.channel()
