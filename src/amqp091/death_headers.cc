@@ -30,6 +30,9 @@ Value render_death(const Death& death) {
     Array keys;
     for (const std::string& key : death.routing_keys) keys.push_back(Value::string(key));
     table.push_back({"routing-keys", Value::array(std::move(keys))});
+    if (death.routing_keys_omitted > 0) {
+        table.push_back({"routing-keys-omitted", Value::int64(death.routing_keys_omitted)});
+    }
     return Value::table(std::move(table));
 }
 

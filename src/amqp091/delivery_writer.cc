@@ -21,6 +21,11 @@ std::string_view routing_key_of(const Message& message, const EnvelopeRef& envel
     return envelope ? std::string_view(envelope->routing_keys.front()) : message.routing_key();
 }
 
+constexpr std::size_t content_header_bytes = 12;
+
+std::string_view properties_of(const std::string& rendered) { return rendered; }
+std::string_view properties_of(const ForeignContent& rendered) { return rendered.properties; }
+
 char* put_u8(char* at, std::uint8_t value) {
     *at = static_cast<char>(value);
     return at + 1;
@@ -53,6 +58,43 @@ char* put_frame_header(char* at, FrameType type, std::uint16_t channel, std::siz
     return put_u32(at, static_cast<std::uint32_t>(payload));
 }
 
+// The same deaths without their routing keys, which are counted instead.
+EnvelopeRef without_keys(const Envelope& envelope) {
+    auto* const shorter = new Envelope(envelope);
+    for (Death& death : shorter->history.deaths) {
+        death.routing_keys_omitted += static_cast<std::uint32_t>(death.routing_keys.size());
+        death.routing_keys.clear();
+    }
+    return EnvelopeRef::adopt(shorter);
+}
+
+EnvelopeRef with_latest_deaths(const Envelope& envelope, std::size_t count) {
+    auto* const shorter = new Envelope(envelope);
+    shorter->history.deaths.resize(count);
+    return EnvelopeRef::adopt(shorter);
+}
+
+// A content header is one frame, whatever the client allows for it. What the broker adds is cut to
+// that: first the routing keys of the deaths, then the oldest deaths. What the publisher sent
+// stays.
+template <typename Render>
+auto render_fitting(const EnvelopeRef& envelope, std::uint32_t frame_max, Render render) {
+    const auto fits = [&](const auto& rendered) {
+        return frame_max == 0 ||
+               content_header_bytes + properties_of(rendered).size() + frame_overhead_bytes <=
+                   frame_max;
+    };
+    auto rendered = render(envelope);
+    if (fits(rendered) || !envelope || !envelope->died()) return rendered;
+    EnvelopeRef shorter = without_keys(*envelope);
+    rendered = render(shorter);
+    while (!fits(rendered) && shorter->history.deaths.size() > 1) {
+        shorter = with_latest_deaths(*shorter, shorter->history.deaths.size() / 2);
+        rendered = render(shorter);
+    }
+    return rendered;
+}
+
 }  // namespace
 
 void DeliveryWriter::write(const engine::Deliver& effect, std::string_view consumer_tag) {
@@ -73,10 +115,12 @@ void DeliveryWriter::write(const engine::Deliver& effect, std::string_view consu
     std::string rendered;
     std::string_view properties = message.properties();
     if (added) {
-        rendered = render_properties(message, effect.envelope, effect.counts);
+        rendered = render_fitting(effect.envelope, frame_max_, [&](const EnvelopeRef& envelope) {
+            return render_properties(message, envelope, effect.counts);
+        });
         properties = rendered;
     }
-    const std::size_t header_payload = 12 + properties.size();
+    const std::size_t header_payload = content_header_bytes + properties.size();
     const std::size_t body_frame =
         one_piece && !body.empty() ? body.size() + frame_overhead_bytes : 0;
     char* at =
@@ -141,14 +185,18 @@ void DeliveryWriter::write_content(const MessageRef& message, const EnvelopeRef&
                                    engine::ShownCounts counts) {
     std::string& out = output_.buffer();
     if (is_foreign(*message)) {
-        const ForeignContent content = render_foreign(*message, envelope, counts);
+        const ForeignContent content = render_fitting(
+            envelope, frame_max_,
+            [&](const EnvelopeRef& shown) { return render_foreign(*message, shown, counts); });
         append_content_header(out, channel_, content.body.size(), content.properties);
         append_body_frames(out, channel_, content.body, frame_max_);
         return;
     }
     if (envelope || counts.any()) {
         append_content_header(out, channel_, message->body_size(),
-                              render_properties(*message, envelope, counts));
+                              render_fitting(envelope, frame_max_, [&](const EnvelopeRef& shown) {
+                                  return render_properties(*message, shown, counts);
+                              }));
     } else {
         append_content_header(out, channel_, message->body_size(), message->properties());
     }

@@ -47,6 +47,11 @@ void write_death(TypeWriter& out, const Death& death) {
     out.symbol("routing-keys");
     write_keys(out, death.routing_keys);
     map.count = death.ttl_ms ? 16 : 14;
+    if (death.routing_keys_omitted > 0) {
+        out.symbol("routing-keys-omitted");
+        out.uint(death.routing_keys_omitted);
+        map.count += 2;
+    }
     out.end(map);
 }
 

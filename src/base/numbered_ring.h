@@ -50,13 +50,21 @@ class NumberedRing {
     // change meanwhile.
     template <typename Visit>
     void for_each_between(std::uint64_t first, std::uint64_t last, Visit visit) {
+        for_some_between(first, last, [&](std::uint64_t number, Slot& slot) {
+            visit(number, slot);
+            return true;
+        });
+    }
+    // The same, as long as `visit` returns true.
+    template <typename Visit>
+    void for_some_between(std::uint64_t first, std::uint64_t last, Visit visit) {
         for (auto straggler = stragglers_.lower_bound(first);
              straggler != stragglers_.end() && straggler->first <= last; ++straggler) {
-            visit(straggler->first, straggler->second);
+            if (!visit(straggler->first, straggler->second)) return;
         }
         for (std::uint64_t number = std::max(first, first_); number < next_ && number <= last;
              ++number) {
-            if (!at(number).is_free()) visit(number, at(number));
+            if (!at(number).is_free() && !visit(number, at(number))) return;
         }
     }
     template <typename Visit>

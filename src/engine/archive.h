@@ -193,7 +193,14 @@ void fields(Archive& a, Death& death) {
     a(death.last_time);
     a(death.exchange);
     a(death.routing_keys);
-    a(death.ttl_ms);
+    bool has_ttl = death.ttl_ms.has_value();
+    bool has_omitted = death.routing_keys_omitted > 0;
+    a.flags(has_ttl, has_omitted);
+    if (has_ttl) {
+        if (!death.ttl_ms) death.ttl_ms.emplace();
+        a(*death.ttl_ms);
+    }
+    if (has_omitted) a(death.routing_keys_omitted);
 }
 template <typename Archive>
 void fields(Archive& a, DeathHistory& history) {

@@ -7,26 +7,6 @@
 
 namespace revenant::engine {
 
-ConsumerGroup& QueueConsumers::group(std::int64_t priority) {
-    const auto place = std::find_if(groups.begin(), groups.end(),
-                                    [&](const auto& group) { return group->priority <= priority; });
-    if (place != groups.end() && (*place)->priority == priority) return **place;
-    const auto made = groups.insert(place, std::make_unique<ConsumerGroup>());
-    (*made)->priority = priority;
-    return **made;
-}
-
-void QueueConsumers::remove(Consumer& consumer) {
-    if (consumer.is_linked()) consumer.unlink();
-    std::erase(all, &consumer);
-    const auto of_its_priority = [&](const auto& other) {
-        return other->priority == consumer.priority;
-    };
-    if (std::none_of(all.begin(), all.end(), of_its_priority)) {
-        std::erase_if(groups, of_its_priority);
-    }
-}
-
 Connection& Attached::open_connection(ConnectionId id, std::string user, ClientProtocol protocol) {
     auto connection = std::make_unique<Connection>();
     connection->id = id;
@@ -72,7 +52,10 @@ void Attached::close_channel(ChannelId id) {
     clear_reply_name(channel);
     set_target(channel, {});
     timeout_checks_.erase({channel.timeout_check, id});
-    std::erase(channel.connection->channels, id);
+    // Mostly the last one: a connection closes its channels from there.
+    auto& channels = channel.connection->channels;
+    const auto listed = std::find(channels.rbegin(), channels.rend(), id);
+    channels.erase(std::next(listed).base());
     if (last_channel_ == &channel) last_channel_ = nullptr;
     channels_.erase(found);
 }

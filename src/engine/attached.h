@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "engine/accounts.h"
 #include "engine/command.h"
+#include "engine/effect.h"
 #include "engine/shared_death.h"
 #include "message/value.h"
 
@@ -14,6 +15,9 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,6 +32,9 @@ struct Connection;
 
 using ActiveHook =
     boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+struct Consumer;
+using ConsumerList = std::list<Consumer*>;
 
 // In the queue's active list while it may be able to take a message. One found unable leaves the
 // list and comes back when credit returns, so a busy queue never walks over the blocked.
@@ -51,24 +58,27 @@ struct Consumer : ActiveHook {
     std::optional<std::int64_t> timeout_ms;  // its own; without it the queue's counts
     std::uint32_t timed_out = 0;             // of its unsettled: suspended while there are any
     Table arguments;
+    ConsumerList::iterator place;  // in the list of its queue, until it leaves
     bool is_suspended() const { return timed_out > 0; }
 };
 
 using ActiveList = boost::intrusive::list<Consumer, boost::intrusive::constant_time_size<false>>;
 
-// The consumers of one priority, served in turn.
-struct ConsumerGroup {
-    std::int64_t priority = 0;
-    ActiveList active;
-};
-
 struct QueueConsumers {
-    std::vector<Consumer*> all;                          // in order of registration
-    std::vector<std::unique_ptr<ConsumerGroup>> groups;  // highest priority first
+    ConsumerList all;  // in order of registration
+    // Those in line by their priority, the highest first; of equal ones each in turn. A line may be
+    // empty.
+    std::map<std::int64_t, ActiveList, std::greater<>> lines;
+
     bool empty() const { return all.empty(); }
-    ConsumerGroup& group(std::int64_t priority);
-    // Takes the consumer out, and its group with it if it was the last one there.
-    void remove(Consumer& consumer);
+    void add(Consumer& consumer) { consumer.place = all.insert(all.end(), &consumer); }
+    void remove(Consumer& consumer) {
+        if (consumer.is_linked()) consumer.unlink();
+        all.erase(consumer.place);
+        const auto line = lines.find(consumer.priority);
+        if (line != lines.end() && line->second.empty()) lines.erase(line);
+    }
+    ActiveList& line_of(const Consumer& consumer) { return lines[consumer.priority]; }
 };
 
 // One delivery that waits for its settlement.
@@ -101,6 +111,15 @@ class UnsettledRing {
             deliveries.push_back({number});
         });
     }
+    // Those from `first` to `last`, oldest first, until there are so many.
+    void collect_some(DeliveryId first, DeliveryId last, std::size_t count_max,
+                      std::vector<DeliveryId>& deliveries) {
+        ring_.for_some_between(first.value, last.value,
+                               [&](std::uint64_t number, const Unsettled&) {
+                                   deliveries.push_back({number});
+                                   return deliveries.size() < count_max;
+                               });
+    }
     template <typename Visit>
     void for_each(Visit visit) {
         ring_.for_each_up_to(ring_.newest(), [&](std::uint64_t number, Unsettled& unsettled) {
@@ -117,11 +136,20 @@ class UnsettledRing {
 // What a transaction holds back until tx.commit.
 struct Transaction {
     std::vector<Publish> publishes;
+    std::uint64_t bytes = 0;  // about what the commit will write
     struct HeldSettlement {
         DeliveryId delivery;
         Outcome outcome;
     };
     std::vector<HeldSettlement> settlements;
+};
+
+// A settlement that is carried out in portions.
+struct SettlementUnderWay {
+    DeliveryId next;  // to be looked at
+    DeliveryId last;
+    Outcome outcome;
+    Ref<const OutcomeDetails> details;
 };
 
 // Where the last publishes of a channel went, valid for one version of the topology.
@@ -145,8 +173,11 @@ struct Channel {
     bool paused = false;   // nor do they for now
     QueueId target;        // it wants to know when that is gone
     boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Consumer>> consumers;
-    std::vector<std::unique_ptr<Consumer>> cancelled_consumers;
+    boost::unordered_flat_map<const Consumer*, std::unique_ptr<Consumer>> cancelled_consumers;
     UnsettledRing unsettled;
+    std::vector<SettlementUnderWay> settling;  // in the order the client told them
+    DeliveryId settled_up_to;                  // as far as the client knows, while there are any
+    std::vector<Effect> when_closed;           // what is told when all of it is closed
     Timestamp timeout_check = never;  // when the time of its unsettled deliveries is looked at next
     DeliveryId forgotten_up_to;       // among those up to here, some timed out and are forgotten
     std::uint32_t prefetch = 0;       // for consumers started from now on
@@ -168,6 +199,7 @@ struct Connection {
     bool paused = false;  // its socket can take no more deliveries
     std::vector<ChannelId> channels;
     std::vector<QueueId> exclusive_queues;
+    bool closing = false;
 };
 
 inline bool Channel::takes_deliveries() const { return !closing && !paused && !connection->paused; }

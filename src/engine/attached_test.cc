@@ -126,16 +126,24 @@ TEST(UnsettledRing, AgreesWithAnOrderedMapOnRandomOperations) {
     }
 }
 
-TEST(QueueConsumers, GroupsStandByPriorityHighestFirst) {  // amqp091 11.6
+TEST(QueueConsumers, LinesStandByPriorityHighestFirst) {  // amqp091 11.6
     QueueConsumers consumers;
-    consumers.group(0);
-    consumers.group(10);
-    consumers.group(-5);
-    ConsumerGroup& five = consumers.group(5);
-    EXPECT_EQ(&consumers.group(5), &five);
-    std::vector<std::int64_t> priorities;
-    for (const auto& group : consumers.groups) priorities.push_back(group->priority);
-    EXPECT_THAT(priorities, ElementsAre(10, 5, 0, -5));
+    std::vector<Consumer> some(4);
+    const std::vector<std::int64_t> wished{0, 10, -5, 5};
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        some[i].priority = wished[i];
+        consumers.add(some[i]);
+        consumers.line_of(some[i]).push_back(some[i]);
+    }
+    const auto priorities = [&] {
+        std::vector<std::int64_t> found;
+        for (const auto& [priority, line] : consumers.lines) found.push_back(priority);
+        return found;
+    };
+    EXPECT_THAT(priorities(), ElementsAre(10, 5, 0, -5));
+    consumers.remove(some[1]);
+    EXPECT_THAT(priorities(), ElementsAre(5, 0, -5));
+    EXPECT_EQ(consumers.all.size(), 3U);
 }
 
 TEST(Attached, FindsChannelsUntilTheyClose) {

@@ -7,7 +7,7 @@ namespace revenant::engine {
 void Block::push(std::size_t index, Entry entry, Timestamp deadline) {
     CHECK(index < block_entries);
     if (entries.size() <= index) entries.resize(index + 1);
-    pushed_bytes += entry.message->memory_bytes();
+    pushed_bytes += entry.memory_bytes();
     entry.state = EntryState::ready;
     entries[index] = std::move(entry);
     if (deadline != never) {

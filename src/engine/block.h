@@ -41,6 +41,10 @@ struct Entry {
         acquired_count = static_cast<std::uint16_t>(std::min(counts.acquired, 0xffffU));
     }
     Counts counts() const { return {delivery_count, acquired_count}; }
+    // About what it takes beside itself.
+    std::size_t memory_bytes() const {
+        return message->memory_bytes() + (envelope ? envelope->counted_bytes : 0);
+    }
     // What a consumer is told: somebody may have seen it already (DL-154, DL-155).
     bool is_redelivered() const { return returned || delivery_count > 0; }
 };

@@ -20,7 +20,7 @@ constexpr std::uint64_t read_gap_max = 4 * 1024;
 constexpr std::uint64_t use_bytes = 16 * 1024 * 1024;
 
 std::int64_t memory_of(const Entry& entry) {
-    return static_cast<std::int64_t>(sizeof(Entry) + entry.message->memory_bytes());
+    return static_cast<std::int64_t>(sizeof(Entry) + entry.memory_bytes());
 }
 
 std::int64_t memory_of(const Block& block) {
@@ -238,6 +238,13 @@ void Chain::mark_ready(std::uint64_t sequence) {
     }
 }
 
+void Chain::set_envelope(std::uint64_t sequence, EnvelopeRef envelope) {
+    Entry& entry = at(sequence);
+    count_resident(-memory_of(entry));
+    entry.envelope = std::move(envelope);
+    count_resident(memory_of(entry));
+}
+
 Entry Chain::take(std::uint64_t sequence) {
     Block& holder = block_holding(sequence);
     const std::size_t index = sequence % block_entries;
@@ -274,7 +281,7 @@ void Chain::set_scheduled(std::uint64_t number, Timestamp at) {
     if (found->hot) found->hot->scheduled = at;
 }
 
-void Chain::due_entries(std::uint64_t number, Timestamp now,
+void Chain::due_entries(std::uint64_t number, Timestamp now, std::size_t count_max,
                         std::vector<std::uint64_t>& sequences) {
     Block* const found = block(number);
     if (found == nullptr || found->deadlines.empty()) return;
@@ -283,7 +290,7 @@ void Chain::due_entries(std::uint64_t number, Timestamp now,
         for (std::uint64_t bits = found->ready_bits[word]; bits != 0; bits &= bits - 1) {
             const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
             const Timestamp deadline = found->deadline(index);
-            if (deadline <= now) {
+            if (deadline <= now && sequences.size() < count_max) {
                 sequences.push_back(number * block_entries + index);
             } else {
                 earliest = std::min(earliest, deadline);
@@ -293,7 +300,34 @@ void Chain::due_entries(std::uint64_t number, Timestamp now,
     found->earliest = earliest;
 }
 
-void Chain::due_at_head(Timestamp now, std::vector<std::uint64_t>& sequences) {
+void Chain::look_again(std::uint64_t number, Timestamp at) {
+    Slot* const found = slot(number);
+    if (found == nullptr) return;
+    if (found->cold && found->cold->earliest != never) {
+        found->cold->earliest = std::min(found->cold->earliest, at);
+    }
+    if (found->hot && !found->hot->deadlines.empty()) {
+        found->hot->earliest = std::min(found->hot->earliest, at);
+    }
+}
+
+std::uint64_t Chain::count_due(Timestamp now) const {
+    std::uint64_t count = 0;
+    for (std::uint64_t number = first_block_; number < end_block(); ++number) {
+        const View seen = view(number);
+        if (seen.cold != nullptr && seen.cold->earliest <= now) count += seen.cold->all.live;
+        if (seen.hot == nullptr || seen.hot->earliest > now) continue;
+        for (std::size_t i = 0; i < seen.hot->entries.size(); ++i) {
+            if (seen.hot->entries[i].state == EntryState::ready && seen.hot->deadline(i) <= now) {
+                count += 1;
+            }
+        }
+    }
+    return count;
+}
+
+void Chain::due_at_head(Timestamp now, std::size_t count_max,
+                        std::vector<std::uint64_t>& sequences) {
     if (ready_ == 0) return;
     const std::uint64_t first = *first_ready();
     for (std::uint64_t number = block_of(first); number <= block_of(next_); ++number) {
@@ -306,7 +340,7 @@ void Chain::due_at_head(Timestamp now, std::vector<std::uint64_t>& sequences) {
             for (std::uint64_t bits = candidate->ready_bits[word]; bits != 0; bits &= bits - 1) {
                 const std::size_t index =
                     word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-                if (candidate->deadline(index) > now) return;
+                if (candidate->deadline(index) > now || sequences.size() >= count_max) return;
                 sequences.push_back(number * block_entries + index);
             }
         }

@@ -46,6 +46,7 @@ class Chain {
 
     void mark_unacked(std::uint64_t sequence);
     void mark_ready(std::uint64_t sequence);
+    void set_envelope(std::uint64_t sequence, EnvelopeRef envelope);
     // Removes the entry in whatever state and hands it out.
     Entry take(std::uint64_t sequence);
     // Its message is there, properties and body and all; those of its neighbours as well.
@@ -63,11 +64,17 @@ class Chain {
     // The deadline for which the owner has set a timer; `never` if none.
     Timestamp scheduled(std::uint64_t block) const;
     void set_scheduled(std::uint64_t block, Timestamp at);
-    // Appends the ready entries of the block that are due, oldest first, and brings the block's
-    // earliest deadline up to date.
-    void due_entries(std::uint64_t block, Timestamp now, std::vector<std::uint64_t>& sequences);
-    // Appends the ready entries from the head on that are due, up to the first that is not.
-    void due_at_head(Timestamp now, std::vector<std::uint64_t>& sequences);
+    // Appends the ready entries of the block that are due, oldest first and until there are so
+    // many, and brings the block's earliest deadline up to date.
+    void due_entries(std::uint64_t block, Timestamp now, std::size_t count_max,
+                     std::vector<std::uint64_t>& sequences);
+    // Appends the ready entries from the head on that are due, up to the first that is not or until
+    // there are so many.
+    void due_at_head(Timestamp now, std::size_t count_max, std::vector<std::uint64_t>& sequences);
+    // The timer of the block should run at this time, if any of its entries has a deadline.
+    void look_again(std::uint64_t block, Timestamp at);
+    // How many ready entries are due; of a block that is out of memory all, if any is.
+    std::uint64_t count_due(Timestamp now) const;
 
     template <typename Visit>  // visit(sequence, entry), in order, of every entry still here
     void for_each(Visit visit) const {

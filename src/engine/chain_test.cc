@@ -32,7 +32,7 @@ std::vector<std::uint64_t> sequences(const Chain& chain) {
 
 std::vector<std::uint64_t> due(Chain& chain, std::uint64_t block, Timestamp now) {
     std::vector<std::uint64_t> found;
-    chain.due_entries(block, now, found);
+    chain.due_entries(block, now, SIZE_MAX, found);
     return found;
 }
 

@@ -5,6 +5,8 @@
 #include "engine/credit.h"
 #include "engine/topology.h"
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -52,14 +54,14 @@ Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consum
 }
 
 // The first is the active one of a quorum queue (amqp091 11.7).
-void put_most_important_first(std::vector<Consumer*>& consumers) {
+void put_most_important_first(ConsumerList& consumers) {
     const auto importance = [](const Consumer* consumer) {
         return std::pair(!consumer->is_suspended(), consumer->priority);
     };
     const auto best = std::max_element(
         consumers.begin(), consumers.end(),
         [&](const Consumer* a, const Consumer* b) { return importance(a) < importance(b); });
-    std::rotate(consumers.begin(), best, best + 1);
+    consumers.splice(consumers.begin(), consumers, best);
 }
 
 // The consumers of a queue with a single active one have changed.
@@ -70,10 +72,8 @@ void choose_active(Turn& turn, Queue& queue) {
     tell_whose_turn(turn, active);
 }
 
-// Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
-void leave_queue(Turn& turn, Consumer& consumer) {
-    Queue& queue = *consumer.queue;
-    queue.consumers.remove(consumer);
+// Somebody has left the queue.
+void note_departure(Turn& turn, Queue& queue) {
     if (queue.deleted) return;
     if (queue.settings.single_active_consumer && !queue.consumers.empty()) {
         choose_active(turn, queue);
@@ -81,12 +81,20 @@ void leave_queue(Turn& turn, Consumer& consumer) {
     if (queue.consumers.empty()) note_use(turn, queue);
 }
 
+// Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
+void leave_queue(Turn& turn, Consumer& consumer) {
+    Queue& queue = *consumer.queue;
+    queue.consumers.remove(consumer);
+    note_departure(turn, queue);
+}
+
 void forget(Channel& channel, std::uint32_t number) {
     const auto found = channel.consumers.find(number);
     CHECK(found != channel.consumers.end());
     if (found->second->unsettled > 0) {
         found->second->cancelled = true;
-        channel.cancelled_consumers.push_back(std::move(found->second));
+        const Consumer* const key = found->second.get();
+        channel.cancelled_consumers.emplace(key, std::move(found->second));
     }
     channel.consumers.erase(found);
 }
@@ -115,7 +123,7 @@ void reactivate(Turn& turn, Consumer& consumer) {
     if (consumer.cancelled || consumer.is_linked() || consumer.queue->deleted) return;
     Queue& queue = *consumer.queue;
     if (queue.settings.single_active_consumer && queue.consumers.all.front() != &consumer) return;
-    queue.consumers.group(consumer.priority).active.push_back(consumer);
+    queue.consumers.line_of(consumer).push_back(consumer);
     if (queue.ready_count() > 0) turn.touch(queue);
 }
 
@@ -128,8 +136,7 @@ void reactivate_all(Turn& turn, Channel& channel) {
 
 void release_if_done(Consumer& consumer) {
     if (!consumer.cancelled || consumer.unsettled > 0) return;
-    std::erase_if(consumer.channel->cancelled_consumers,
-                  [&](const auto& owned) { return owned.get() == &consumer; });
+    consumer.channel->cancelled_consumers.erase(&consumer);
 }
 
 Result<void, Refusal> consume(Turn& turn, const Consume& command) {
@@ -169,7 +176,7 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
         timeout != nullptr && queue->is_quorum()) {
         consumer->timeout_ms = *timeout->as_integer();
     }
-    queue->consumers.all.push_back(consumer.get());
+    queue->consumers.add(*consumer);
     queue->had_consumer = true;
     Consumer& added = *consumer;
     channel.consumers.emplace(command.consumer, std::move(consumer));
@@ -231,20 +238,30 @@ void cancel_all(Turn& turn, Queue& queue) {
     }
 }
 
-void cancel_all(Turn& turn, Channel& channel) {
+bool cancel_some(Turn& turn, Channel& channel) {
+    if (channel.consumers.empty()) return true;
     std::vector<std::uint32_t> numbers;
+    numbers.reserve(channel.consumers.size());
     for (const auto& [number, consumer] : channel.consumers) numbers.push_back(number);
-    std::sort(numbers.begin(), numbers.end());
-    std::vector<QueueId> left;
-    for (const std::uint32_t number : numbers) {
-        Consumer& consumer = *channel.consumers.at(number);
-        left.push_back(consumer.queue->id());
-        leave_queue(turn, consumer);
-        forget(channel, number);
+    const std::size_t count = std::min(numbers.size(), turn.portion().steps_left());
+    const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(count);
+    std::partial_sort(numbers.begin(), end, numbers.end());
+    std::vector<QueueId> left;  // each once, in the order they were left
+    boost::unordered_flat_set<QueueId> known;
+    for (auto number = numbers.begin(); number != end; ++number) {
+        Consumer& consumer = *channel.consumers.at(*number);
+        if (known.insert(consumer.queue->id()).second) left.push_back(consumer.queue->id());
+        consumer.queue->consumers.remove(consumer);
+        forget(channel, *number);
+    }
+    turn.portion().spend(count);
+    for (const QueueId id : left) {
+        if (Queue* const queue = turn.state().find_queue(id)) note_departure(turn, *queue);
     }
     for (const QueueId id : left) {
         if (Queue* const queue = turn.state().find_queue(id)) remove_if_auto_delete(turn, *queue);
     }
+    return channel.consumers.empty();
 }
 
 void set_qos(Turn& turn, const SetQos& command) {

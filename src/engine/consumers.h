@@ -11,8 +11,9 @@ void cancel(Turn& turn, const Cancel& command);
 void set_qos(Turn& turn, const SetQos& command);
 // The queue goes: its consumers end and their channels are told.
 void cancel_all(Turn& turn, Queue& queue);
-// The channel goes: its consumers end silently. Auto-delete queues may go with them.
-void cancel_all(Turn& turn, Channel& channel);
+// The channel goes: its consumers end silently, a portion at a time; true if that was the last.
+// Auto-delete queues may go with them.
+bool cancel_some(Turn& turn, Channel& channel);
 
 // It has kept messages too long, and they are back in the queue: it ends and its channel is told,
 // or it waits, and gives its turn to another, until it has settled them.

@@ -279,7 +279,7 @@ TEST(ConsumerPriority, NothingIsLeftOfOneWhenItsConsumersAreGone) {
     for (int priority = 1; priority <= 100; ++priority) {
         ch.cancel(ch.consume("q", {.arguments = arguments({{"x-priority", priority}})}));
     }
-    EXPECT_EQ(s.queue("q").consumers.groups.size(), 1U);
+    EXPECT_EQ(s.queue("q").consumers.lines.size(), 1U);
     ch.publish("q", "a");
     EXPECT_EQ(ch.take_delivery().consumer, stays);
 }

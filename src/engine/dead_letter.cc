@@ -13,7 +13,7 @@ namespace revenant::engine {
 namespace {
 
 // A message that full queues pass on to each other visits at most so many of them.
-constexpr std::size_t refusals_max = 1000;
+constexpr std::size_t refusals_max = 200;
 
 struct Fate {
     DeathStrategy strategy;
@@ -81,6 +81,7 @@ void die(Turn& turn, Queue& source, std::span<const Position> positions, DeathRe
         if (!shared.covers(moment, dying)) {
             shared.set(moment, dying, plan_death(turn, source, dying, reason, moment.died_at));
         }
+        turn.portion().spend(1);
         if (reason == DeathReason::expired) count_lateness(turn, source, position);
         refusing.clear();
         std::vector<Placement> placements = place_in_targets(turn, plan, *entry.message, refusing);

@@ -398,12 +398,12 @@ TEST(DeadLetterKeys, WithoutItTheFormerKeysStayThroughSeveralDeaths) {  // DL-63
     c.declare("last");
     c.declare("a", dead_through("amq.fanout"));
     c.ch.bind("amq.fanout", "b");
-    c.ch.bind("amq.topic", "last", "#");
+    c.ch.bind("amq.topic", "last", "bcc");
     c.ch.publish("a", "m", {.cc = {"cc"}, .bcc = {"bcc"}});
     c.reject_head("a");
     c.reject_head("b");
     const Delivery dead = c.take("last");
-    EXPECT_THAT(dead.envelope->routing_keys, ElementsAre("a", "cc", "bcc"));
+    EXPECT_THAT(dead.envelope->routing_keys, ElementsAre("a"));
     EXPECT_THAT(c.death(dead).routing_keys, ElementsAre("a", "cc"));
 }
 
@@ -762,17 +762,18 @@ void declare_ring(ScenarioChannel& ch, int queues, const char* overflow) {
 }
 
 TEST(Cascades, ALongOneGoesOnInTheNextTurn) {
-    Scenario s({.visits_per_turn_max = 10});
+    Scenario s({.portion = {.steps = 30}});
     ScenarioChannel& ch = s.open_channel();
     declare_ring(ch, 25, "drop-head");
     ch.publish("r0", "a");
-    EXPECT_EQ(s.ended(Ending::dead_lettered), 10U);
+    EXPECT_GE(s.ended(Ending::dead_lettered), 5U);
+    EXPECT_LT(s.ended(Ending::dead_lettered), 15U);
     EXPECT_EQ(s.ended(Ending::cycle), 0U);
     EXPECT_LE(s.engine().next_deadline(), s.now());
     s.advance({0});
     EXPECT_EQ(s.ended(Ending::dead_lettered), 24U);
     EXPECT_EQ(s.ended(Ending::cycle), 1U);
-    EXPECT_THAT(Probe::reached(), ::testing::Contains("dispatch.cascade_goes_on"));
+    EXPECT_THAT(Probe::reached(), ::testing::Contains("worklist.left"));
 }
 
 TEST(Cascades, AMessageThatEverybodyRefusesIsGivenUp) {

@@ -6,6 +6,7 @@
 #include "engine/overflow.h"
 #include "engine/routing.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -20,16 +21,6 @@ std::vector<std::string> recorded_keys(const Dying& dying) {
     std::vector<std::string> keys{std::string(dying.message->routing_key())};
     if (const ExtraKeys* extra = dying.message->extra_keys()) {
         keys.insert(keys.end(), extra->cc.begin(), extra->cc.end());
-    }
-    return keys;
-}
-
-// The keys it is routed with next (DL-63, DL-64).
-std::vector<std::string> keys_from_here(const Dying& dying) {
-    if (dying.has_died()) return dying.envelope->routing_keys;
-    std::vector<std::string> keys = recorded_keys(dying);
-    if (const ExtraKeys* extra = dying.message->extra_keys()) {
-        keys.insert(keys.end(), extra->bcc.begin(), extra->bcc.end());
     }
     return keys;
 }
@@ -65,18 +56,19 @@ DeathHistory history_with(const State& state, const Dying& dying, Death death) {
     return after;
 }
 
-EnvelopeRef plan_envelope(const State& state, const Queue& source, const Dying& dying,
-                          Death death) {
+void fill_envelope(Envelope* envelope, const State& state, const Queue& source, const Dying& dying,
+                   Death death) {
     const QueueSettings& settings = source.settings;
-    auto* const envelope = new Envelope;
-    EnvelopeRef owned = EnvelopeRef::adopt(envelope);
     envelope->exchange = *settings.dead_letter_exchange;
     envelope->keys_replaced = dying.envelope && dying.envelope->keys_replaced;
     if (settings.dead_letter_routing_key) {
         envelope->routing_keys = {*settings.dead_letter_routing_key};
         envelope->keys_replaced = true;
+    } else if (envelope->keys_replaced) {
+        envelope->routing_keys = dying.envelope->routing_keys;
     } else {
-        envelope->routing_keys = keys_from_here(dying);
+        // It is routed with those of the message (DL-63, DL-64).
+        envelope->routing_keys = {std::string(dying.message->routing_key())};
     }
     envelope->history = history_with(state, dying, std::move(death));
     if (dying.envelope) {
@@ -86,7 +78,6 @@ EnvelopeRef plan_envelope(const State& state, const Queue& source, const Dying& 
     // Failures so far count in the target, too (DL-72).
     if (state.compatibility() == Compatibility::v4_3)
         envelope->delivery_count = dying.delivery_count;
-    return owned;
 }
 
 // DL-120: the target first, then the deaths by recency, back to the one in the target.
@@ -105,6 +96,12 @@ void tell_cycle(Turn& turn, Queue& source, const DeathHistory& history, const Qu
 
 }  // namespace
 
+std::size_t bytes_of_death(const Message& message, const EnvelopeRef& envelope) {
+    const ExtraKeys* const extra = message.extra_keys();
+    return (extra == nullptr ? 0 : std::min(extra->memory_bytes, 2 * history_keys_bytes_max)) +
+           (envelope ? memory_of(*envelope) : 0);
+}
+
 DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason reason,
                      Timestamp died_at) {
     DeathPlan plan;
@@ -119,13 +116,19 @@ DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason 
     }
     if (!settings.at_least_once) plan.strategy = DeathStrategy::at_most_once;
     const Compatibility compatibility = turn.state().compatibility();
-    plan.envelope =
-        plan_envelope(turn.state(), source, dying, record_of(source, dying, reason, died_at));
+    auto* const envelope = new Envelope;
+    plan.envelope = EnvelopeRef::adopt(envelope);
+    fill_envelope(envelope, turn.state(), source, dying, record_of(source, dying, reason, died_at));
     RoutingResult routed;
     route(turn.state(), *exchange, RoutingInput(*dying.message, *plan.envelope, turn.state()),
           routed);
     // Where a client's own x-death counts, no two messages are alike.
     plan.by_key_only = routed.by_key_only && compatibility == Compatibility::v4_3;
+    const std::size_t bytes = memory_of(*plan.envelope);
+    if (!plan.is_shareable(*dying.message)) {
+        envelope->counted_bytes = static_cast<std::uint32_t>(bytes);
+    }
+    turn.portion().spend(1 + plan.envelope->history.deaths.size() / 4, bytes);
     plan.ending_without_target = routed.queues.empty() ? Ending::unroutable : Ending::cycle;
     for (Queue* const target : routed.queues) {
         if (closes_cycle(plan.envelope->history, reason, target->name())) {

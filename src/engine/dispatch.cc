@@ -8,28 +8,40 @@
 #include "engine/overflow.h"
 #include "engine/topology.h"
 
+#include <iterator>
 #include <utility>
 
 namespace revenant::engine {
 namespace {
 
 // The consumer whose turn it is. Those found unable to take leave the line until credit returns.
+// It then stands at the back of its line.
 Consumer* next_consumer(Queue& queue) {
-    for (const auto& group : queue.consumers.groups) {
-        while (!group->active.empty()) {
-            Consumer& candidate = group->active.front();
-            if (can_take(candidate)) return &candidate;
+    // A few empty lines may stay: their consumers will be back.
+    constexpr std::size_t lines_kept = 4;
+    auto& lines = queue.consumers.lines;
+    for (auto line = lines.begin(); line != lines.end();) {
+        ActiveList& active = line->second;
+        while (!active.empty()) {
+            Consumer& candidate = active.front();
+            if (can_take(candidate)) {
+                if (&active.back() != &candidate) {
+                    candidate.unlink();
+                    active.push_back(candidate);
+                }
+                return &candidate;
+            }
             candidate.unlink();
         }
+        line = lines.size() > lines_kept ? lines.erase(line) : std::next(line);
     }
     return nullptr;
 }
 
-void move_to_back(Queue& queue, Consumer& consumer) {
-    ActiveList& active = queue.consumers.group(consumer.priority).active;
-    if (&active.back() == &consumer) return;
-    consumer.unlink();
-    active.push_back(consumer);
+// What has expired and is still in the queue, because there is more of it than a turn does, is not
+// handed out.
+bool is_held(Turn& turn, Queue& queue, Position head) {
+    return turn.is_behind() && queue.deadline(head) <= turn.now();
 }
 
 ShownCounts shown_counts(Turn& turn, const Queue& queue, const Entry& entry) {
@@ -76,61 +88,52 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     if (!turn.effects().deliver(std::move(delivery))) channel.connection->paused = true;
 }
 
+// So much is handed out of one queue before others are served.
+constexpr std::size_t deliveries_at_once = 2'000;
+
 // True if something was handed out.
-bool dispatch_one(Turn& turn, Queue& queue) {
-    if (queue.ready_count() == 0) return false;
+bool dispatch_one(Turn& turn, Queue& queue, Position head) {
     Consumer* const consumer = next_consumer(queue);
     if (consumer == nullptr) return false;
-    move_to_back(queue, *consumer);
-    deliver(turn, queue, *consumer, *queue.head());
+    deliver(turn, queue, *consumer, head);
     note_room(queue);
     return true;
 }
+
+}  // namespace
 
 void serve(Turn& turn, Queue& queue) {
     if (queue.settings.ttl_mode == TtlMode::exact) {
         dispatch(turn, queue);
         return;
     }
-    do {
+    for (std::size_t count = 0; count < deliveries_at_once; ++count) {
         expire_heads(turn, queue);
-    } while (dispatch_one(turn, queue));
+        const auto head = queue.head();
+        if (!head || is_held(turn, queue, *head) || !dispatch_one(turn, queue, *head)) return;
+    }
+    turn.touch_later(queue);
 }
 
-}  // namespace
-
 void dispatch(Turn& turn, Queue& queue) {
-    while (dispatch_one(turn, queue)) {
+    for (std::size_t count = 0; count < deliveries_at_once; ++count) {
+        if (queue.ready_count() == 0) return;
+        const Position head = *queue.head();
+        if (is_held(turn, queue, head) || !dispatch_one(turn, queue, head)) return;
     }
+    if (queue.ready_count() == 0) return;
+    PROBE("dispatch.in_portions");
+    turn.touch_later(queue);
 }
 
 void offer_at_once(Turn& turn, Queue& queue) {
-    if (queue.settings.ttl_mode == TtlMode::exact || queue.is_quorum()) return;
+    if (queue.is_quorum()) return;
+    // Where messages expire at any place the end of the turn is soon enough, if it can be trusted
+    // to come in time.
+    if (queue.settings.ttl_mode == TtlMode::exact && !turn.is_behind()) return;
     while (const auto head = queue.head()) {
-        if (queue.deadline(*head) < turn.now() || !dispatch_one(turn, queue)) return;
+        if (queue.deadline(*head) < turn.now() || !dispatch_one(turn, queue, *head)) return;
     }
-}
-
-void settle_down(Turn& turn) {
-    auto& dirty = turn.dirty_queues();
-    std::size_t visits = 0;
-    do {
-        // Grows while it is walked: deaths put messages into other queues.
-        for (std::size_t i = 0; i < dirty.size(); ++i) {
-            if (++visits > turn.settings().visits_per_turn_max) {
-                PROBE("dispatch.cascade_goes_on");
-                dirty.erase(dirty.begin(), dirty.begin() + static_cast<std::ptrdiff_t>(i));
-                return;
-            }
-            Queue& queue = *dirty[i];
-            queue.dirty = false;
-            serve(turn, queue);
-            keep_limits(turn, queue);
-        }
-        dirty.clear();
-        // A time-to-live of zero: whoever could not be served at once dies now (DL-126).
-        expire_due(turn);
-    } while (!dirty.empty());
 }
 
 Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
@@ -153,7 +156,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
     }
     const std::optional<Position> position = queue->head();
     GetAnswer answer;
-    if (!position) {
+    if (!position || is_held(turn, *queue, *position)) {
         turn.count_consumed(*queue, channel, &Consumption::get_empty);
         return answer;
     }
@@ -181,11 +184,13 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         turn.count_consumed(*queue, channel, &Consumption::got_manual_ack);
     }
     note_room(*queue);
-    answer.messages_left = queue->ready_count();
+    answer.messages_left = turn.ready_count(*queue);
     if (queue->settings.ttl_mode == TtlMode::head) {
         // Whoever has come to the head now may be expired; it dies when this is answered, but a
         // classic queue no longer counts it (DL-131).
-        if (!queue->is_quorum()) answer.messages_left -= due_at_heads(turn, *queue);
+        if (!queue->is_quorum() && !turn.is_behind()) {
+            answer.messages_left -= due_at_heads(turn, *queue);
+        }
         turn.touch(*queue);
     }
     return answer;

@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include "base/check.h"
+#include "engine/closing.h"
 #include "engine/consumer_timeout.h"
 #include "engine/consumers.h"
 #include "engine/credit.h"
@@ -129,10 +130,10 @@ Engine::Engine(EngineSettings settings, EffectSink& effects, Recorder* recorder)
 }
 
 Turn Engine::begin(Timestamp now) {
-    Turn turn(settings_, state_, attached_, effects_, recorder_, dirty_queues_, now);
+    Turn turn(settings_, state_, attached_, effects_, recorder_, worklist_, now);
     // Whatever is due has expired before the command sees it: an expired message is never handed
-    // out.
-    expire_due(turn);
+    // out. If there is too much of it, the next Ticks go on with it, and it is held until then.
+    if (!worklist_.expiry_is_behind) expire_due(turn);
     while (Channel* const channel = attached_.take_due_timeout_check(now)) {
         if (auto refusal = give_back_overdue(turn, *channel)) {
             refuse(turn, {channel->id, std::move(*refusal), RefusedCommand::none, {}});
@@ -141,56 +142,46 @@ Turn Engine::begin(Timestamp now) {
     return turn;
 }
 
-void Engine::finish(Turn& turn) {
-    if (!dirty_queues_.empty()) settle_down(turn);
-    work_left_ = false;
-    // What an outbox sends on may be consumed at once, which makes room for more.
-    for (int round = 0; round < outbox_rounds_max && !state_.queues_with_letters().empty();
-         ++round) {
-        work_left_ = forward_letters(turn);
-        if (dirty_queues_.empty()) break;
-        settle_down(turn);
-        work_left_ = true;
+// What an outbox sends on may be consumed at once, which makes room for more.
+void Engine::forward_all_letters(Turn& turn) {
+    const bool in_the_midst = worklist_.last_outbox.value != 0;
+    for (int round = 0; round < outbox_rounds_max; ++round) {
+        worklist_.letters_wait = forward_letters(turn);
+        if (worklist_.touched.empty()) break;
+        serve_touched(turn);
+        worklist_.letters_wait = true;
     }
-    if (!dirty_queues_.empty()) work_left_ = true;
+    // Those it had been at before may have got room by this turn.
+    if (in_the_midst && worklist_.last_outbox.value == 0) worklist_.letters_wait = true;
+}
+
+void Engine::finish(Turn& turn) {
+    if (!worklist_.touched.empty()) serve_touched(turn);
+    worklist_.letters_wait = false;
+    if (!state_.queues_with_letters().empty()) forward_all_letters(turn);
+    worklist_.expiry_is_behind = turn.is_behind() && state_.deadlines_next() <= turn.now();
+    if (worklist_.expiry_is_behind) behind_at_ = turn.now();
     if (!attached_.draining().empty()) answer_drains(turn);
     if (recorder_ != nullptr) recorder_->turn_ended();
     keep_memory_budget(state_);
 }
 
 Timestamp Engine::next_deadline() const {
-    if (work_left_) return {};
+    if (worklist_.has_work() || state_.has_unconfigured()) return {};
     return std::min(state_.deadlines_next(), attached_.next_timeout_check());
 }
 
-void Engine::refuse(Turn& turn, Refuse refuse) {
-    // First the channel ends, so that whoever reads the refusal finds its messages back in place.
-    close_channel(turn, {refuse.channel});
-    turn.effects().request(std::move(refuse));
+std::uint64_t Engine::ready_count(const Queue& queue) const {
+    if (!worklist_.expiry_is_behind || queue.settings.ttl_mode == TtlMode::head) {
+        return queue.ready_count();
+    }
+    return queue.ready_count_at(behind_at_);
 }
 
-void Engine::close_channel(Turn& turn, const CloseChannel& command) {
-    Channel* const channel = attached_.find_channel(command.channel);
-    if (channel == nullptr) return;
-    channel->transaction.reset();
-    // The deliveries go back first: nobody else could take them while a consumer of this channel is
-    // still in line, and an auto-delete queue must not go before they are back.
-    std::vector<DeliveryId> deliveries;
-    channel->unsettled.collect_up_to(channel->unsettled.newest(), deliveries);
-    for (const DeliveryId delivery : deliveries) {
-        Unsettled& unsettled = *channel->unsettled.find(delivery);
-        if (unsettled.state == Unsettled::State::held_in_transaction) {
-            unsettled.state = Unsettled::State::waiting;
-        }
-    }
-    channel->closing = true;
-    return_all(turn, *channel,
-               {.kind = OutcomeKind::released,
-                .delivery_failed = true,
-                .forgiven_by_quorum_queues = command.detached});
-    cancel_all(turn, *channel);
-    attached_.close_channel(command.channel);
-    state_.traffic().channels_closed += 1;
+void Engine::refuse(Turn& turn, Refuse refuse) {
+    Channel* const channel = turn.attached().find_channel(refuse.channel);
+    // First the channel ends, so that whoever reads the refusal finds its messages back in place.
+    if (channel != nullptr) close_channel(turn, *channel, {.answer = std::move(refuse)});
 }
 
 template <typename ChannelCommand>
@@ -203,7 +194,8 @@ void Engine::run(Turn& turn, ChannelCommand&& command) {
     Outcome wished;
     if constexpr (std::is_same_v<Kind, Settle>) wished = command.outcome;
     // Commands already under way when their channel was refused are ignored.
-    if (attached_.find_channel(channel) == nullptr) return;
+    const Channel* const found = attached_.find_channel(channel);
+    if (found == nullptr || found->closing) return;
     auto done = work(turn, std::forward<ChannelCommand>(command));
     if (!done) refuse(turn, {channel, std::move(done).error(), kind, wished});
 }
@@ -214,20 +206,17 @@ void Engine::run(Turn&, OpenConnection&& command) {
 }
 
 void Engine::run(Turn& turn, CloseConnection&& command) {
-    if (Connection* const connection = attached_.find_connection(command.connection)) {
-        while (!connection->channels.empty()) close_channel(turn, {connection->channels.back()});
-        while (!connection->exclusive_queues.empty()) {
-            remove_queue(turn, *state_.find_queue(connection->exclusive_queues.back()));
-        }
-        attached_.close_connection(command.connection);
-        state_.traffic().connections_closed += 1;
+    Connection* const connection = attached_.find_connection(command.connection);
+    if (connection == nullptr) {
+        turn.effects().request(ConnectionClosed{command.connection});
+    } else if (!connection->closing) {
+        close_connection(turn, *connection);
     }
-    turn.effects().request(ConnectionClosed{command.connection});
 }
 
 void Engine::run(Turn& turn, ResumeConnection&& command) {
     Connection* const connection = attached_.find_connection(command.connection);
-    if (connection == nullptr) return;
+    if (connection == nullptr || connection->closing) return;
     connection->paused = false;
     for (const ChannelId id : connection->channels)
         reactivate_all(turn, *attached_.find_channel(id));
@@ -245,22 +234,29 @@ void Engine::run(Turn& turn, ResumeChannel&& command) {
 }
 
 void Engine::run(Turn&, OpenChannel&& command) {
-    if (attached_.find_connection(command.connection) == nullptr) return;
+    const Connection* const connection = attached_.find_connection(command.connection);
+    if (connection == nullptr || connection->closing) return;
     Channel& channel = attached_.open_channel(command.connection, command.channel);
     channel.use = command.use;
     state_.traffic().channels_opened += 1;
 }
 
 void Engine::run(Turn& turn, CloseChannel&& command) {
-    close_channel(turn, command);
-    turn.done(command.channel, Answer{});
+    Channel* const channel = attached_.find_channel(command.channel);
+    if (channel == nullptr) return turn.done(command.channel, Answer{});
+    close_channel(
+        turn, *channel,
+        {.detached = command.detached, .answer = Effect(Done{command.channel, Answer{}})});
 }
 
 void Engine::run(Turn& turn, SetCompatibility&& command) { set_compatibility(turn, command); }
 
-void Engine::run(Turn&, Tick&&) {}  // begin() has expired what was due
+void Engine::run(Turn& turn, Tick&&) {
+    if (worklist_.has_work() || state_.has_unconfigured()) go_on_with_work(turn);
+}
 
 void Engine::recovered(Timestamp now) {
+    state_.configure_rest();
     for (Queue* const queue : state_.queues_by_name()) {
         queue->last_used = now;
         if (queue->settings.expires_ms) state_.schedule_expiry(*queue);

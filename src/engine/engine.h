@@ -13,8 +13,7 @@
 #include "engine/event.h"
 #include "engine/state.h"
 #include "engine/turn.h"
-
-#include <vector>
+#include "engine/worklist.h"
 
 namespace revenant::engine {
 
@@ -35,8 +34,12 @@ class Engine {
     // The connection of this channel can take no more deliveries for now.
     void pause(ChannelId channel);
 
-    // When the next Tick is due; `never` if nothing waits.
+    // When the next Tick is due, which does a portion of what there is to do; `never` if nothing
+    // waits.
     Timestamp next_deadline() const;
+
+    // What is shown of a queue: without what has expired and is still to be removed.
+    std::uint64_t ready_count(const Queue& queue) const;
 
     State& state() { return state_; }
     Attached& attached() { return attached_; }
@@ -45,8 +48,8 @@ class Engine {
   private:
     Turn begin(Timestamp now);
     void finish(Turn& turn);
-    void refuse(Turn& turn, Refuse refuse);
-    void close_channel(Turn& turn, const CloseChannel& command);
+    void forward_all_letters(Turn& turn);
+    static void refuse(Turn& turn, Refuse refuse);
 
     void run(Turn& turn, OpenConnection&& command);
     void run(Turn& turn, CloseConnection&& command);
@@ -65,8 +68,8 @@ class Engine {
     Recorder* recorder_;
     State state_;
     Attached attached_;
-    std::vector<Queue*> dirty_queues_;
-    bool work_left_ = false;  // the last turn stopped before everything was done
+    Worklist worklist_;
+    Timestamp behind_at_;  // of the last turn, if expiry is behind
 };
 
 }  // namespace revenant::engine

@@ -133,6 +133,7 @@ class EventReadArchive final : public ReadArchiveOf<EventReadArchive> {
             auto* const read = new Envelope;
             envelope = EnvelopeRef::adopt(read);
             (*this)(*read);
+            count_bytes_if_large(*read);
             reader_.known_.emplace_back(at, envelope);
             return;
         }

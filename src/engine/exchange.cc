@@ -141,6 +141,24 @@ void Exchange::remove_route(const Binding& binding) {
                routes);
 }
 
+void Exchange::remove_routes_to(const Destination& destination,
+                                const std::vector<Binding*>& bindings) {
+    // Where routes stand in one list, it is walked once and not once per binding.
+    if (auto* const fanout = std::get_if<FanoutRoutes>(&routes)) {
+        std::erase_if(fanout->targets,
+                      [&](const auto& target) { return target.destination == destination; });
+    } else if (auto* const headers = std::get_if<HeadersRoutes>(&routes)) {
+        std::erase_if(headers->bindings,
+                      [&](const Binding* one) { return one->destination == destination; });
+    } else if (auto* const hash = std::get_if<ConsistentHashRoutes>(&routes)) {
+        std::erase(hash->buckets, destination);
+    } else {
+        for (const Binding* const binding : bindings) {
+            if (binding->source == this) remove_route(*binding);
+        }
+    }
+}
+
 std::string binding_identity(DestinationKind kind, std::string_view destination,
                              std::string_view routing_key, const Table& arguments) {
     std::string identity(kind == DestinationKind::queue ? "q" : "e");

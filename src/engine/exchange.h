@@ -96,6 +96,8 @@ struct Exchange {
 
     void add_route(const Binding& binding);
     void remove_route(const Binding& binding);
+    // All that lead to this destination: those of `bindings` that begin here.
+    void remove_routes_to(const Destination& destination, const std::vector<Binding*>& bindings);
 };
 
 // Source, destination, key and arguments, as one string to look a binding up by.

@@ -5,6 +5,7 @@
 #include "engine/topology.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,13 +17,18 @@ struct DueInQueue {
     QueueId queue;
     std::vector<Position> positions;
 };
-using Due = std::vector<DueInQueue>;
+struct Due {
+    std::vector<DueInQueue> queues;
+    std::size_t count = 0;
+};
+// So many queues are gathered at a time: each block looks for its own among them.
+constexpr std::size_t gathered_queues_max = 64;
 
 std::vector<Position>& positions_of(Due& due, QueueId queue) {
-    for (DueInQueue& one : due) {
+    for (DueInQueue& one : due.queues) {
         if (one.queue == queue) return one.positions;
     }
-    return due.emplace_back(DueInQueue{queue, {}}).positions;
+    return due.queues.emplace_back(DueInQueue{queue, {}}).positions;
 }
 
 // Those that were returned first, then by priority, the oldest first (DL-129, DL-133).
@@ -30,14 +36,30 @@ bool dies_before(Position a, Position b) {
     return a.level() != b.level() ? a.level() > b.level() : a.sequence() < b.sequence();
 }
 
+// As many of them as the portion allows; a timer will look for the others again.
+void expire(Turn& turn, Queue& queue, std::span<const Position> positions) {
+    while (!positions.empty() && !turn.portion().is_used_up()) {
+        constexpr std::size_t at_once = 128;
+        const auto some = positions.first(std::min(at_once, positions.size()));
+        positions = positions.subspan(some.size());
+        die(turn, queue, some, DeathReason::expired);
+    }
+    for (const Position position : positions) {
+        queue.level(position.level()).look_again(Chain::block_of(position.sequence()), turn.now());
+        turn.state().schedule_block(queue, position);
+    }
+    // Its consumers may have waited for what stands behind.
+    if (turn.worklist().expiry_is_behind && queue.ready_count() > 0) turn.touch_later(queue);
+}
+
 void expire_gathered(Turn& turn, Due& due) {
-    for (DueInQueue& one : std::exchange(due, {})) {
+    for (DueInQueue& one : std::exchange(due, {}).queues) {
         Queue* const queue = turn.state().find_queue(one.queue);
         if (queue == nullptr || one.positions.empty()) continue;
         if (!std::is_sorted(one.positions.begin(), one.positions.end(), dies_before)) {
             std::sort(one.positions.begin(), one.positions.end(), dies_before);
         }
-        die(turn, *queue, one.positions, DeathReason::expired);
+        expire(turn, *queue, one.positions);
     }
 }
 
@@ -67,7 +89,7 @@ void gather_block(Turn& turn, const Deadlines::Item& item, Due& due) {
     Chain& chain = queue->level(item.level);
     if (chain.scheduled(item.block) != item.at) return;  // an earlier timer took its place
     std::vector<std::uint64_t> sequences;
-    chain.due_entries(item.block, turn.now(), sequences);
+    chain.due_entries(item.block, turn.now(), turn.portion().steps_left(), sequences);
     chain.set_scheduled(item.block, never);
     if (queue->is_quorum() && item.level == delayed_level) {
         end_delays(turn, *queue, sequences);
@@ -79,6 +101,7 @@ void gather_block(Turn& turn, const Deadlines::Item& item, Due& due) {
         for (const std::uint64_t sequence : sequences) {
             positions.push_back(Position::of(item.level, sequence));
         }
+        due.count += sequences.size();
     }
     turn.state().schedule_block(*queue, Position::of(item.level, item.block * block_entries));
 }
@@ -95,6 +118,7 @@ void expire_queue(Turn& turn, const Deadlines::Item& item) {
         return;
     }
     PROBE("expiry.queue");
+    turn.portion().spend(4);
     remove_queue(turn, *queue);
 }
 
@@ -106,27 +130,32 @@ void expire_due(Turn& turn) {
     // is offered to the consumers there before it expires again (DL-126).
     const std::uint64_t newest = deadlines.newest();
     Due due;
-    while (const auto item = deadlines.pop_due(turn.now(), newest)) {
+    while (!turn.portion().is_used_up()) {
+        const auto item = deadlines.pop_due(turn.now(), newest);
+        if (!item) break;
         if (item->kind == Deadlines::Kind::message_block) {
             gather_block(turn, *item, due);
-        } else {
-            expire_gathered(turn, due);
-            expire_queue(turn, *item);
+            turn.portion().spend(1);
+            if (due.count < turn.portion().steps_left() && due.queues.size() < gathered_queues_max)
+                continue;
         }
+        expire_gathered(turn, due);
+        if (item->kind == Deadlines::Kind::queue_expiry) expire_queue(turn, *item);
     }
     expire_gathered(turn, due);
+    if (turn.portion().is_used_up()) PROBE("expiry.in_portions");
 }
 
 namespace {
 
 // A quorum queue takes the expired prefix of every level; a classic one goes on to a lower priority
 // only when it has emptied the higher one (DL-129, DL-130).
-std::vector<Position> find_due_at_heads(Turn& turn, Queue& queue) {
+std::vector<Position> find_due_at_heads(Turn& turn, Queue& queue, std::size_t count_max) {
     std::vector<Position> positions;
     std::vector<std::uint64_t> sequences;
     for (std::size_t level = queue.served_levels(); level-- > 0;) {
         sequences.clear();
-        queue.level(level).due_at_head(turn.now(), sequences);
+        queue.level(level).due_at_head(turn.now(), count_max - positions.size(), sequences);
         for (const std::uint64_t sequence : sequences) {
             positions.push_back(Position::of(level, sequence));
         }
@@ -138,27 +167,36 @@ std::vector<Position> find_due_at_heads(Turn& turn, Queue& queue) {
 }  // namespace
 
 void expire_heads(Turn& turn, Queue& queue) {
-    const std::vector<Position> positions = find_due_at_heads(turn, queue);
-    if (!positions.empty()) die(turn, queue, positions, DeathReason::expired);
+    for (;;) {
+        constexpr std::size_t at_once = 128;
+        const std::vector<Position> positions = find_due_at_heads(turn, queue, at_once);
+        if (positions.empty()) return;
+        if (turn.portion().is_used_up()) {
+            PROBE("expiry.heads_in_portions");
+            turn.touch_later(queue);
+            return;
+        }
+        die(turn, queue, positions, DeathReason::expired);
+        if (positions.size() < at_once) return;
+    }
 }
 
 std::uint64_t due_at_heads(Turn& turn, Queue& queue) {
-    return find_due_at_heads(turn, queue).size();
+    return find_due_at_heads(turn, queue, turn.portion().steps_left()).size();
 }
 
 void expire_overdue(Turn& turn, Queue& queue) {
     if (!queue.overdue || queue.settings.ttl_mode == TtlMode::head) return;
     PROBE("expiry.overdue");
     queue.overdue = false;
-    std::vector<Position> positions;
     for (std::size_t level = queue.served_levels(); level-- > 0;) {
-        queue.level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {
-            if (entry.state != EntryState::ready) return;
-            if (queue.level(level).deadline(sequence) > turn.now()) return;
-            positions.push_back(Position::of(level, sequence));
-        });
+        Chain& chain = queue.level(level);
+        for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
+            chain.look_again(number, turn.now());
+            turn.state().schedule_block(queue, Position::of(level, number * block_entries));
+        }
     }
-    if (!positions.empty()) die(turn, queue, positions, DeathReason::expired);
+    expire_due(turn);
 }
 
 Timestamp deadline_for(const Turn& turn, const Queue& queue,

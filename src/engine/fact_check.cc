@@ -18,13 +18,11 @@ class FactCheck {
         return state_.find_exchange(fact.exchange.name) == nullptr;
     }
     bool operator()(const ExchangeDeleted& fact) const {
-        const Exchange* const exchange = state_.find_exchange(fact.name);
-        return exchange != nullptr && exchange->outgoing.empty() && exchange->incoming.empty();
+        return state_.find_exchange(fact.name) != nullptr;
     }
     bool operator()(const QueueDeclared& fact) const { return fits(state_, fact.queue); }
     bool operator()(const QueueDeleted& fact) const {
-        const Queue* const queue = state_.find_queue(fact.queue);
-        return queue != nullptr && queue->bindings.empty();
+        return state_.find_queue(fact.queue) != nullptr;
     }
     bool operator()(const Purged& fact) const { return state_.find_queue(fact.queue) != nullptr; }
     bool operator()(const Bound& fact) const {

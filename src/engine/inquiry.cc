@@ -46,11 +46,14 @@ Result<QueueDescription, Refusal> describe_queue(Turn& turn, const DescribeQueue
     const Channel& channel = *turn.attached().find_channel(command.channel);
     REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.name));
     const QueueDeclaration& declared = queue->declaration;
-    return QueueDescription{
-        declared.name,        declared.kind == QueueKind::quorum ? "quorum" : "classic",
-        declared.durable,     declared.exclusive,
-        declared.auto_delete, declared.arguments,
-        queue->ready_count(), queue->consumers.all.size()};
+    return QueueDescription{declared.name,
+                            declared.kind == QueueKind::quorum ? "quorum" : "classic",
+                            declared.durable,
+                            declared.exclusive,
+                            declared.auto_delete,
+                            declared.arguments,
+                            turn.ready_count(*queue),
+                            queue->consumers.all.size()};
 }
 
 Result<BindingsAnswer, Refusal> list_bindings(Turn& turn, const ListBindings& command) {

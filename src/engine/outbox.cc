@@ -13,6 +13,8 @@ namespace {
 
 // Letters of one queue that are tried in one turn: a full outbox must not hold up the others.
 constexpr std::size_t tries_per_turn_max = 1000;
+// The same of queues.
+constexpr std::size_t outboxes_at_once = 100;
 
 Position letter_position(std::uint64_t sequence) { return Position::of(outbox_level, sequence); }
 
@@ -159,12 +161,23 @@ void die_at_least_once(Turn& turn, Queue& source, Position position, const KeptD
 
 bool forward_letters(Turn& turn) {
     bool more = false;
-    const std::set<QueueId> sources = turn.state().queues_with_letters();
-    for (const QueueId id : sources) {
-        Queue* const source = turn.state().find_queue(id);
+    QueueId& last = turn.worklist().last_outbox;
+    const std::set<QueueId>& sources = turn.state().queues_with_letters();
+    for (std::size_t visits = 0; visits < outboxes_at_once && !sources.empty(); ++visits) {
+        auto next = sources.upper_bound(last);
+        if (next == sources.end()) {
+            last = {};
+            return more;
+        }
+        if (turn.portion().is_used_up()) return true;
+        last = *next;
+        turn.portion().spend(1);
+        Queue* const source = turn.state().find_queue(last);
         if (source != nullptr && source->waits && forward_letters_of(turn, *source)) more = true;
     }
-    return more;
+    const bool all = sources.upper_bound(last) == sources.end();
+    if (all) last = {};
+    return more || !all;
 }
 
 }  // namespace revenant::engine

@@ -118,7 +118,8 @@ TEST(OutcomeDetails, AMessageThatWasAnnotatedStillDiesWithAllItsKeysAndItsTimeTo
     const Death& death = dead.envelope->history.deaths[0];
     EXPECT_EQ(death.routing_keys, (std::vector<std::string>{"q", "other"}));
     EXPECT_EQ(death.ttl_ms, 50'000);
-    EXPECT_EQ(dead.envelope->routing_keys, (std::vector<std::string>{"q", "other", "secret"}));
+    EXPECT_EQ(dead.envelope->routing_keys, std::vector<std::string>{"q"});
+    EXPECT_FALSE(dead.envelope->keys_replaced);
 }
 
 TEST(OutcomeDetails, TheErrorOfARejectionIsKeptWithTheDeath) {

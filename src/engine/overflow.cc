@@ -40,7 +40,7 @@ bool has_come_down(const Queue& queue) {
 bool quorum_refuses(Turn& turn, Queue& queue) {
     note_room(queue);
     if (!queue.refusing && !over_limit(queue)) return false;
-    if (queue.dirty) dispatch(turn, queue);
+    if (queue.awaits_work()) dispatch(turn, queue);
     if (over_limit(queue)) queue.refusing = true;
     note_room(queue);
     return queue.refusing;
@@ -52,7 +52,7 @@ bool refuses_publish(Turn& turn, Queue& queue, const Message& message) {
     if (queue.settings.overflow == Overflow::drop_head) return false;
     if (queue.is_quorum()) return quorum_refuses(turn, queue);
     if (!has_no_room_for(queue, message)) return false;
-    if (!queue.dirty) return true;
+    if (!queue.awaits_work()) return true;
     PROBE("overflow.serve_before_refusing");
     dispatch(turn, queue);
     return has_no_room_for(queue, message);
@@ -93,6 +93,11 @@ void keep_limits(Turn& turn, Queue& queue) {
     while (over_limit(queue)) {
         const auto head = queue.head();
         if (!head) return;
+        if (turn.portion().is_used_up()) {
+            PROBE("overflow.in_portions");
+            turn.touch_later(queue);
+            return;
+        }
         die(turn, queue, {&*head, 1}, DeathReason::maxlen);
         // Another message has come to the head, perhaps an expired one.
         if (queue.settings.ttl_mode == TtlMode::head) turn.touch(queue);

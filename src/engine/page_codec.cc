@@ -148,6 +148,7 @@ class PageReader {
             auto* const envelope = new Envelope;
             envelopes_.push_back(EnvelopeRef::adopt(envelope));
             archive_(*envelope);
+            count_bytes_if_large(*envelope);
         }
     }
     bool read_entry(Block& block) {

@@ -7,6 +7,7 @@
 #include "engine/expiry.h"
 #include "engine/overflow.h"
 #include "engine/routing.h"
+#include "engine/transaction.h"
 
 #include <string_view>
 #include <utility>
@@ -189,8 +190,10 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
         return {};
     }
     if (channel.transaction) {
+        constexpr std::uint64_t overhead_bytes = 256;
+        const std::uint64_t bytes = command.message->published_size() + overhead_bytes;
         channel.transaction->publishes.push_back(std::move(command));
-        return {};
+        return count_in_transaction(channel, bytes);
     }
     route_publish(turn, command);
     return {};

@@ -10,7 +10,7 @@
 namespace revenant::engine {
 namespace {
 
-QueueView view(Queue& queue) {
+QueueView view(const Engine& engine, Queue& queue) {
     const auto& consumers = queue.consumers.all;
     QueueView shown;
     shown.id = queue.id();
@@ -30,7 +30,7 @@ QueueView view(Queue& queue) {
     if (queue.deaths) shown.deaths = *queue.deaths;
     shown.owner = queue.owner;
     shown.last_used = queue.last_used;
-    shown.ready = queue.ready_count();
+    shown.ready = engine.ready_count(queue);
     shown.unacked = queue.unacked_count();
     shown.ready_bytes = queue.ready_bytes();
     shown.unacked_bytes = queue.unacked_bytes();
@@ -139,13 +139,13 @@ std::uint64_t Totals::consumers() const {
 
 std::vector<QueueView> list_queues(Engine& engine) {
     std::vector<QueueView> views;
-    for (Queue* queue : engine.state().queues_by_name()) views.push_back(view(*queue));
+    for (Queue* queue : engine.state().queues_by_name()) views.push_back(view(engine, *queue));
     return views;
 }
 
 std::optional<QueueView> find_queue(Engine& engine, std::string_view name) {
     Queue* const queue = engine.state().find_queue(name);
-    return queue == nullptr ? std::nullopt : std::optional(view(*queue));
+    return queue == nullptr ? std::nullopt : std::optional(view(engine, *queue));
 }
 
 std::vector<ExchangeView> list_exchanges(Engine& engine) {
@@ -263,7 +263,7 @@ Totals sum_up(Engine& engine) {
     totals.channels = engine.attached().channel_count();
     engine.state().for_each_queue([&](const Queue& queue) {
         totals.queues += 1;
-        totals.ready += queue.ready_count();
+        totals.ready += engine.ready_count(queue);
         totals.unacked += queue.unacked_count();
         totals.ready_bytes += queue.ready_bytes();
         totals.unacked_bytes += queue.unacked_bytes();

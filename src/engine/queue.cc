@@ -115,6 +115,14 @@ std::optional<Position> Queue::head() {
     return std::nullopt;
 }
 
+std::uint64_t Queue::ready_count_at(Timestamp now) const {
+    std::uint64_t due = 0;
+    for (std::size_t level = 0; level < served_levels_; ++level) {
+        due += levels_[level].count_due(now);
+    }
+    return ready_.count - std::min(ready_.count, due);
+}
+
 Timestamp Queue::deadline(Position position) const {
     if (position.level() == delayed_level && is_quorum()) {
         const auto found = deadlines_of_delayed_.find(position.sequence());

@@ -12,6 +12,8 @@
 #include "engine/queue_settings.h"
 #include "message/value.h"
 
+#include <boost/intrusive/list_hook.hpp>
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -25,6 +27,9 @@
 namespace revenant::engine {
 
 struct Binding;
+
+using WorkHook =
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 // Where an entry stands in its queue: level and sequence number.
 struct Position {
@@ -117,15 +122,18 @@ class Queue {
     bool deleted = false;
     bool had_consumer = false;
     Timestamp expiry_timer = never;  // of x-expires, while one is running
-    bool dirty = false;              // has work waiting at the end of this turn
+    WorkHook work_hook;              // on the worklist while it has work waiting
     bool overdue = false;            // expired ones may stand behind the head (ttl-mode: head)
     bool refusing = false;           // a quorum queue that told its publishers to stop (DL-140)
     std::uint64_t route_mark = 0;    // the routing pass that found this queue already
 
+    bool awaits_work() const { return work_hook.is_linked(); }
     const std::string& name() const { return declaration.name; }
     QueueId id() const { return declaration.id; }
     bool is_quorum() const { return declaration.kind == QueueKind::quorum; }
     std::uint64_t ready_count() const { return ready_.count; }
+    // Without those that have expired by now and are still to be removed.
+    std::uint64_t ready_count_at(Timestamp now) const;
     std::uint64_t ready_bytes() const { return ready_.bytes; }
     std::uint64_t unacked_count() const { return unacked_.count; }
     std::uint64_t unacked_bytes() const { return unacked_.bytes; }
@@ -179,6 +187,9 @@ class Queue {
     void mark_unacked(Position position);
     void mark_ready(Position position);
     Entry take(Position position);
+    void set_envelope(Position position, EnvelopeRef envelope) {
+        levels_[position.level()].set_envelope(position.sequence(), std::move(envelope));
+    }
     // To another level of a quorum queue, with its deadline.
     void move(Position from, Position to);
     // To the delayed ones until then.

@@ -173,10 +173,13 @@ RoutingInput::RoutingInput(const Message& message) : message_(message) {
 }
 
 RoutingInput::RoutingInput(const Message& message, const Envelope& envelope, const State& state)
-    : message_(message),
-      envelope_(&envelope),
-      state_(&state),
-      keys_(envelope.routing_keys.begin(), envelope.routing_keys.end()) {}
+    : RoutingInput(message) {
+    envelope_ = &envelope;
+    state_ = &state;
+    if (envelope.keys_replaced) {
+        keys_.assign(envelope.routing_keys.begin(), envelope.routing_keys.end());
+    }
+}
 
 const Message& RoutingInput::message() const {
     if (message_.is_whole()) return message_;

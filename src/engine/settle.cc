@@ -4,7 +4,9 @@
 #include "base/probe.h"
 #include "engine/consumers.h"
 #include "engine/dead_letter.h"
+#include "engine/death_plan.h"
 #include "engine/returning.h"
+#include "engine/transaction.h"
 
 #include <boost/container/small_vector.hpp>
 
@@ -43,18 +45,16 @@ Unsettled take_unsettled(Turn& turn, Channel& channel, DeliveryId delivery) {
     return unsettled;
 }
 
-// Without those that a transaction holds: they are settled already, as far as the client knows.
-std::vector<DeliveryId> unsettled_up_to(Channel& channel, DeliveryId last) {
-    std::vector<DeliveryId> deliveries;
-    channel.unsettled.collect_up_to(last, deliveries);
+// Those that a transaction holds are settled already, as far as the client knows.
+void leave_out_held(Channel& channel, std::vector<DeliveryId>& deliveries) {
     std::erase_if(deliveries, [&](DeliveryId delivery) {
         return channel.unsettled.find(delivery)->state == Unsettled::State::held_in_transaction;
     });
-    return deliveries;
 }
 
 // May the client settle it? It need not know yet that it kept the message too long.
 bool may_be_settled(Channel& channel, DeliveryId delivery) {
+    if (delivery <= channel.settled_up_to) return false;
     const Unsettled* const named = channel.unsettled.find(delivery);
     if (named == nullptr) return delivery.value != 0 && delivery <= channel.forgotten_up_to;
     return named->state != Unsettled::State::held_in_transaction;
@@ -141,6 +141,7 @@ void remember_details(Turn& turn, Queue& queue, Position position, const Outcome
     }
     if (annotates) merge(envelope->annotations, details.annotations);
     if (tells_error) envelope->error = details.error;
+    envelope->counted_bytes = static_cast<std::uint32_t>(memory_of(*envelope));
     turn.emit(Annotated{queue.id(), position, std::move(owned)});
 }
 
@@ -182,8 +183,17 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
     }
 }
 
-void hold_in_transaction(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
-                         const Outcome& outcome) {
+// About what its commit will write for it: what is rejected takes its keys and its history along.
+std::uint64_t bytes_of_settlement(const Unsettled& held, const Outcome& outcome) {
+    constexpr std::uint64_t least = 64;
+    if (outcome.kind != OutcomeKind::rejected || held.queue->deleted) return least;
+    const Entry& entry = held.queue->at({held.position});
+    return 4 * least + bytes_of_death(*entry.message, entry.envelope);
+}
+
+Result<void, Refusal> hold_in_transaction(Turn& turn, Channel& channel,
+                                          std::span<const DeliveryId> deliveries,
+                                          const Outcome& outcome) {
     for (const DeliveryId delivery : deliveries) {
         Unsettled& held = *channel.unsettled.find(delivery);
         if (held.state == Unsettled::State::timed_out) {  // nothing a rollback could bring back
@@ -192,7 +202,9 @@ void hold_in_transaction(Turn& turn, Channel& channel, std::span<const DeliveryI
         }
         held.state = Unsettled::State::held_in_transaction;
         channel.transaction->settlements.push_back({delivery, outcome});
+        REVENANT_TRY_VOID(count_in_transaction(channel, bytes_of_settlement(held, outcome)));
     }
+    return {};
 }
 
 }  // namespace
@@ -217,26 +229,73 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
         PROBE("settle.too_late");
         return {};
     }
-    if (!command.multiple && !channel.transaction) {
+    const DeliveryId last = all ? channel.unsettled.newest() : command.delivery;
+    if (channel.transaction) {
+        std::vector<DeliveryId> deliveries{last};
+        if (command.multiple) {
+            deliveries.clear();
+            channel.unsettled.collect_some({channel.settled_up_to.value + 1}, last, SIZE_MAX,
+                                           deliveries);
+            leave_out_held(channel, deliveries);
+        }
+        return hold_in_transaction(turn, channel, deliveries, command.outcome);
+    }
+    if (!command.multiple && channel.settling.empty()) {
         settle_deliveries(turn, channel, {&command.delivery, 1}, settlement);
         return {};
     }
-    std::vector<DeliveryId> deliveries{command.delivery};
-    if (command.multiple) {
-        deliveries = unsettled_up_to(channel, all ? channel.unsettled.newest() : command.delivery);
-    }
-    if (channel.transaction) {
-        hold_in_transaction(turn, channel, deliveries, command.outcome);
-        return {};
-    }
-    settle_deliveries(turn, channel, deliveries, settlement);
+    const DeliveryId first =
+        command.multiple ? DeliveryId{channel.settled_up_to.value + 1} : command.delivery;
+    begin_settling(turn, channel, {first, last, command.outcome, command.details});
+    if (command.multiple && !channel.settling.empty()) channel.settled_up_to = last;
     return {};
+}
+
+namespace {
+
+// How many deliveries are settled before the portion is looked at again.
+constexpr std::size_t settled_at_once = 128;
+
+// Whether all of it is carried out.
+bool carry_out(Turn& turn, Channel& channel, SettlementUnderWay& under_way) {
+    std::vector<DeliveryId> some;
+    for (;;) {
+        some.clear();
+        channel.unsettled.collect_some(under_way.next, under_way.last, settled_at_once, some);
+        if (some.empty()) return true;
+        if (turn.portion().is_used_up()) return false;
+        under_way.next = {some.back().value + 1};
+        turn.portion().spend(some.size() / 4);  // a death spends more by itself
+        if (!channel.closing) leave_out_held(channel, some);
+        settle_deliveries(turn, channel, some, {under_way.outcome, under_way.details.get()});
+    }
+}
+
+}  // namespace
+
+void begin_settling(Turn& turn, Channel& channel, SettlementUnderWay settlement) {
+    if (channel.settling.empty()) {
+        if (carry_out(turn, channel, settlement)) return;
+        PROBE("settle.in_portions");
+        turn.worklist().settling.push_back(channel.id);
+    }
+    channel.settling.push_back(std::move(settlement));
+}
+
+bool go_on_settling(Turn& turn, Channel& channel) {
+    while (!channel.settling.empty()) {
+        if (!carry_out(turn, channel, channel.settling.front())) return false;
+        channel.settling.erase(channel.settling.begin());
+    }
+    channel.settled_up_to = {};
+    return true;
 }
 
 void return_all(Turn& turn, Channel& channel, Outcome outcome) {
     CHECK(outcome.kind == OutcomeKind::released);
-    settle_deliveries(turn, channel, unsettled_up_to(channel, channel.unsettled.newest()),
-                      {outcome});
+    const DeliveryId newest = channel.unsettled.newest();
+    begin_settling(turn, channel, {{channel.settled_up_to.value + 1}, newest, outcome, {}});
+    if (!channel.settling.empty()) channel.settled_up_to = newest;
 }
 
 void return_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries) {

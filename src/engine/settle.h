@@ -10,8 +10,12 @@
 namespace revenant::engine {
 
 Result<void, Refusal> settle(Turn& turn, const Settle& command);
+// Settles what is left of it in portions: the first now.
+void begin_settling(Turn& turn, Channel& channel, SettlementUnderWay settlement);
+// The next portion of what is under way; true if that was the last.
+bool go_on_settling(Turn& turn, Channel& channel);
 // Requeues everything unsettled on the channel that no transaction holds; a closing channel counts
-// it as failed (DL-150).
+// it as failed (DL-150), and gives back what a transaction held.
 void return_all(Turn& turn, Channel& channel, Outcome outcome);
 
 // Returns these deliveries to their queues, which is no failure of theirs (DL-150). Those of a

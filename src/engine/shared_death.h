@@ -34,6 +34,9 @@ struct DeathPlan {
     Ending ending_without_target = Ending::no_dlx;
     DeathStrategy strategy = DeathStrategy::disabled;
     bool by_key_only = true;  // another message with the same keys would go the same way
+    bool is_shareable(const Message& made_for) const {
+        return by_key_only && made_for.extra_keys() == nullptr;
+    }
 };
 
 class SharedDeath {
@@ -57,7 +60,7 @@ class SharedDeath {
     void set(const Moment& moment, const Dying& dying, DeathPlan plan) {
         moment_ = moment;
         plan_ = std::move(plan);
-        shareable_ = plan_.by_key_only && dying.message->extra_keys() == nullptr;
+        shareable_ = plan_.is_shareable(*dying.message);
         envelope_ = dying.envelope;
         exchange_ = dying.message->exchange();
         routing_key_ = dying.message->routing_key();

@@ -4,6 +4,7 @@
 #include "engine/policy.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -103,7 +104,12 @@ void State::apply_one(const ExchangeDeclared& event) {
 void State::apply_one(const ExchangeDeleted& event) {
     const auto found = exchanges_.find(event.name);
     CHECK(found != exchanges_.end());
-    CHECK(found->second->outgoing.empty() && found->second->incoming.empty());
+    Exchange& exchange = *found->second;
+    remove_bindings(exchange.incoming);
+    // What is bound to it forgets that; its own routes go with it.
+    std::vector<Binding*> outgoing;
+    for (const auto& [identity, binding] : exchange.outgoing) outgoing.push_back(binding.get());
+    forget_incoming(outgoing);
     exchanges_.erase(found);
     ++topology_version_;
 }
@@ -150,14 +156,16 @@ void State::apply_one(const QueueDeleted& event) {
     const auto found = queues_by_id_.find(event.queue);
     CHECK(found != queues_by_id_.end());
     Queue& queue = *found->second;
-    CHECK(queue.bindings.empty());
+    remove_bindings(queue.bindings);
     accounts_.of(Ending::queue_deleted) += queue.message_count();
     queue.clear();
     queues_with_letters_.erase(queue.id());
     queues_.erase(queue.name());
     queue.deleted = true;
     // Deliveries still unsettled on channels refer to it; release_deleted_queue frees it then.
-    if (queue.unsettled_deliveries > 0) deleted_queues_.push_back(std::move(found->second));
+    if (queue.unsettled_deliveries > 0) {
+        deleted_queues_.emplace(&queue, std::move(found->second));
+    }
     queues_by_id_.erase(found);
     ++topology_version_;
 }
@@ -184,13 +192,24 @@ void State::configure(Exchange& exchange) {
 }
 
 void State::configure_all() {
-    for (Queue* const queue : queues_by_name()) {
-        const QueueSettings before = queue->settings;
-        configure(*queue);
-        if (queue->settings != before) reconfigured_.push_back(queue->id());
-    }
     for (const auto& [name, exchange] : exchanges_) configure(*exchange);
     ++topology_version_;
+    // In the order they were declared, the first one last: it is taken first.
+    unconfigured_.clear();
+    unconfigured_.reserve(queues_by_id_.size());
+    for (const auto& [id, queue] : queues_by_id_) unconfigured_.push_back(id);
+    std::sort(unconfigured_.begin(), unconfigured_.end(), std::greater<>());
+}
+
+Queue* State::configure_next() {
+    Queue* const queue = find_queue(unconfigured_.back());
+    unconfigured_.pop_back();
+    if (queue == nullptr) return nullptr;
+    const QueueSettings before = queue->settings;
+    configure(*queue);
+    if (queue->settings == before) return nullptr;
+    ++topology_version_;
+    return queue;
 }
 
 void State::apply_one(const PolicySet& event) {
@@ -210,7 +229,7 @@ void State::apply_one(const CompatibilitySet& event) {
 
 void State::release_deleted_queue(Queue& queue) {
     CHECK(queue.deleted);
-    std::erase_if(deleted_queues_, [&](const auto& owned) { return owned.get() == &queue; });
+    deleted_queues_.erase(&queue);
 }
 
 Destination State::destination(DestinationKind kind, std::string_view name) {
@@ -260,6 +279,44 @@ void State::remove_binding(Exchange& source, const std::string& identity) {
     std::erase(incoming, &binding);
     source.outgoing.erase(found);
     ++topology_version_;
+}
+
+namespace {
+
+std::string identity_of(const Binding& binding) {
+    const bool to_queue = binding.destination.queue != nullptr;
+    return binding_identity(
+        to_queue ? DestinationKind::queue : DestinationKind::exchange,
+        to_queue ? binding.destination.queue->name() : binding.destination.exchange->name(),
+        binding.routing_key, binding.arguments);
+}
+
+}  // namespace
+
+// All that end in one place, which goes.
+void State::remove_bindings(std::vector<Binding*>& ending_here) {
+    boost::unordered_flat_set<Exchange*> sources;
+    for (const Binding* const binding : ending_here) sources.insert(binding->source);
+    for (Exchange* const source : sources) {
+        source->remove_routes_to(ending_here.front()->destination, ending_here);
+    }
+    for (const Binding* const binding : ending_here) {
+        const std::size_t erased = binding->source->outgoing.erase(identity_of(*binding));
+        CHECK(erased == 1);
+    }
+    ending_here.clear();
+}
+
+void State::forget_incoming(const std::vector<Binding*>& bindings) {
+    const boost::unordered_flat_set<const Binding*> going(bindings.begin(), bindings.end());
+    boost::unordered_flat_set<std::vector<Binding*>*> lists;
+    for (const Binding* const binding : bindings) {
+        const Destination& to = binding->destination;
+        lists.insert(to.queue != nullptr ? &to.queue->bindings : &to.exchange->incoming);
+    }
+    for (std::vector<Binding*>* const list : lists) {
+        std::erase_if(*list, [&](const Binding* binding) { return going.contains(binding); });
+    }
 }
 
 // ------------------------------------------------------------------------- messages
@@ -390,7 +447,7 @@ void State::apply_one(const DelayEnded& event) {
 void State::apply_one(const Annotated& event) {
     Queue* const queue = find_queue(event.queue);
     CHECK(queue != nullptr);
-    queue->at(event.position).envelope = event.envelope;
+    queue->set_envelope(event.position, event.envelope);
 }
 
 void State::apply_one(const DeadLettered& event) {

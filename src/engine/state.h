@@ -13,6 +13,7 @@
 #include "engine/string_map.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -62,8 +63,13 @@ class State {
 
     const PolicyBook& policies() const { return policies_; }
     Compatibility compatibility() const { return compatibility_; }
-    // The queues whose settings were changed by policies since the last call.
-    std::vector<QueueId> take_reconfigured() { return std::exchange(reconfigured_, {}); }
+    // After a change of policies the settings of queues follow one by one.
+    bool has_unconfigured() const { return !unconfigured_.empty(); }
+    // The next of them, if its settings are others now.
+    Queue* configure_next();
+    void configure_rest() {
+        while (has_unconfigured()) configure_next();
+    }
     // The queues with letters in their outbox.
     const std::set<QueueId>& queues_with_letters() const { return queues_with_letters_; }
 
@@ -118,18 +124,20 @@ class State {
     bool is_stale(const Deadlines::Item& item);
     void place(const Placement& placement, MessageRef message, EnvelopeRef envelope);
     void remove_binding(Exchange& source, const std::string& identity);
+    void remove_bindings(std::vector<Binding*>& ending_here);
+    static void forget_incoming(const std::vector<Binding*>& bindings);
     Destination destination(DestinationKind kind, std::string_view name);
 
     Paging paging_;  // outlives the queues
     StringMap<std::unique_ptr<Exchange>> exchanges_;
     StringMap<Queue*> queues_;
     boost::unordered_flat_map<QueueId, std::unique_ptr<Queue>> queues_by_id_;
-    std::vector<std::unique_ptr<Queue>> deleted_queues_;
+    boost::unordered_flat_map<const Queue*, std::unique_ptr<Queue>> deleted_queues_;
     Deadlines deadlines_;
     std::size_t deadlines_sweep_at_ = 0;  // the size at which stale ones are looked for
     PolicyBook policies_;
     Compatibility compatibility_ = Compatibility::v4_3;
-    std::vector<QueueId> reconfigured_;
+    std::vector<QueueId> unconfigured_;  // the next one last
     std::set<QueueId> queues_with_letters_;
     Accounts accounts_;
     Traffic traffic_;

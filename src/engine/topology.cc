@@ -5,7 +5,10 @@
 #include "engine/overflow.h"
 #include "engine/queue_arguments.h"
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace revenant::engine {
@@ -153,45 +156,50 @@ Unbound unbound(const Binding& binding) {
             binding.routing_key, binding.arguments};
 }
 
-void remove_exchange(Turn& turn, Exchange& exchange);
+void remove_if_unused(Turn& turn, const std::string& name);
 
 // An auto-delete exchange goes with its last binding as source (amqp091 6.10).
 void remove_binding(Turn& turn, const Binding& binding) {
-    Exchange& source = *binding.source;
+    const Exchange& source = *binding.source;
     turn.emit(unbound(binding));
-    if (source.declaration.auto_delete && source.outgoing.empty()) {
-        PROBE("topology.auto_delete_exchange");
-        remove_exchange(turn, source);
+    if (source.declaration.auto_delete) remove_if_unused(turn, source.name());
+}
+
+// The auto-delete exchanges that these bindings begin at, each once, the last one first.
+std::vector<std::string> auto_delete_sources(const std::vector<Binding*>& bindings) {
+    std::vector<std::string> sources;
+    boost::unordered_flat_set<const Exchange*> known;
+    for (auto binding = bindings.rbegin(); binding != bindings.rend(); ++binding) {
+        const Exchange& source = *(*binding)->source;
+        if (source.declaration.auto_delete && known.insert(&source).second) {
+            sources.push_back(source.name());
+        }
     }
+    return sources;
 }
 
-std::vector<const Binding*> outgoing_in_order(const Exchange& exchange) {
-    std::vector<std::pair<std::string_view, const Binding*>> sorted;
-    for (const auto& [identity, binding] : exchange.outgoing)
-        sorted.emplace_back(identity, binding.get());
-    std::sort(sorted.begin(), sorted.end());
-    std::vector<const Binding*> bindings;
-    for (const auto& [identity, binding] : sorted) bindings.push_back(binding);
-    return bindings;
-}
-
-// Cascades through auto-delete exchanges. Worked off as a list: a chain of exchanges may be long.
+// Its bindings go with it, and so do auto-delete exchanges that have none left. A list and no
+// recursion: a chain of exchanges may be long.
 void remove_exchange(Turn& turn, Exchange& first) {
     std::vector<std::string> waiting{first.name()};
     while (!waiting.empty()) {
         Exchange* const exchange = turn.state().find_exchange(waiting.back());
         waiting.pop_back();
         if (exchange == nullptr) continue;
-        for (const Binding* binding : outgoing_in_order(*exchange)) turn.emit(unbound(*binding));
-        while (!exchange->incoming.empty()) {
-            Exchange& source = *exchange->incoming.back()->source;
-            turn.emit(unbound(*exchange->incoming.back()));
-            if (&source != exchange && source.declaration.auto_delete && source.outgoing.empty()) {
-                waiting.push_back(source.name());
-            }
-        }
+        const std::vector<std::string> sources = auto_delete_sources(exchange->incoming);
         turn.emit(ExchangeDeleted{exchange->name()});
+        for (const std::string& name : sources) {
+            const Exchange* const source = turn.state().find_exchange(name);
+            if (source != nullptr && source->outgoing.empty()) waiting.push_back(name);
+        }
     }
+}
+
+void remove_if_unused(Turn& turn, const std::string& name) {
+    Exchange* const exchange = turn.state().find_exchange(name);
+    if (exchange == nullptr || !exchange->outgoing.empty()) return;
+    PROBE("topology.auto_delete_exchange");
+    remove_exchange(turn, *exchange);
 }
 
 // What RabbitMQ says of a deprecated feature that its configuration forbids.
@@ -337,7 +345,7 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
         }
         turn.state().traffic().queues_declared += 1;
         note_use(turn, *existing);
-        return QueueAnswer{existing->ready_count(), existing->consumers.all.size()};
+        return QueueAnswer{turn.ready_count(*existing), existing->consumers.all.size()};
     }
     if (is_reserved(command.name) && !command.server_named) {
         return refuse(RefusalKind::access_refused,
@@ -375,16 +383,17 @@ void remove_queue(Turn& turn, Queue& queue) {
     for (const ChannelId sender : turn.attached().take_senders_to(queue.id())) {
         turn.effects().request(TargetGone{sender});
     }
-    while (!queue.bindings.empty()) remove_binding(turn, *queue.bindings.back());
-    if (queue.dirty) {
-        std::erase(turn.dirty_queues(), &queue);
-        queue.dirty = false;
-    }
+    if (queue.awaits_work()) queue.work_hook.unlink();
     if (Connection* const owner = turn.attached().find_connection(queue.owner)) {
-        std::erase(owner->exclusive_queues, queue.id());
+        // Mostly the last one: a connection that closes begins there.
+        auto& queues = owner->exclusive_queues;
+        const auto listed = std::find(queues.rbegin(), queues.rend(), queue.id());
+        if (listed != queues.rend()) queues.erase(std::next(listed).base());
     }
+    const std::vector<std::string> sources = auto_delete_sources(queue.bindings);
     turn.state().traffic().queues_deleted += 1;
     turn.emit(QueueDeleted{queue.id()});
+    for (const std::string& source : sources) remove_if_unused(turn, source);
 }
 
 Result<CountAnswer, Refusal> delete_queue(Turn& turn, const DeleteQueue& command) {
@@ -403,11 +412,11 @@ Result<CountAnswer, Refusal> delete_queue(Turn& turn, const DeleteQueue& command
         return refuse(RefusalKind::precondition_failed,
                       turn.queue_phrase(command.name) + " in use");
     }
-    if (command.if_empty && queue->ready_count() > 0) {
+    if (command.if_empty && turn.ready_count(*queue) > 0) {
         return refuse(RefusalKind::precondition_failed,
                       turn.queue_phrase(command.name) + " not empty");
     }
-    const CountAnswer answer{queue->ready_count()};
+    const CountAnswer answer{turn.ready_count(*queue)};
     remove_queue(turn, *queue);
     return answer;
 }

@@ -16,6 +16,14 @@ Unexpected<Refusal> not_transactional() {
 
 }  // namespace
 
+Result<void, Refusal> count_in_transaction(Channel& channel, std::uint64_t bytes) {
+    channel.transaction->bytes += bytes;
+    if (channel.transaction->bytes <= transaction_bytes_max) return {};
+    return Unexpected{Refusal{
+        RefusalKind::precondition_failed,
+        "transaction exceeds the limit of " + std::to_string(transaction_bytes_max) + " bytes"}};
+}
+
 void select_transaction(Turn& turn, const SelectTransaction& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     if (!channel.transaction) channel.transaction = std::make_unique<Transaction>();

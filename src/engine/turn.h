@@ -7,7 +7,9 @@
 #include "engine/effect.h"
 #include "engine/event.h"
 #include "engine/neighbours.h"
+#include "engine/portion.h"
 #include "engine/state.h"
+#include "engine/worklist.h"
 
 #include <cstdint>
 #include <optional>
@@ -24,9 +26,8 @@ struct EngineSettings {
     // How long a consumer may keep a message of a quorum queue, where nothing else is said; none:
     // any time.
     std::optional<std::int64_t> consumer_timeout_ms;
-    // A cascade of overflowing queues goes on in the next turn after so many visits: others want to
-    // be served, too.
-    std::size_t visits_per_turn_max = 10'000;
+    // What a turn does of the work that follows from its command, or that has piled up.
+    Portion::Size portion;
     // Where the parts of queues go that are beyond the budget; without a store all stays in memory.
     ColdStore* cold_store = nullptr;
     MessageFormats formats;
@@ -40,20 +41,26 @@ struct EngineSettings {
 class Turn {
   public:
     Turn(const EngineSettings& settings, State& state, Attached& attached, EffectSink& effects,
-         Recorder* recorder, std::vector<Queue*>& dirty_queues, Timestamp now)
+         Recorder* recorder, Worklist& worklist, Timestamp now)
         : settings_(settings),
           state_(state),
           attached_(attached),
           effects_(effects),
           recorder_(recorder),
-          dirty_queues_(dirty_queues),
-          now_(now) {}
+          worklist_(worklist),
+          now_(now),
+          portion_(settings.portion) {}
 
     const EngineSettings& settings() const { return settings_; }
     State& state() { return state_; }
     Attached& attached() { return attached_; }
     EffectSink& effects() { return effects_; }
     Timestamp now() const { return now_; }
+    Portion& portion() { return portion_; }
+    Worklist& worklist() { return worklist_; }
+    // Messages that have expired may still stand in their queues: whoever hands one out looks at
+    // its deadline first.
+    bool is_behind() const { return worklist_.expiry_is_behind || portion_.is_used_up(); }
 
     void emit(const Event& event) {
         if (recorder_ != nullptr) recorder_->record(event);
@@ -87,11 +94,18 @@ class Turn {
 
     // The queue has messages or consumers that want looking at before the turn ends.
     void touch(Queue& queue) {
-        if (queue.dirty || queue.deleted) return;
-        queue.dirty = true;
-        dirty_queues_.push_back(&queue);
+        if (!queue.awaits_work() && !queue.deleted) worklist_.touched.push_back(queue);
     }
-    std::vector<Queue*>& dirty_queues() { return dirty_queues_; }
+    // The same, but not before others were served.
+    void touch_later(Queue& queue) {
+        if (!queue.awaits_work() && !queue.deleted) worklist_.left.push_back(queue);
+    }
+
+    // What a client is told of a queue: without what has expired and is still to be removed.
+    std::uint64_t ready_count(const Queue& queue) const {
+        if (!is_behind() || queue.settings.ttl_mode == TtlMode::head) return queue.ready_count();
+        return queue.ready_count_at(now_);
+    }
 
     void done(ChannelId channel, AnyAnswer answer) {
         effects_.request(Done{channel, std::move(answer)});
@@ -116,8 +130,9 @@ class Turn {
     Attached& attached_;
     EffectSink& effects_;
     Recorder* recorder_;
-    std::vector<Queue*>& dirty_queues_;
+    Worklist& worklist_;
     Timestamp now_;
+    Portion portion_;
 };
 
 }  // namespace revenant::engine

@@ -29,8 +29,13 @@ struct Death {
     std::string exchange;
     std::vector<std::string> routing_keys;
     std::optional<std::int64_t> ttl_ms;
+    std::uint32_t routing_keys_omitted = 0;  // there were more than a history may hold
     friend bool operator==(const Death&, const Death&) = default;
 };
+
+// What the routing keys of all deaths of a message may take together. Each death keeps its first
+// one, whatever it takes; queue, reason and count are never cut, for cycles are decided by them.
+constexpr std::size_t history_keys_bytes_max = 8 * 1024;
 
 // x-first-death-* and x-last-death-*.
 struct DeathMark {
@@ -47,7 +52,8 @@ struct DeathHistory {
     friend bool operator==(const DeathHistory&, const DeathHistory&) = default;
 };
 
-// The history after one more death; `death` has count 1 and first_time = last_time = now.
+// The history after one more death; `death` has count 1 and first_time = last_time = now. Routing
+// keys beyond the limit are left out and counted.
 DeathHistory with_death(const DeathHistory* before, Death death);
 
 // Would a message with this history, dying now of `reason`, close a circle by entering `target`?
@@ -73,7 +79,9 @@ struct DeathError {
 // Immutable and shared: messages that died together of the same cause share one envelope.
 struct Envelope : RefCounted<Envelope> {
     std::string exchange;
-    std::vector<std::string> routing_keys;  // the first is shown to consumers
+    // The first is shown to consumers. Unless they were replaced, the others are those of the
+    // message and need not stand here.
+    std::vector<std::string> routing_keys;
     DeathHistory history;
     bool keys_replaced = false;  // a dead-letter routing key took the place of key, CC and BCC
     std::uint32_t delivery_count = 0;
@@ -82,7 +90,14 @@ struct Envelope : RefCounted<Envelope> {
 
     // Otherwise a consumer only annotated it, and it still stands where it was published to.
     bool died() const { return !history.deaths.empty(); }
+
+    // What each message in it counts for it, as memory and in the journal: all of it if it is the
+    // envelope of one message, nothing if many share it. Set before anybody else sees it.
+    std::uint32_t counted_bytes = 0;
 };
+std::size_t memory_of(const Envelope& envelope);
+// One that was read back: whether others share it is not known, but hardly a large one.
+void count_bytes_if_large(Envelope& envelope);
 using EnvelopeRef = Ref<const Envelope>;
 
 }  // namespace revenant

@@ -13,6 +13,14 @@ namespace {
 // Bodies up to this size are allocated at once; larger ones grow with what arrives.
 constexpr std::uint32_t eager_body_bytes = 128 * 1024;
 
+std::size_t memory_of(const ExtraKeys& keys) {
+    std::size_t bytes = sizeof keys;
+    for (const auto* list : {&keys.cc, &keys.bcc}) {
+        for (const std::string& key : *list) bytes += sizeof key + key.size();
+    }
+    return bytes;
+}
+
 }  // namespace
 
 void Message::destroy() const {
@@ -40,6 +48,7 @@ void MessageBuilder::start(std::string_view exchange, std::string_view routing_k
     message_->ttl_ms_ = head.ttl_ms.value_or(-1);
     message_->format_ = head.format;
     if (!head.extra_keys.cc.empty() || !head.extra_keys.bcc.empty()) {
+        head.extra_keys.memory_bytes = memory_of(head.extra_keys);
         message_->extra_keys_ = new ExtraKeys(std::move(head.extra_keys));
     }
     char* at = message_->bytes();

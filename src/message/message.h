@@ -46,6 +46,7 @@ struct MessageFormat {
 struct ExtraKeys {
     std::vector<std::string> cc;
     std::vector<std::string> bcc;
+    std::size_t memory_bytes = 0;  // about; counted when they become part of a message
 };
 
 struct MessageHead {
@@ -82,7 +83,8 @@ class Message {
     // About what it takes in memory.
     std::size_t memory_bytes() const {
         return sizeof(Message) + exchange_size_ + routing_key_size_ +
-               (whole_ ? std::size_t{properties_size_} + body_size_ : 0);
+               (whole_ ? std::size_t{properties_size_} + body_size_ : 0) +
+               (extra_keys_ != nullptr ? extra_keys_->memory_bytes : 0);
     }
     bool persistent() const { return persistent_; }
     std::optional<std::uint8_t> priority() const {

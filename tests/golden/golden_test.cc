@@ -1,8 +1,9 @@
 // The formats of the data directory, held against files that were written once.
 //
 // tests/golden/v1 is a data directory of format version 1, and what must be found in it. A broker
-// that cannot read it, or reads something else, cannot read the disks of its users. Written with
-// REVENANT_WRITE_GOLDEN=1; to be written again only while no release has written such files.
+// that cannot read it, or reads something else, cannot read the disks of its users. It is never
+// written again. tests/golden/written is what the broker writes today: the same format, other words
+// here and there. REVENANT_WRITE_GOLDEN=1 writes that one again when a change means to.
 
 #include "amqp091/properties.h"
 #include "amqp10/message_format.h"
@@ -32,13 +33,16 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path golden = fs::path(REVENANT_SOURCE_DIR) / "tests/golden/v1";
+const fs::path today = fs::path(REVENANT_SOURCE_DIR) / "tests/golden/written";
 const std::string vhost_folder = "vhosts/%2F";
 
 bool is_to_be_written() { return std::getenv("REVENANT_WRITE_GOLDEN") != nullptr; }
 
 // A copy, for whoever opens a directory changes it.
 struct Copy {
-    Copy() { fs::copy(golden, folder / "data", fs::copy_options::recursive); }
+    explicit Copy(const fs::path& of = golden) {
+        fs::copy(of, folder / "data", fs::copy_options::recursive);
+    }
     std::string vhost() const { return folder / "data/" + vhost_folder; }
     std::string catalog() const { return folder / "data/catalog"; }
     Folder folder;
@@ -86,12 +90,12 @@ void expect_same_files(const fs::path& expected, const fs::path& found) {
 
 TEST(Golden, WritesTheFilesAnewWhenAsked) {
     if (!is_to_be_written()) GTEST_SKIP() << "REVENANT_WRITE_GOLDEN is not set";
-    fs::remove_all(golden);
+    fs::remove_all(today);
     journal::PosixDisk disk;
-    write_all(disk, golden);
-    Copy copy;
-    write_file(golden / "vhost.txt", recovered_vhost(copy.disk, copy.vhost()));
-    write_file(golden / "catalog.txt", recovered_catalog(copy.disk, copy.catalog()));
+    write_all(disk, today);
+    Copy copy(today);
+    write_file(today / "vhost.txt", recovered_vhost(copy.disk, copy.vhost()));
+    write_file(today / "catalog.txt", recovered_catalog(copy.disk, copy.catalog()));
 }
 
 TEST(Golden, TheVirtualHostIsRecovered) {
@@ -114,8 +118,8 @@ TEST(Golden, TheSameLifeWritesTheSameBytes) {
     Folder folder;
     journal::PosixDisk disk;
     write_all(disk, folder / "data");
-    expect_same_files(golden / "vhosts", folder / "data/vhosts");
-    expect_same_files(golden / "catalog", folder / "data/catalog");
+    expect_same_files(today / "vhosts", folder / "data/vhosts");
+    expect_same_files(today / "catalog", folder / "data/catalog");
 }
 
 TEST(Golden, WhatIsFoundIsWhatWasThere) {
@@ -123,7 +127,7 @@ TEST(Golden, WhatIsFoundIsWhatWasThere) {
     journal::PosixDisk disk;
     write_all(disk, folder / "data");
     EXPECT_EQ(recovered_vhost(disk, folder / "data/" + vhost_folder),
-              file_contents(golden / "vhost.txt"));
+              file_contents(today / "vhost.txt"));
 }
 
 TEST(Golden, EveryKindOfFactStandsBehindTheSnapshot) {

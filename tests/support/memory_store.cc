@@ -43,6 +43,9 @@ std::string& MemoryStore::begin_record() {
 void MemoryStore::end_record() {
     CHECK(stream_.size() > record_at_);
     records_.push_back({record_at_, stream_.size(), batch_at_});
+    if (stream_[record_at_] == static_cast<char>(RecordKind::facts)) {
+        largest_record_ = std::max(largest_record_, stream_.size() - record_at_);
+    }
 }
 
 bool MemoryStore::replay(State& state, const MessageFormats& formats) {
@@ -61,6 +64,7 @@ bool MemoryStore::replay(State& state, const MessageFormats& formats) {
             state.apply(fact);
         }
     }
+    state.configure_rest();
     return true;
 }
 

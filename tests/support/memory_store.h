@@ -31,6 +31,8 @@ class MemoryStore final : public ColdStore, public FactJournal {
     void begin_batch() { batch_at_ = stream_.size(); }
     // Applies every record to the state. False: one could not be read.
     bool replay(State& state, const MessageFormats& formats);
+    // Of facts, not of pages.
+    std::size_t largest_record() const { return largest_record_; }
     std::size_t passing_pages() const { return passing_.size(); }
     // How often the bytes of messages were asked for.
     std::uint64_t message_reads() const { return message_reads_; }
@@ -48,6 +50,7 @@ class MemoryStore final : public ColdStore, public FactJournal {
     std::vector<Record> records_;
     std::map<std::uint64_t, std::string> passing_;
     std::uint64_t last_passing_ = 0;
+    std::size_t largest_record_ = 0;
     std::uint64_t message_reads_ = 0;
     std::uint64_t blocks_expected_ = 0;
 };

@@ -323,6 +323,11 @@ void ScenarioChannel::close() {
     open_ = false;
 }
 
+void ScenarioChannel::start_closing() {
+    answers_.clear();
+    scenario_.handle(CloseChannel{id_});
+}
+
 void ScenarioChannel::detach() {
     ask(CloseChannel{id_, /*detached=*/true});
     open_ = false;
@@ -412,7 +417,8 @@ void Scenario::close(ConnectionId connection) {
         if (channel->connection_ == connection) channel->open_ = false;
     }
     handle(CloseConnection{connection});
-    EXPECT_TRUE(peers_.at(connection).closed) << "a closed connection is told so";
+    EXPECT_TRUE(peers_.at(connection).closed || engine_.next_deadline() <= now_)
+        << "a closed connection is told so";
 }
 
 ScenarioChannel& Scenario::open_channel() { return open_channel({1}); }
@@ -450,9 +456,11 @@ void Scenario::advance(Duration by) {
 void Scenario::handle(Command&& command) {
     CHECK(!finished_);
     const bool side_door = ++command_count_ % 2 == 0;
-    refused_command_ = std::holds_alternative<Publish>(command)  ? RefusedCommand::publish
-                       : std::holds_alternative<Settle>(command) ? RefusedCommand::settlement
-                                                                 : RefusedCommand::answered;
+    // A Tick may end what an earlier command began.
+    refused_command_ = std::holds_alternative<Tick>(command)      ? refused_command_
+                       : std::holds_alternative<Publish>(command) ? RefusedCommand::publish
+                       : std::holds_alternative<Settle>(command)  ? RefusedCommand::settlement
+                                                                  : RefusedCommand::answered;
     if (side_door && std::holds_alternative<Publish>(command)) {
         engine_.publish(std::get<Publish>(std::move(command)), now_);
     } else if (side_door && std::holds_alternative<Settle>(command)) {
@@ -674,9 +682,9 @@ void check_consumers_of(const Queue& queue) {
             EXPECT_FALSE(can_take(*consumer)) << "a message of " << queue.name() << " is stuck";
         }
     }
-    for (const auto& group : queue.consumers.groups) {
-        for (const Consumer& consumer : group->active) {
-            EXPECT_EQ(consumer.priority, group->priority);
+    for (const auto& [priority, active] : queue.consumers.lines) {
+        for (const Consumer& consumer : active) {
+            EXPECT_EQ(consumer.priority, priority);
             EXPECT_NE(std::find(all.begin(), all.end(), &consumer), all.end());
         }
     }
@@ -691,7 +699,7 @@ void Scenario::check_queues() {
         EXPECT_EQ(queue->letters.size(), queue->outbox().count) << queue->name();
         EXPECT_EQ(queue->waits != nullptr, !queue->letters.empty()) << queue->name();
         EXPECT_EQ(queue->unsettled_deliveries, queue->unacked_count()) << queue->name();
-        EXPECT_FALSE(queue->dirty || queue->deleted) << queue->name();
+        EXPECT_FALSE(queue->awaits_work() || queue->deleted) << queue->name();
         if (queue->settings.overflow == Overflow::drop_head && queue->ready_count() > 0) {
             EXPECT_LE(queue->limited().count,
                       static_cast<std::uint64_t>(queue->settings.max_length.value_or(INT64_MAX)));
@@ -739,7 +747,7 @@ void Scenario::check_channels() {
             const auto& all = consumer->queue->consumers.all;
             EXPECT_EQ(std::count(all.begin(), all.end(), consumer.get()), 1);
         }
-        for (const auto& consumer : channel.cancelled_consumers) {
+        for (const auto& [key, consumer] : channel.cancelled_consumers) {
             EXPECT_GT(consumer->unsettled, 0U) << "a cancelled consumer outlives its deliveries";
             EXPECT_EQ(consumer->unsettled, by_consumer[consumer.get()]);
         }
@@ -765,6 +773,7 @@ void Scenario::check_replay() {
     replayed.paging().store = &store_;  // some messages in it are stubs
     replayed.paging().formats = {&test_format};
     for (const Event& event : events_) replayed.apply(event);
+    replayed.configure_rest();
     EXPECT_EQ(describe(replayed), describe(engine_.state())) << "replay differs from life";
     // After a restart everything is ready, and what has expired meanwhile is woken up for.
     for (const Queue* queue : replayed.queues_by_name()) {

@@ -175,6 +175,9 @@ class ScenarioChannel {
     void commit();
     void rollback();
     void close();
+    // Without waiting for the answer, which comes when all of it is closed.
+    void start_closing();
+    bool is_closed() const { return !answers_.empty(); }
     void detach();  // as a link of AMQP 1.0
     void pause();
     void resume();
@@ -262,6 +265,7 @@ class Scenario : private EffectSink, private Recorder {
     Timestamp now() const { return now_; }
     // Ticks at every deadline on the way, as a runtime would.
     void advance(Duration by);
+    void tick() { handle(Tick{}); }
     // Time passes and nobody ticks: the next command finds everything due at once.
     void let_pass(Duration by) { now_ = now_ + by; }
 

@@ -406,7 +406,7 @@ std::string World::fault_of(Home& home) {
             return "the counters of " + queue->name() + " are wrong";
         }
         if (queue->unsettled_deliveries != away) return queue->name() + " misses deliveries";
-        if (queue->dirty || queue->deleted) return queue->name() + " is not settled";
+        if (queue->awaits_work() || queue->deleted) return queue->name() + " is not settled";
         if (queue->declaration.exclusive && attached.find_connection(queue->owner) == nullptr) {
             return queue->name() + " has outlived its connection";
         }
@@ -435,6 +435,7 @@ std::string World::fault_of(Home& home) {
     if (!keeps_record_) return {};
     engine::State replayed;
     for (const engine::Event& event : home.events) replayed.apply(event);
+    replayed.configure_rest();
     if (engine::describe(replayed) != engine::describe(state)) return "replay differs from life";
     return {};
 }

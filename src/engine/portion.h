@@ -1,0 +1,37 @@
+// Portion: how much of what has piled up is done before others are served. A turn does the work of
+// its own command, and of everything that follows from it at most one portion; the rest stays on
+// the worklist for the next Tick (worklist.h).
+#pragma once
+
+#include <cstddef>
+
+namespace revenant::engine {
+
+class Portion {
+  public:
+    // A step is about a microsecond of work: one death, one settlement, one queue looked at. Bytes
+    // are those a death adds to what the journal has to write.
+    struct Size {
+        std::size_t steps = 2'000;
+        std::size_t bytes = 1024 * 1024;
+    };
+
+    explicit Portion(Size size) : steps_left_(size.steps), bytes_left_(size.bytes) {}
+
+    bool is_used_up() const { return steps_left_ == 0; }
+    std::size_t steps_left() const { return steps_left_; }
+    void spend(std::size_t steps, std::size_t bytes = 0) {
+        steps_left_ -= steps < steps_left_ ? steps : steps_left_;
+        if (bytes < bytes_left_) {
+            bytes_left_ -= bytes;
+        } else {
+            steps_left_ = bytes_left_ = 0;
+        }
+    }
+
+  private:
+    std::size_t steps_left_;
+    std::size_t bytes_left_;
+};
+
+}  // namespace revenant::engine
