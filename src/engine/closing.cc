@@ -56,10 +56,10 @@ void close_connection(Turn& turn, Connection& connection) {
 bool go_on_closing(Turn& turn, Connection& connection) {
     while (!connection.channels.empty()) {
         if (turn.portion().is_used_up()) return false;
-        turn.portion().spend(1);
         Channel& channel = *turn.attached().find_channel(connection.channels.back());
         if (!channel.closing) begin_closing(turn, channel, /*detached=*/false);
         if (!go_on_closing(turn, channel)) return false;
+        turn.portion().spend(1);
     }
     while (!connection.exclusive_queues.empty()) {
         if (turn.portion().is_used_up()) return false;

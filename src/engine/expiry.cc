@@ -38,11 +38,12 @@ bool dies_before(Position a, Position b) {
 
 // As many of them as the portion allows; a timer will look for the others again.
 void expire(Turn& turn, Queue& queue, std::span<const Position> positions) {
+    constexpr std::size_t at_once = 128;
     while (!positions.empty() && !turn.portion().is_used_up()) {
-        constexpr std::size_t at_once = 128;
-        const auto some = positions.first(std::min(at_once, positions.size()));
-        positions = positions.subspan(some.size());
-        die(turn, queue, some, DeathReason::expired);
+        const std::size_t count =
+            std::min({at_once, positions.size(), turn.portion().steps_left()});
+        die(turn, queue, positions.first(count), DeathReason::expired);
+        positions = positions.subspan(count);
     }
     for (const Position position : positions) {
         queue.level(position.level()).look_again(Chain::block_of(position.sequence()), turn.now());
@@ -91,8 +92,10 @@ void gather_block(Turn& turn, const Deadlines::Item& item, Due& due) {
     std::vector<std::uint64_t> sequences;
     chain.due_entries(item.block, turn.now(), turn.portion().steps_left(), sequences);
     chain.set_scheduled(item.block, never);
+    if (sequences.empty()) turn.portion().spend(1);
     if (queue->is_quorum() && item.level == delayed_level) {
         end_delays(turn, *queue, sequences);
+        turn.portion().spend(sequences.size());
     } else if (queue->settings.ttl_mode == TtlMode::head) {
         queue->overdue = true;
         turn.touch(*queue);  // its heads are looked at before the turn ends
@@ -135,7 +138,6 @@ void expire_due(Turn& turn) {
         if (!item) break;
         if (item->kind == Deadlines::Kind::message_block) {
             gather_block(turn, *item, due);
-            turn.portion().spend(1);
             if (due.count < turn.portion().steps_left() && due.queues.size() < gathered_queues_max)
                 continue;
         }

@@ -19,7 +19,8 @@ namespace {
 
 class History {
   public:
-    explicit History(std::uint64_t seed) : seed_(seed), random_(seed) {
+    explicit History(std::uint64_t seed, Portion::Size portion = {})
+        : seed_(seed), random_(seed), scenario_(EngineSettings{.portion = portion}) {
         for (int i = 0; i < 2; ++i) connections_.push_back(scenario_.connect());
         for (int i = 0; i < 4; ++i)
             clients_.emplace_back(&scenario_.open_channel(any(connections_)));
@@ -35,8 +36,14 @@ class History {
     void run(int commands) {
         for (int i = 0; i < commands && !::testing::Test::HasFailure(); ++i) {
             step();
-            if (i % 20 == 19) scenario_.check();
+            if (i % 20 == 19) {
+                scenario_.advance({0});
+                gather();
+                scenario_.check();
+            }
         }
+        scenario_.advance({0});
+        gather();
         scenario_.finish();
     }
 
@@ -402,11 +409,12 @@ class History {
 };
 
 // True if all went well.
-bool run_histories(std::uint64_t first_seed, std::uint64_t last_seed, int commands) {
+bool run_histories(std::uint64_t first_seed, std::uint64_t last_seed, int commands,
+                   Portion::Size portion = {}) {
     SeedWatch watch("history");
     for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
         watch.begin(seed);
-        History(seed).run(commands);
+        History(seed, portion).run(commands);
         if (!::testing::Test::HasFailure()) continue;
         ADD_FAILURE() << "seed " << seed;
         break;
@@ -417,6 +425,17 @@ bool run_histories(std::uint64_t first_seed, std::uint64_t last_seed, int comman
 TEST(RandomHistory, ShortOnesKeepEveryPromise) { run_histories(1, 2000, 40); }
 
 TEST(RandomHistory, LongOnesKeepEveryPromise) { run_histories(10'001, 10'020, 1500); }
+
+// Nearly everything is left for later, and may be interrupted by anything.
+TEST(RandomHistory, InSmallPortionsTheyKeepThemAsWell) {
+    run_histories(30'001, 31'000, 60, {.steps = 1});
+    run_histories(31'001, 32'000, 60, {.steps = 3});
+    run_histories(32'001, 32'500, 150, {.steps = 8, .bytes = 500});
+    const std::vector<std::string_view> rare{"closing.in_portions",      "expiry.in_portions",
+                                             "expiry.heads_in_portions", "overflow.in_portions",
+                                             "settle.in_portions",       "worklist.left"};
+    EXPECT_THAT(Probe::reached(), ::testing::IsSupersetOf(rare));
+}
 
 TEST(Probes, EveryRareBranchOfTheEngineIsReached) {
     ASSERT_TRUE(run_histories(20'001, 20'800, 200));

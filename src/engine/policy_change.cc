@@ -25,11 +25,11 @@ void react(Turn& turn, Queue& queue) {
 bool apply_policies(Turn& turn) {
     bool quorum_queues_changed = false;
     while (turn.state().has_unconfigured() && !turn.portion().is_used_up()) {
-        turn.portion().spend(1);
         if (Queue* const queue = turn.state().configure_next()) {
             react(turn, *queue);
             if (queue->is_quorum()) quorum_queues_changed = true;
         }
+        turn.portion().spend(1);
     }
     if (quorum_queues_changed) look_at_all_timeouts(turn);
     return !turn.state().has_unconfigured();

@@ -261,11 +261,13 @@ bool carry_out(Turn& turn, Channel& channel, SettlementUnderWay& under_way) {
     std::vector<DeliveryId> some;
     for (;;) {
         some.clear();
-        channel.unsettled.collect_some(under_way.next, under_way.last, settled_at_once, some);
+        const std::size_t count =
+            std::clamp<std::size_t>(turn.portion().steps_left(), 1, settled_at_once);
+        channel.unsettled.collect_some(under_way.next, under_way.last, count, some);
         if (some.empty()) return true;
         if (turn.portion().is_used_up()) return false;
         under_way.next = {some.back().value + 1};
-        turn.portion().spend(some.size() / 4);  // a death spends more by itself
+        turn.portion().spend(1 + some.size() / 4);  // a death spends more by itself
         if (!channel.closing) leave_out_held(channel, some);
         settle_deliveries(turn, channel, some, {under_way.outcome, under_way.details.get()});
     }

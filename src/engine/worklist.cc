@@ -71,8 +71,8 @@ void go_on_with_queues(Turn& turn) {
     while (!worklist.left.empty() && !turn.portion().is_used_up()) {
         Queue& queue = take_first(worklist.left);
         const bool was_last = &queue == last;
-        turn.portion().spend(1);
         serve_and_keep_limits(turn, queue);
+        turn.portion().spend(1);
         if (was_last) return;
     }
 }
@@ -88,8 +88,8 @@ void serve_touched(Turn& turn) {
                 leave_the_rest(turn);
                 return;
             }
-            turn.portion().spend(1);
             serve_and_keep_limits(turn, take_first(worklist.touched));
+            turn.portion().spend(1);
         }
         // A time-to-live of zero: whoever could not be served at once dies now (DL-126).
         if (!worklist.expiry_is_behind) expire_due(turn);

@@ -266,6 +266,8 @@ class Scenario : private EffectSink, private Recorder {
     // Ticks at every deadline on the way, as a runtime would.
     void advance(Duration by);
     void tick() { handle(Tick{}); }
+    // Something is left for a Tick that could come now.
+    bool has_work() { return engine_.next_deadline() <= now_; }
     // Time passes and nobody ticks: the next command finds everything due at once.
     void let_pass(Duration by) { now_ = now_ + by; }
 
