@@ -15,7 +15,6 @@ namespace revenant::engine {
 namespace {
 
 // The consumer whose turn it is. Those found unable to take leave the line until credit returns.
-// It then stands at the back of its line.
 Consumer* next_consumer(Queue& queue) {
     // A few empty lines may stay: their consumers will be back.
     constexpr std::size_t lines_kept = 4;
@@ -24,18 +23,19 @@ Consumer* next_consumer(Queue& queue) {
         ActiveList& active = line->second;
         while (!active.empty()) {
             Consumer& candidate = active.front();
-            if (can_take(candidate)) {
-                if (&active.back() != &candidate) {
-                    candidate.unlink();
-                    active.push_back(candidate);
-                }
-                return &candidate;
-            }
+            if (can_take(candidate)) return &candidate;
             candidate.unlink();
         }
         line = lines.size() > lines_kept ? lines.erase(line) : std::next(line);
     }
     return nullptr;
+}
+
+void move_to_back(Queue& queue, Consumer& consumer) {
+    ActiveList& active = queue.consumers.line_of(consumer);
+    if (&active.back() == &consumer) return;
+    consumer.unlink();
+    active.push_back(consumer);
 }
 
 // What has expired and is still in the queue, because there is more of it than a turn does, is not
@@ -91,10 +91,16 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
 // So much is handed out of one queue before others are served.
 constexpr std::size_t deliveries_at_once = 2'000;
 
+enum class Held : std::uint8_t { stays, goes };
+
 // True if something was handed out.
-bool dispatch_one(Turn& turn, Queue& queue, Position head) {
+bool dispatch_one(Turn& turn, Queue& queue, Held held = Held::stays) {
+    if (queue.ready_count() == 0) return false;
     Consumer* const consumer = next_consumer(queue);
     if (consumer == nullptr) return false;
+    const Position head = *queue.head();
+    if (held == Held::stays && is_held(turn, queue, head)) return false;
+    move_to_back(queue, *consumer);
     deliver(turn, queue, *consumer, head);
     note_room(queue);
     return true;
@@ -109,17 +115,14 @@ void serve(Turn& turn, Queue& queue) {
     }
     for (std::size_t count = 0; count < deliveries_at_once; ++count) {
         expire_heads(turn, queue);
-        const auto head = queue.head();
-        if (!head || is_held(turn, queue, *head) || !dispatch_one(turn, queue, *head)) return;
+        if (!dispatch_one(turn, queue)) return;
     }
     turn.touch_later(queue);
 }
 
 void dispatch(Turn& turn, Queue& queue) {
     for (std::size_t count = 0; count < deliveries_at_once; ++count) {
-        if (queue.ready_count() == 0) return;
-        const Position head = *queue.head();
-        if (is_held(turn, queue, head) || !dispatch_one(turn, queue, head)) return;
+        if (!dispatch_one(turn, queue)) return;
     }
     if (queue.ready_count() == 0) return;
     PROBE("dispatch.in_portions");
@@ -132,7 +135,7 @@ void offer_at_once(Turn& turn, Queue& queue) {
     // to come in time.
     if (queue.settings.ttl_mode == TtlMode::exact && !turn.is_behind()) return;
     while (const auto head = queue.head()) {
-        if (queue.deadline(*head) < turn.now() || !dispatch_one(turn, queue, *head)) return;
+        if (queue.deadline(*head) < turn.now() || !dispatch_one(turn, queue, Held::goes)) return;
     }
 }
 

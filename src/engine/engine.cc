@@ -133,7 +133,7 @@ Turn Engine::begin(Timestamp now) {
     Turn turn(settings_, state_, attached_, effects_, recorder_, worklist_, now);
     // Whatever is due has expired before the command sees it: an expired message is never handed
     // out. If there is too much of it, the next Ticks go on with it, and it is held until then.
-    if (!worklist_.expiry_is_behind) expire_due(turn);
+    if (!worklist_.expiry_is_behind && state_.deadlines_next() <= now) expire_due(turn);
     while (Channel* const channel = attached_.take_due_timeout_check(now)) {
         if (auto refusal = give_back_overdue(turn, *channel)) {
             refuse(turn, {channel->id, std::move(*refusal), RefusedCommand::none, {}});

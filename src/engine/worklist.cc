@@ -92,7 +92,9 @@ void serve_touched(Turn& turn) {
             turn.portion().spend(1);
         }
         // A time-to-live of zero: whoever could not be served at once dies now (DL-126).
-        if (!worklist.expiry_is_behind) expire_due(turn);
+        if (!worklist.expiry_is_behind && turn.state().deadlines_next() <= turn.now()) {
+            expire_due(turn);
+        }
     } while (!worklist.touched.empty());
 }
 
