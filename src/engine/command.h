@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 namespace revenant::engine {
@@ -258,5 +259,8 @@ using Command =
                  DeleteQueue, PurgeQueue, Bind, Unbind, CheckTarget, DescribeQueue, ListBindings,
                  Publish, SetQos, Consume, SetCredit, Cancel, Get, Settle, Recover, SetPolicy,
                  ClearPolicy, SetCompatibility, SelectTransaction, Commit, Rollback, Tick>;
+
+// As metrics name the command at this place of the list.
+std::string_view command_name(std::size_t place);
 
 }  // namespace revenant::engine

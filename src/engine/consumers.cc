@@ -228,6 +228,7 @@ void resume(Turn& turn, Consumer& consumer) {
 }
 
 void cancel_all(Turn& turn, Queue& queue) {
+    turn.portion().spend(queue.consumers.all.size() / 4);
     while (!queue.consumers.empty()) {
         Consumer& consumer = *queue.consumers.all.front();
         Channel& channel = *consumer.channel;

@@ -124,6 +124,7 @@ void dispatch(Turn& turn, Queue& queue) {
     for (std::size_t count = 0; count < deliveries_at_once; ++count) {
         if (!dispatch_one(turn, queue)) return;
     }
+    turn.portion().spend(deliveries_at_once / 2);
     if (queue.ready_count() == 0) return;
     PROBE("dispatch.in_portions");
     turn.touch_later(queue);

@@ -40,6 +40,10 @@ Result<void, Refusal> answer(Turn& turn, ChannelId channel, Outcome outcome) {
 }
 
 constexpr int outbox_rounds_max = 16;  // per turn
+constexpr std::size_t steps_noted_min = 64;
+
+template <typename Wanted>
+const std::size_t place_of = Command(std::in_place_type<Wanted>).index();
 
 constexpr auto yes = Answered::yes;
 constexpr auto no = Answered::no;
@@ -155,7 +159,7 @@ void Engine::forward_all_letters(Turn& turn) {
     if (in_the_midst && worklist_.last_outbox.value == 0) worklist_.letters_wait = true;
 }
 
-void Engine::finish(Turn& turn) {
+void Engine::finish(Turn& turn, std::size_t command) {
     if (!worklist_.touched.empty()) serve_touched(turn);
     worklist_.letters_wait = false;
     if (!state_.queues_with_letters().empty()) forward_all_letters(turn);
@@ -164,6 +168,11 @@ void Engine::finish(Turn& turn) {
     if (!attached_.draining().empty()) answer_drains(turn);
     if (recorder_ != nullptr) recorder_->turn_ended();
     keep_memory_budget(state_);
+    const std::size_t steps = settings_.portion.steps - turn.portion().steps_left();
+    if (steps < steps_noted_min) return;
+    if (turn.now() != heaviest_.at || steps > heaviest_.steps) {
+        heaviest_ = {command, steps, turn.now()};
+    }
 }
 
 Timestamp Engine::next_deadline() const {
@@ -270,20 +279,21 @@ void Engine::pause(ChannelId channel) {
 
 void Engine::handle(Command&& command, Timestamp now) {
     Turn turn = begin(now);
+    const std::size_t place = command.index();
     std::visit([&](auto&& one) { run(turn, std::move(one)); }, std::move(command));
-    finish(turn);
+    finish(turn, place);
 }
 
 void Engine::publish(Publish&& command, Timestamp now) {
     Turn turn = begin(now);
     run(turn, std::move(command));
-    finish(turn);
+    finish(turn, place_of<Publish>);
 }
 
 void Engine::settle(const Settle& command, Timestamp now) {
     Turn turn = begin(now);
     run(turn, command);
-    finish(turn);
+    finish(turn, place_of<Settle>);
 }
 
 }  // namespace revenant::engine

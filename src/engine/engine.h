@@ -41,13 +41,21 @@ class Engine {
     // What is shown of a queue: without what has expired and is still to be removed.
     std::uint64_t ready_count(const Queue& queue) const;
 
+    // The command that caused the most work lately; little work is not noted.
+    struct Heaviest {
+        std::size_t command = 0;  // its place among the commands
+        std::size_t steps = 0;
+        Timestamp at;
+    };
+    const Heaviest& heaviest() const { return heaviest_; }
+
     State& state() { return state_; }
     Attached& attached() { return attached_; }
     const EngineSettings& settings() const { return settings_; }
 
   private:
     Turn begin(Timestamp now);
-    void finish(Turn& turn);
+    void finish(Turn& turn, std::size_t command);
     void forward_all_letters(Turn& turn);
     static void refuse(Turn& turn, Refuse refuse);
 
@@ -69,6 +77,7 @@ class Engine {
     State state_;
     Attached attached_;
     Worklist worklist_;
+    Heaviest heaviest_;
     Timestamp behind_at_;  // of the last turn, if expiry is behind
 };
 

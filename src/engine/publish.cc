@@ -115,6 +115,7 @@ Places put_into_queues(Turn& turn, Channel& channel, const Publish& command) {
         places.count += 1;
         exchange->published_out += 1;
         const bool taken = enter(turn, *queue, command.message);
+        if (places.count % 8 == 0) turn.portion().spend(1);
         if (!taken && places.full_queue == nullptr) places.full_queue = queue;
     }
     return places;

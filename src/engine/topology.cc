@@ -391,6 +391,7 @@ void remove_queue(Turn& turn, Queue& queue) {
         if (listed != queues.rend()) queues.erase(std::next(listed).base());
     }
     const std::vector<std::string> sources = auto_delete_sources(queue.bindings);
+    turn.portion().spend(queue.bindings.size() / 4);
     turn.state().traffic().queues_deleted += 1;
     turn.emit(QueueDeleted{queue.id()});
     for (const std::string& source : sources) remove_if_unused(turn, source);
@@ -434,6 +435,7 @@ Result<CountAnswer, Refusal> purge_queue(Turn& turn, const PurgeQueue& command) 
             purged.unsettled.push_back(Position::of(level, sequence));
         });
     }
+    turn.portion().spend(queue->message_count() / block_entries);
     turn.emit(purged);
     note_room(*queue);
     return answer;

@@ -86,12 +86,17 @@ Sums ask_for_sums(runtime::Broker& broker, const std::shared_ptr<runtime::Vhost>
 
 NodeSums Context::sums() {
     const std::lock_guard lock(mutex_);
-    NodeSums sums{retired_, {}};
+    NodeSums sums{retired_, {}, {}};
     for (const auto& vhost : broker_.vhosts()) {
         const Sums& one =
             sums.by_vhost.emplace(vhost->name(), ask_for_sums(broker_, vhost)).first->second;
         sums.all.totals += one.totals;
         sums.all.journal += one.journal;
+    }
+    for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
+        sums.turns += broker_.ask(broker_.reactor(i), [](runtime::Reactor& reactor) {
+            return reactor.turn_times().summary();
+        });
     }
     return sums;
 }

@@ -107,6 +107,7 @@ struct Sums {
 struct NodeSums {
     Sums all;  // those deleted meanwhile included in what only ever grows
     std::map<std::string, Sums> by_vhost;
+    runtime::TurnTimes::Summary turns;  // of all reactors
 };
 
 // What the files api_<resource> work with.

@@ -3,6 +3,8 @@
 #include "http/metrics_page.h"
 #include "http/process.h"
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <string>
 #include <utility>
@@ -172,6 +174,27 @@ void write_deaths_of_queues(PrometheusText& text, const std::string& prefix,
     write_waiting(text, prefix, rows);
 }
 
+namespace {
+
+constexpr double us_per_second = 1'000'000;
+
+void write_turns(PrometheusText& text, const runtime::TurnTimes::Summary& turns) {
+    text.family("revenant_long_turns_total", Kind::counter,
+                "Turns of reactors that took more processor time than this");
+    for (std::size_t i = 0; i < turns.longer_than.size(); ++i) {
+        const double seconds =
+            static_cast<double>(runtime::TurnTimes::limits_us[i]) / us_per_second;
+        text.sample({{"longer_than_seconds", fmt::format("{}", seconds)}}, turns.longer_than[i]);
+    }
+    text.family("revenant_longest_turn_seconds", Kind::gauge,
+                "Processor time of the longest turn so far, by the command that took it");
+    for (const auto& [command, us] : turns.longest_us) {
+        text.sample({{"command", command}}, static_cast<double>(us) / us_per_second);
+    }
+}
+
+}  // namespace
+
 void write_own(PrometheusText& text, const NodeSums& sums, const MetricRows& rows, Grain grain) {
     const Lines lines = lines_of(sums, grain);
     write_accounts(text, lines);
@@ -184,6 +207,7 @@ void write_own(PrometheusText& text, const NodeSums& sums, const MetricRows& row
     write_lateness(text, lines);
     write_refusals(text, lines);
     write_journal(text, lines);
+    write_turns(text, sums.turns);
     text.family("revenant_process_cpu_seconds_total", Kind::counter, "Processor time used");
     text.sample({}, view_process().processor_seconds);
 }

@@ -112,6 +112,7 @@ void Reactor::wait() {
 void Reactor::turn() {
     wait();
     const Timestamp begin = refresh_now();
+    turn_times_.begin(begin);
     read_letters();
     run_due_vhosts();
     for (std::size_t i = 0; i < ready_.size(); ++i) {
@@ -123,6 +124,7 @@ void Reactor::turn() {
     send_letters();
     disposed_.clear();
     const Timestamp end = refresh_now();
+    if (turn_times_.was_long(begin, end)) turn_times_.note_long(heaviest_command(begin));
     busy_us_ += (end - begin).us;
     if ((end - busy_since_).us >= 1'000'000) {
         busy_percent_.store(static_cast<unsigned>(busy_us_ * 100 / (end - busy_since_).us),
@@ -130,6 +132,15 @@ void Reactor::turn() {
         busy_us_ = 0;
         busy_since_ = end;
     }
+}
+
+std::string_view Reactor::heaviest_command(Timestamp since) const {
+    engine::Engine::Heaviest heaviest;
+    for (const auto& vhost : vhosts_) {
+        const auto& one = vhost->engine().heaviest();
+        if (one.at >= since && one.steps > heaviest.steps) heaviest = one;
+    }
+    return heaviest.steps == 0 ? "several" : engine::command_name(heaviest.command);
 }
 
 void Reactor::read_letters() {

@@ -9,11 +9,13 @@
 #include "engine/command.h"
 #include "engine/effect.h"
 #include "runtime/mailbox.h"
+#include "runtime/turn_times.h"
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -111,6 +113,7 @@ class Reactor {
 
     // The share of time this reactor was working lately, 0 to 100; readable from any thread.
     unsigned busy_percent() const { return busy_percent_.load(std::memory_order_relaxed); }
+    const TurnTimes& turn_times() const { return turn_times_; }
     std::size_t ticking_count() const { return ticking_.size(); }
 
   private:
@@ -124,6 +127,7 @@ class Reactor {
     void flush_all();
     void send_letters();
     void dispatch_effect(engine::Effect&& effect);
+    std::string_view heaviest_command(Timestamp since) const;
 
     const std::uint8_t index_;
     std::vector<Reactor*> all_;
@@ -153,6 +157,7 @@ class Reactor {
         Source* source;
     };
     std::vector<Event> ready_;  // of the present turn; unwatch() takes a source out
+    TurnTimes turn_times_;
     std::int64_t busy_us_ = 0;
     Timestamp busy_since_;
     std::atomic<unsigned> busy_percent_{0};
