@@ -191,6 +191,8 @@ struct DeadLetterRest {
     std::uint64_t ready = 0;
     std::uint64_t bytes = 0;
     std::uint64_t consumers = 0;
+    bool goes_on =
+        false;  // it has a dead-letter exchange itself: a stop on the way, no resting place
     std::optional<Timestamp> oldest;  // when the message at its head died last, if it is known
 };
 

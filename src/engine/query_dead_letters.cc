@@ -138,6 +138,7 @@ std::optional<DeadLetterRest> find_dead_letter_rest(Engine& engine, std::string_
     rest.bytes = queue->ready_bytes() + queue->unacked_bytes() + queue->delayed().bytes +
                  queue->outbox().bytes;
     rest.consumers = queue->consumers.all.size();
+    rest.goes_on = queue->settings.dead_letter_exchange.has_value();
     rest.oldest = queue->head_died_at();
     return rest;
 }

@@ -50,17 +50,20 @@ void for_each_reason(Visit visit) {
 }
 
 // Outcomes that never happened are left out.
+json::object view_outcomes(const DeathOutcomes& deaths, DeathReason reason) {
+    json::object view;
+    for (std::size_t i = 0; i < engine::death_outcome_count; ++i) {
+        const auto outcome = static_cast<DeathOutcome>(i);
+        const std::uint64_t count = deaths.of(reason, outcome);
+        if (count > 0) view[engine::to_string(outcome)] = count;
+    }
+    return view;
+}
+
 json::object view_outcomes(const DeathOutcomes& deaths) {
     json::object view;
-    for_each_reason([&](DeathReason reason) {
-        json::object outcomes;
-        for (std::size_t i = 0; i < engine::death_outcome_count; ++i) {
-            const auto outcome = static_cast<DeathOutcome>(i);
-            const std::uint64_t count = deaths.of(reason, outcome);
-            if (count > 0) outcomes[engine::to_string(outcome)] = count;
-        }
-        view[to_string(reason)] = std::move(outcomes);
-    });
+    for_each_reason(
+        [&](DeathReason reason) { view[to_string(reason)] = view_outcomes(deaths, reason); });
     return view;
 }
 
@@ -187,6 +190,7 @@ json::array view_top(const std::vector<Found>& paths, const Wanted& wanted) {
             {"reason", to_string(cause.reason)},
             {"deaths", cause.deaths},
             {"dropped", dropped(path.deaths, cause.reason)},
+            {"outcomes", view_outcomes(path.deaths, cause.reason)},
             {"rate", wanted.trend_of(queue_key(vhost, path.id)).rate(died_figure(cause.reason))}};
         add_path(path, item);
         view.push_back(std::move(item));
@@ -194,18 +198,22 @@ json::array view_top(const std::vector<Found>& paths, const Wanted& wanted) {
     return view;
 }
 
+// Of the queues that dead letters end in.
 json::object view_targets(const std::vector<Target>& targets) {
+    std::uint64_t queues = 0;
     std::uint64_t messages = 0;
     std::uint64_t unattended = 0;
     std::optional<Timestamp> oldest;
     for (const Target& target : targets) {
+        if (target.rest.goes_on) continue;
+        queues += 1;
         messages += target.rest.messages;
         if (target.rest.messages > 0 && target.rest.consumers == 0) unattended += 1;
         if (target.rest.oldest && (!oldest || *target.rest.oldest < *oldest)) {
             oldest = target.rest.oldest;
         }
     }
-    return {{"queues", targets.size()},
+    return {{"queues", queues},
             {"messages", messages},
             {"unattended", unattended},
             {"oldest", view_time(oldest)}};
@@ -276,17 +284,12 @@ json::object view_target(const Target& target) {
     for (std::size_t i = 0; i < std::min(target.sources.size(), names_max); ++i) {
         sources.emplace_back(to_json_string(target.sources[i]->path.queue));
     }
-    return {{"vhost", to_json_string(target.vhost)},
-            {"name", to_json_string(target.name)},
-            {"type", engine::to_string(target.rest.kind)},
-            {"messages", target.rest.messages},
-            {"messages_ready", target.rest.ready},
-            {"message_bytes", target.rest.bytes},
-            {"consumers", target.rest.consumers},
-            {"oldest", view_time(target.rest.oldest)},
-            {"sources", std::move(sources)},
-            {"source_count", target.sources.size()},
-            {"deaths", std::move(deaths)}};
+    return {{"vhost", to_json_string(target.vhost)},       {"name", to_json_string(target.name)},
+            {"type", engine::to_string(target.rest.kind)}, {"messages", target.rest.messages},
+            {"messages_ready", target.rest.ready},         {"message_bytes", target.rest.bytes},
+            {"consumers", target.rest.consumers},          {"rests", !target.rest.goes_on},
+            {"oldest", view_time(target.rest.oldest)},     {"sources", std::move(sources)},
+            {"source_count", target.sources.size()},       {"deaths", std::move(deaths)}};
 }
 
 Response list_targets(Context& context, const Call& call) {

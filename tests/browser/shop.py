@@ -8,6 +8,7 @@ import urllib.parse
 import urllib.request
 
 import pika
+from proton import Timeout
 from proton.utils import BlockingConnection
 
 
@@ -158,13 +159,10 @@ class Shop:
     # --- clients that stay ---
 
     def start_clients(self):
-        for work in (self.publish_orders, self.consume_orders, self.consume_search):
+        for work in (self.publish_orders, self.consume_orders, self.consume_search, self.stay_with_amqp10):
             thread = threading.Thread(target=work, daemon=True)
             thread.start()
             self.threads.append(thread)
-        self.amqp10 = BlockingConnection(f"amqp://guest:guest@127.0.0.1:{self.port}", timeout=10)
-        self.receiver = self.amqp10.create_receiver("/queues/audit.sink", credit=2)
-        self.sender = self.amqp10.create_sender("/exchanges/shop/order.audit")
 
     def publish_orders(self):
         connection = self.connect("shop-frontend")
@@ -212,13 +210,22 @@ class Shop:
             connection.process_data_events(0.2)
         connection.close()
 
+    def stay_with_amqp10(self):
+        connection = BlockingConnection(f"amqp://guest:guest@127.0.0.1:{self.port}", timeout=10)
+        connection.create_receiver("/queues/audit.sink", credit=2)
+        connection.create_sender("/exchanges/shop/order.audit")
+        while not self.stopping.is_set():
+            try:
+                connection.wait(self.stopping.is_set, timeout=1)
+            except Timeout:
+                pass
+        connection.close()
+
     def stop(self):
         self.stopping.set()
         for thread in self.threads:
             thread.join(5)
-        if self.threads:
-            self.amqp10.close()
-            self.threads = []
+        self.threads = []
 
 
 def vhost_of_queues(api, vhost, count):

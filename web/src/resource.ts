@@ -68,7 +68,9 @@ export function useResource<T>(path: string | null, every?: number): Resource<T>
         if (!(error instanceof ApiError)) return;
         noteBad(error);
         if (error.status === 0 || error.status >= 500) failures = Math.min(failures + 1, 10);
-        if (!ended) setState((before) => ({ ...before, path, data: base(before.path) === base(path) ? before.data : undefined, error }));
+        // Old data are better than none while the broker does not answer; what is gone is not shown any more.
+        const keeps = error.status === 0 || error.status >= 500;
+        if (!ended) setState((before) => ({ ...before, path, data: keeps && base(before.path) === base(path) ? before.data : undefined, error }));
       }
       later();
     };

@@ -39,6 +39,7 @@ export interface DeadLetterSource {
   reason: string;
   deaths: number;
   dropped: number;
+  outcomes: Record<string, number>;
   rate: number;
   dead_letter_exchange: string | null;
   problem: string | null;
@@ -68,6 +69,7 @@ export interface DeadLetterQueue {
   sources: string[];
   source_count: number;
   deaths: Record<string, number>; // of its sources, by reason, as far as they were dead-lettered
+  rests: boolean; // false: a dead-letter exchange of its own sends them on
 }
 
 export interface DeathPath {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, at } from '../api';
-import { bytes, count, duration, percent, visible } from '../format';
+import { bytes, count, duration, percent, plural, visible } from '../format';
 import { retryAll, useResource } from '../resource';
 import { link } from '../router';
 import { may } from '../session';
@@ -62,11 +62,25 @@ export function NodesPage(): JSX.Element {
   );
 }
 
+interface Journal {
+  files: number;
+  waiting_bytes: number;
+  batches: number;
+  written_bytes: number;
+  snapshots: number;
+  snapshot_bytes: number;
+  compactions: number;
+  compacted_bytes: number;
+  syncs: number;
+  sync_seconds: number;
+}
+
 export function NodePage({ path }: { path: string[] }): JSX.Element {
   const name = path[1]!;
   const range = useRange();
   const node = useResource<Node>(`${at('nodes', name)}?node_stats_age=${range.age}&node_stats_incr=${range.step}`);
   const memory = useResource<{ memory: Record<string, number | Record<string, number> | string> }>(at('nodes', name, 'memory'), 10);
+  const journal = useResource<Journal>(at('nodes', name, 'journal'), 10);
   const one = node.data;
   if (!one) return <><AdminHead title={name} at="nodes" crumb={{ title: 'Nodes', href: '#/nodes' }} /><section class="card">{node.error ? <Failed error={node.error} retry={node.reload} /> : <Loading />}</section></>;
   const usage = plotted([['Memory', 1, one.mem_used_details as Details], ['Disk free', 3, one.disk_free_details as Details]], 'level');
@@ -88,11 +102,16 @@ export function NodePage({ path }: { path: string[] }): JSX.Element {
           <Tile label="Threads" value={count(one.proc_used)} note={`${one.processors} processors`} /><Tile label="Uptime" value={duration(one.uptime)} />
         </div>
         <div class="cols">
-          <ChartCard title="Memory and disk" note="MiB" data={{ times: usage.times, series: usage.series.map((series, index) => ({ ...series, values: scale(index), last: scale(index).at(-1) })) }} kind="level" />
+          <ChartCard title="Memory" note="MiB" data={{ times: usage.times, series: [{ ...usage.series[0]!, values: scale(0), last: scale(0).at(-1) }] }} kind="level" />
           <ChartCard title="Sockets, descriptors, threads" data={handles} kind="level" />
         </div>
         <div class="cols">
           <Card title="Memory"><Shown of={memory} rows={2}>{() => <div class="card-body stack">{parts.map(([part, value]) => <div key={part}><div class="row"><span>{words[part] ?? part.replaceAll('_', ' ')}</span><span class="push muted">{bytes(value)}, {percent(value, total)}</span></div><Bar part={value} whole={total} tone={part === 'queue_procs' ? 'accent' : 'quiet'} /></div>)}</div>}</Shown></Card>
+          <Card title="Journal" note="of all virtual hosts"><Shown of={journal} rows={3}>{(data) => <div class="card-body"><KeyValues tight rows={[
+            ['Files', count(data.files)], ['Waiting for the disk', bytes(data.waiting_bytes)], ['Written since the start', `${bytes(data.written_bytes)} in ${plural(data.batches, 'batch', 'batches')}`],
+            ['Syncs', `${count(data.syncs)}, ${data.syncs > 0 ? `${(data.sync_seconds / data.syncs * 1000).toFixed(1)} ms each` : 'none yet'}`],
+            ['Snapshots', `${count(data.snapshots)}, ${bytes(data.snapshot_bytes)}`], ['Compactions', `${count(data.compactions)}, ${bytes(data.compacted_bytes)} rewritten`],
+          ]} /></div>}</Shown></Card>
           <Card title="Details"><div class="card-body"><KeyValues tight rows={[['Process', one.os_pid], ['Data and journal', <code>{visible(one.db_dir)}</code>], ['Configuration', one.config_files.length ? one.config_files.map(visible).join(', ') : <span class="faint">none</span>], ['Log', one.log_files.map(visible).join(', ')], ['Rates', one.rates_mode]]} /></div></Card>
         </div>
       </div>

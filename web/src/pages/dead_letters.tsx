@@ -25,14 +25,14 @@ function Reasons({ of }: { of: Record<string, number> }): JSX.Element {
 }
 
 const queueColumns: Column<DeadLetterQueue>[] = [
-  { id: 'name', title: 'Dead-letter queue', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={queueLink(one.vhost, one.name)} sub={`from ${plural(one.source_count, 'queue')}`} /> },
+  { id: 'name', title: 'Dead-letter queue', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.name} href={queueLink(one.vhost, one.name)} sub={`from ${plural(one.source_count, 'queue')}`} />{!one.rests && <span class="cell-sub">a stop on the way: they go on from here</span>}</> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 3, off: true, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
-  { id: 'messages', title: 'Dead letters', sort: 'messages', num: true, value: (one) => one.messages, cell: (one) => <Num value={one.messages} dead /> },
+  { id: 'messages', title: 'Dead letters', sort: 'messages', num: true, value: (one) => one.messages, cell: (one) => <Num value={one.messages} dead={one.rests} /> },
   { id: 'bytes', title: 'Size', sort: 'message_bytes', num: true, w: 2, value: (one) => one.message_bytes, cell: (one) => bytes(one.message_bytes) },
   { id: 'oldest', title: 'Oldest died', sort: 'oldest', w: 1, value: (one) => (one.oldest ? new Date(one.oldest).toISOString() : ''), cell: (one) => <Time ms={one.oldest} /> },
   { id: 'sources', title: 'From', w: 1, value: (one) => one.sources.join(' '), cell: (one) => <span>{one.sources.slice(0, 3).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={one.vhost} name={name} /></>)}{one.source_count > 3 && <span class="muted"> and {one.source_count - 3} more</span>}</span> },
   { id: 'reasons', title: 'Reasons, since the start', w: 2, value: (one) => reasons.map((reason) => `${reason} ${one.deaths[reason] ?? 0}`).join(' '), cell: (one) => <Reasons of={one.deaths} /> },
-  { id: 'consumers', title: 'Consumers', sort: 'consumers', num: true, value: (one) => one.consumers, cell: (one) => (one.consumers === 0 && one.messages > 0 ? <span class="chip chip-warn">nobody</span> : <Num value={one.consumers} />) },
+  { id: 'consumers', title: 'Consumers', sort: 'consumers', num: true, value: (one) => one.consumers, cell: (one) => (one.consumers === 0 && one.messages > 0 && one.rests ? <span class="chip chip-warn">nobody</span> : <Num value={one.consumers} />) },
   { id: 'type', title: 'Type', sort: 'type', w: 3, off: true, value: (one) => one.type, cell: (one) => one.type },
 ];
 

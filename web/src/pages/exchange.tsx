@@ -100,17 +100,20 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
           <Tile label="Queues that dead-letter here" value={String(feeders.length)} />
         </div>
         <div class="cols">
-          <ChartCard title="Message rates" data={rates} kind="rate" range={<RangeChoice longest={3600} />} />
           <div class="stack">
-            <Card title="Details"><div class="card-body"><KeyValues rows={[
+            <ChartCard title="Message rates" data={rates} kind="rate" range={<RangeChoice longest={3600} />} />
+            <Card title="Details"><div class="card-body"><KeyValues tight rows={[
               ['Type', exchange.type], ['Durable', exchange.durable ? 'yes' : 'no'], ['Auto-delete', exchange.auto_delete ? 'yes' : 'no'], ['Internal', exchange.internal ? 'yes' : 'no'],
               ['Alternate exchange', alternate ? <a href={exchangeLink(vhost, String(alternate))}>{visible(String(alternate))}</a> : <span class="faint">none</span>], ['Arguments', <Fields of={exchange.arguments} />],
             ]} /></div></Card>
           </div>
+          {name === '' ? <Callout tone="info" title="Every queue is bound to the default exchange by its name.">This cannot be changed.</Callout>
+            : outgoing.data && incoming.data && <ExchangeMap exchange={exchange} outgoing={outgoing.data} incoming={incoming.data} feeders={feeders} />}
         </div>
-        {name !== '' && outgoing.data && incoming.data && <ExchangeMap exchange={exchange} outgoing={outgoing.data} incoming={incoming.data} feeders={feeders} />}
-        {name === '' ? <Callout tone="info" title="Every queue is bound to the default exchange by its name.">This cannot be changed.</Callout> : <div class="cols"><ExchangeBindings vhost={vhost} name={name} /></div>}
-        {may.write(vhost, name) && !exchange.internal && <div class="narrow"><PublishCard vhost={vhost} exchange={name} /></div>}
+        <div class="cols">
+          {name !== '' && <div class="stack"><ExchangeBindings vhost={vhost} name={name} /></div>}
+          {may.write(vhost, name) && !exchange.internal && <PublishCard vhost={vhost} exchange={name} />}
+        </div>
       </div>
     </>
   );

@@ -22,7 +22,7 @@ export interface MapEdge {
   dead?: boolean;
 }
 
-const boxWidth = 138, boxHeight = 44, gapX = 92, gapY = 16;
+const boxWidth = 136, boxHeight = 44, gapX = 70, gapY = 14;
 
 const clip = (text: string, length: number) => (text.length > length ? text.slice(0, length - 1) + '…' : text);
 
@@ -79,7 +79,7 @@ export function MiniMap({ vhost, nodes, edges, label }: { vhost: string; nodes: 
           return (
             <g key={`${edge.from}>${edge.to}>${edge.label}`}>
               <path class={edge.dead ? 'g-edge g-edge-dead' : 'g-edge'} d={d} marker-end={edge.dead ? 'url(#arrow-dead)' : 'url(#arrow)'} />
-              {edge.label && <text class="g-label" x={back ? (x1 + x2) / 2 : (x1 + x2) / 2 - 4} y={back ? Math.min(y1, y2) - 16 : (y1 + y2) / 2 - 5} text-anchor="middle">{clip(visible(edge.label), 14)}</text>}
+              {edge.label && <text class="g-label" x={back ? (x1 + x2) / 2 : (x1 + x2) / 2 - 4} y={back ? Math.min(y1, y2) - 16 : (y1 + y2) / 2 - 5} text-anchor="middle">{clip(visible(edge.label), 12)}</text>}
             </g>
           );
         })}

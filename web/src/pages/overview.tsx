@@ -37,11 +37,15 @@ export function deathBars(details: DeadLetterSummary['deaths_details'], totals: 
   };
 }
 
-export function whyLost(source: { problem: string | null; dead_letter_exchange: string | null }): string {
+export function whyLost(source: { problem: string | null; dead_letter_exchange: string | null; outcomes?: Record<string, number> }): string {
   if (source.problem === 'exchange_missing') return `dead-letter exchange ${visible(source.dead_letter_exchange ?? '')} does not exist`;
   if (source.problem === 'no_route') return `exchange ${visible(source.dead_letter_exchange ?? '')} leads to no queue`;
   if (source.dead_letter_exchange === null) return 'the queue has no dead-letter exchange';
-  return 'some were dropped';
+  const main = Object.entries(source.outcomes ?? {}).filter(([outcome]) => isDropped(outcome)).sort((a, b) => b[1] - a[1])[0]?.[0];
+  if (main === 'cycle') return 'they would have come back without a rejection';
+  if (main === 'target_refused') return 'every target was full and refused them';
+  if (main === 'unroutable') return 'their keys led to no queue';
+  return 'there was no way to go at that moment';
 }
 
 function Resting({ source }: { source: DeadLetterSource }): JSX.Element {
@@ -139,10 +143,11 @@ export function Strip({ data }: { data: DeadLetterSummary }): JSX.Element {
 
 function Churn({ data }: { data: Overview }): JSX.Element {
   const churn = data.churn_rates;
+  const pace = (name: string) => statRate(churn, name) > 0 && <span class="faint"> {rate(statRate(churn, name))}</span>;
   const row = (title: string, opened: string, closed: string) => (
     <tr key={title}><th scope="row">{title}</th>
-      <td class="num">{count(Number(churn[opened] ?? 0))} <span class="faint">{rate(statRate(churn, opened))}</span></td>
-      <td class="num">{count(Number(churn[closed] ?? 0))} <span class="faint">{rate(statRate(churn, closed))}</span></td></tr>
+      <td class="num">{count(Number(churn[opened] ?? 0))}{pace(opened)}</td>
+      <td class="num">{count(Number(churn[closed] ?? 0))}{pace(closed)}</td></tr>
   );
   return (
     <Card title="Churn" note="since the start">

@@ -10,7 +10,7 @@ import { Card, PageHead, Tile } from '../parts/card';
 import { ChartCard, plotted, RangeChoice, useRange } from '../parts/chart';
 import { Badge, Num, PolicyBadge, ReasonMark, reasons, SourceMark, StateDot, Time, type Source } from '../parts/marks';
 import { Callout, Failed, Loading, Shown } from '../parts/states';
-import { statDetails, statRate, type Binding, type Policy, type Queue, type QueueDeaths, type Table } from '../types';
+import { statDetails, statRate, type Binding, type Deaths, type Policy, type Queue, type QueueDeaths, type Table } from '../types';
 import { QueueBindings } from './bindings';
 import { GetCard, PublishCard } from './messages';
 import { cut, MiniMap, type MapEdge, type MapNode } from './minimap';
@@ -138,11 +138,14 @@ function DeathTable({ data }: { data: QueueDeaths }): JSX.Element {
   );
 }
 
+/** Dead letters end here: something feeds it, and nothing sends them on. */
+const holdsDead = (queue: Queue, deaths: QueueDeaths) => deaths.fed_by.length > 0 && queue.messages > 0 && deaths.dead_letter_exchange === null;
+
 function DeathMap({ queue, deaths, bindings }: { queue: Queue; deaths: QueueDeaths; bindings: Binding[] }): JSX.Element {
   const nodes: MapNode[] = [];
   const edges: MapEdge[] = [];
   const limit = Number(queue.effective_policy_definition?.['max-length'] ?? queue.arguments['x-max-length'] ?? 0);
-  nodes.push({ id: 'this', kind: 'queue', name: queue.name, sub: plural(queue.messages, 'message'), column: 1, focus: true, dead: deaths.fed_by.length > 0, fill: limit ? queue.messages / limit : Math.min(0.9, Math.log10(queue.messages + 1) / 6) });
+  nodes.push({ id: 'this', kind: 'queue', name: queue.name, sub: plural(queue.messages, 'message'), column: 1, focus: true, dead: holdsDead(queue, deaths), fill: limit ? queue.messages / limit : Math.min(0.9, Math.log10(queue.messages + 1) / 6) });
   const bySource = new Map<string, string[]>();
   for (const binding of bindings) if (binding.source !== '') bySource.set(binding.source, [...(bySource.get(binding.source) ?? []), binding.routing_key]);
   const exchanges = cut([...bySource], 4, 0, 'exchanges');
@@ -185,11 +188,17 @@ function DeathMap({ queue, deaths, bindings }: { queue: Queue; deaths: QueueDeat
   );
 }
 
+function sumOutcomes(deaths: Deaths): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const outcomes of Object.values(deaths)) for (const [outcome, value] of Object.entries(outcomes)) sums[outcome] = (sums[outcome] ?? 0) + value;
+  return sums;
+}
+
 function DeathCallout({ queue, deaths }: { queue: Queue; deaths: QueueDeaths }): JSX.Element | null {
   const total = deathsOf(deaths.deaths);
   const lost = deathsOf(deaths.deaths, undefined, isDropped);
   const now = Object.values(deaths.deaths_details).reduce((sum, one) => sum + (one.rate ?? 0), 0);
-  if (deaths.fed_by.length > 0 && queue.messages > 0) {
+  if (total === 0 && holdsDead(queue, deaths)) {
     return (
       <Callout tone={queue.consumers === 0 ? 'warn' : 'info'} icon="letter" title={`${plural(queue.messages, 'dead letter')} ${queue.messages === 1 ? 'is' : 'are'} here`}
         actions={may.read(queue.vhost, queue.name) && <a class="btn btn-sm" href="#get" onClick={jump('get')}>Get messages</a>}>
@@ -205,7 +214,7 @@ function DeathCallout({ queue, deaths }: { queue: Queue; deaths: QueueDeaths }):
   return (
     <Callout tone="dead" icon="letter" title={`${plural(total, 'message')} died here`} actions={<a class="btn btn-sm" href="#deaths" onClick={jump('deaths')}>See why</a>}>
       since the broker started, {main[1] === total ? (total === 1 ? 'it was' : 'all') : `${count(main[1])} of them`} {main[0]}.{' '}
-      {lost === total ? <>{total === 1 ? 'It was' : 'All were'} dropped: {whyLost(deaths)}.</> : <>{deaths.targets[0] ? <>They go to <a href={queueLink(queue.vhost, deaths.targets[0])}>{visible(deaths.targets[0])}</a>.</> : null}{lost > 0 && <> <span class="is-dead">{count(lost)} were dropped.</span></>}</>}{' '}
+      {lost === total ? <>{total === 1 ? 'It was' : 'All were'} dropped: {whyLost({ ...deaths, outcomes: sumOutcomes(deaths.deaths) })}.</> : <>{deaths.targets[0] ? <>They go to <a href={queueLink(queue.vhost, deaths.targets[0])}>{visible(deaths.targets[0])}</a>.</> : null}{lost > 0 && <> <span class="is-dead">{count(lost)} were dropped.</span></>}</>}{' '}
       {now > 0 ? `Now ${rate(now)}.` : 'None just now.'}
     </Callout>
   );

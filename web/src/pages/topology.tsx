@@ -124,11 +124,11 @@ function Picture({ placed, focus, vhost, bindings, deadPaths, found }: { placed:
           {placed.edges.map((edge, number) => {
             if (edge.dead ? !deadPaths : !bindings) return null;
             const red = edge.dead || edge.cycle;
-            const last = edge.points[edge.points.length - 2] ?? edge.points[0]!;
+            const middle = edge.points[Math.floor((edge.points.length - 1) / 2)]!;
             return (
               <g key={number}>
                 <path class={`g-edge ${edge.dead ? (edge.cycle ? 'g-edge-circle' : 'g-edge-dead') : edge.cycle ? 'g-edge-back' : ''}`} d={curve(edge.points)} marker-end={red ? 'url(#arrow-dead)' : 'url(#arrow)'} />
-                {labelled && edge.keys.length > 0 && edge.keys[0] !== '' && <text class="g-label" x={(last.x + edge.points[edge.points.length - 1]!.x) / 2 - 6} y={(last.y + edge.points[edge.points.length - 1]!.y) / 2 - 4} text-anchor="middle">{edge.keys.length > 1 ? `${edge.keys.length} keys` : clip(visible(edge.keys[0]!), 16)}</text>}
+                {labelled && edge.keys.length > 0 && edge.keys[0] !== '' && <text class="g-label" x={middle.x} y={middle.y - 4} text-anchor="middle">{edge.keys.length > 1 ? `${edge.keys.length} keys` : clip(visible(edge.keys[0]!), 16)}</text>}
               </g>
             );
           })}

@@ -173,6 +173,8 @@ export function build(queues: RawQueue[], exchanges: RawExchange[], bindings: Ra
     for (const target of reached) vertices.get('q ' + target)!.rests = true;
     if (reached.length === 0) note(one.name, { severity: 'error', kind: 'no-route', text: `Exchange ${exchange} leads to no queue${key === undefined ? '' : ` for key ${key}`}; messages that die in ${one.name} are dropped.`, queue: one.name });
   }
+  // A queue with a dead-letter exchange of its own sends them on: they do not rest there.
+  for (const queue of via.keys()) vertices.get('q ' + queue)!.rests = false;
   markCycles(targets, via, edges, note);
   return { vertices, edges: [...edges.values()], findings };
 }

@@ -91,7 +91,7 @@ function UserForm({ known }: { known?: User }): JSX.Element {
   return (
     <Card title={known ? 'Change the user' : 'Add a user'}>
       <form class="card-body form" onSubmit={save}>
-        {!known && <TextField label="Name" value={name} set={setName} required />}
+        {known ? <input type="text" autocomplete="username" value={known.name} hidden readOnly /> : <TextField label="Name" value={name} set={setName} required autocomplete="username" />}
         <SelectField label="Logs in" value={login} set={setLogin} options={[['password', 'with a password'], ['none', 'not with a password (certificate, or not at all)']]} />
         {login === 'password' && <>
           <TextField label={known ? 'New password' : 'Password'} value={password} set={setPassword} type="password" autocomplete="new-password" hint={known ? 'empty: the password stays' : undefined} />

@@ -72,7 +72,7 @@ export function Time({ ms }: { ms: number | null | undefined }): JSX.Element {
 export type Source = 'argument' | 'policy' | 'operator' | 'default';
 export function SourceMark({ of, children }: { of: Source; children?: ComponentChildren }): JSX.Element {
   const icons: Record<Source, IconName> = { argument: 'argument', policy: 'policy', operator: 'lock', default: 'default' };
-  return <span class={`source source-${of}`}><Icon name={icons[of]} />{children ?? of}</span>;
+  return <span class={`source source-${of}`}><Icon name={icons[of]} /><span>{children ?? of}</span></span>;
 }
 
 export const Yes = ({ of }: { of: boolean | undefined }) => (of ? <span>yes</span> : <span class="zero">no</span>);
