@@ -250,7 +250,7 @@ add('the topology of 500 queues is drawn, and that of 10,000 stays usable', () =
   await page.locator('.graph svg a').first().waitFor({ timeout: 20000 });
   const seconds = (Date.now() - start) / 1000;
   const drawn = await page.locator('.graph svg a').count();
-  holds(drawn > 10 && drawn <= 500, `${drawn} nodes are drawn`);
+  holds(drawn > 20 && drawn <= 500, `${drawn} nodes are drawn`);
   await page.getByLabel('Find a queue or exchange').fill('work.05000');
   await page.keyboard.press('Enter');
   await page.getByText(/within 2 steps|the nearest/).waitFor();
@@ -305,8 +305,8 @@ add('a monitoring user sees everything and can change nothing', () => windowFor(
   for (const [name, hash, text] of await fill(ask)) {
     if (['users', 'user', 'vhost', 'definitions'].includes(name)) continue;
     await window.go(hash);
-    await page.locator('main').getByText(text).first().waitFor();
-    const buttons = await page.locator('main').getByRole('button', { name: /^(Add|Delete|Purge|Publish|Get|Bind|Unbind|Save|Set|Clear|Close|Import|Export|Rename)/ }).count();
+    await page.locator('main').getByText({ policy: 'priority 10', 'cluster-name': 'shop-production' }[name] ?? text).first().waitFor();
+    const buttons = await page.locator('main').getByRole('button', { name: /^(Add |Delete|Purge|Publish to|Get|Bind|Unbind|Save|Set |Clear|Close…|Import|Export|Rename)/ }).count();
     const fields = await page.locator('main form').count();
     equal([buttons, fields], [0, 0], `${name}: buttons and forms`);
   }

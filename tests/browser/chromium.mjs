@@ -28,6 +28,7 @@ export function holds(condition, what) {
 export class Window {
   static async open(browser, base, { user = 'guest', login = true, width = 1400, height = 900, theme = 'light', ...more } = {}) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, ...more });
+    await context.addInitScript(() => { if (localStorage.getItem('revenant.vhost') === null) localStorage.setItem('revenant.vhost', '/'); });
     if (login) await context.addInitScript((value) => { if (!sessionStorage.getItem('revenant.token')) sessionStorage.setItem('revenant.token', value); }, token(user));
     const page = await context.newPage();
     page.setDefaultTimeout(15000);

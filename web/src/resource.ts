@@ -8,6 +8,7 @@ export interface Resource<T> {
   data?: T;
   error?: ApiError;
   at: number; // when the data came
+  answers: string; // the question that the data answer
   loading: boolean; // the first answer to this question is still to come
   reload: () => void;
 }
@@ -34,7 +35,7 @@ const base = (path: string | null) => path?.split('?')[0] ?? null;
 
 /** `every` in seconds overrides the interval of the top bar: 0 asks once. No path, no question. */
 export function useResource<T>(path: string | null, every?: number): Resource<T> {
-  const [state, setState] = useState<{ path: string | null; data?: T; error?: ApiError; at: number }>({ path: null, at: 0 });
+  const [state, setState] = useState<{ path: string | null; data?: T; error?: ApiError; at: number; answers: string }>({ path: null, at: 0, answers: '' });
   const chosen = refreshSeconds.use();
   const asked = useRef(0);
   const reload = useRef<() => void>(() => undefined);
@@ -63,7 +64,7 @@ export function useResource<T>(path: string | null, every?: number): Resource<T>
         const data = await api.get<T>(path, { signal: abort.signal });
         failures = 0;
         noteGood();
-        if (!ended) setState({ path, data, at: Date.now() });
+        if (!ended) setState({ path, data, at: Date.now(), answers: path });
       } catch (error) {
         if (!(error instanceof ApiError)) return;
         noteBad(error);
@@ -102,6 +103,7 @@ export function useResource<T>(path: string | null, every?: number): Resource<T>
     data: same ? state.data : undefined,
     error: state.path === path ? state.error : undefined,
     at: state.at,
+    answers: state.answers,
     loading: path !== null && state.path !== path,
     reload: again,
   };

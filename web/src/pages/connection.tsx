@@ -88,7 +88,7 @@ export function ConnectionPage({ path }: { path: string[] }): JSX.Element {
   return (
     <>
       <PageHead title={one.user_provided_name || name} crumbs={crumbs} marks={<StateDot state={one.state} />}
-        actions={mayClose(one) && <button class="btn btn-dead" onClick={() => closeConnections([one], () => go(['connections']))}>Close…</button>}
+        actions={mayClose(one) && <button class="btn btn-dead" onClick={() => closeConnections([one], undefined, () => go(['connections']))}>Close…</button>}
         meta={<><span>{one.protocol}</span><span>User {visible(one.user)}</span><span>Virtual host {visible(one.vhost)}</span><span>Connected <Time ms={one.connected_at} /></span></>} />
       <div class="stack">
         <div class="tiles">

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { api, at } from '../api';
 import { plural, rate, visible } from '../format';
-import { retryAll, useResource } from '../resource';
+import { useResource } from '../resource';
 import { exchangeLink, go, link, queueLink } from '../router';
 import { may } from '../session';
 import { Card, Fields, KeyValues, PageHead, Tile } from '../parts/card';
@@ -34,7 +34,6 @@ function deleteExchange(exchange: Exchange, bindings: number): void {
     act: async () => {
       await api.remove(at('exchanges', exchange.vhost, exchange.name));
       say(`Exchange ${exchange.name} deleted`);
-      retryAll();
       go(['exchanges']);
     },
   });

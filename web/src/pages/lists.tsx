@@ -42,7 +42,7 @@ const connectionColumns: Column<Connection>[] = [
 
 export const mayClose = (connection: { user: string }) => may.administrate() || session.get()?.name === connection.user;
 
-export function closeConnections(list: Connection[], after?: () => void): void {
+export function closeConnections(list: Connection[], after?: () => void, leave?: () => void): void {
   const what = list.length === 1 ? list[0]!.name : `${list.length} connections`;
   ask({
     title: `Close ${what}?`,
@@ -52,6 +52,7 @@ export function closeConnections(list: Connection[], after?: () => void): void {
     act: async () => {
       for (const one of list) await api.remove(at('connections', one.name), { 'x-reason': 'Closed via management plugin' });
       say(`${what} closed`);
+      if (leave) return leave();
       retryAll();
       after?.();
     },

@@ -281,7 +281,7 @@ export function QueuePage({ path }: { path: string[] }): JSX.Element {
           {mayPublish && <a class="btn" href="#publish" onClick={jump('publish')}><Icon name="publish" />Publish</a>}
           {mayRead && <a class="btn" href="#get" onClick={jump('get')}><Icon name="eye" />Get messages</a>}
           {mayRead && <button class="btn btn-dead" onClick={() => purgeQueue(vhost, name, queue.messages_ready)}>Purge…</button>}
-          {mayConfigure && <button class="btn btn-dead" onClick={() => deleteQueues([queue], () => go(['queues']))}>Delete…</button>}
+          {mayConfigure && <button class="btn btn-dead" onClick={() => deleteQueues([queue], undefined, () => go(['queues']))}>Delete…</button>}
         </>}
         meta={<>
           <span>Policy {queue.policy ? <PolicyBadge vhost={vhost} name={queue.policy} /> : <span class="faint">none</span>}</span>

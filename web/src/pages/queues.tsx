@@ -109,7 +109,7 @@ export function purgeQueue(vhost: string, name: string, ready: number, after?: (
   });
 }
 
-export function deleteQueues(queues: { vhost: string; name: string; messages: number; consumers: number }[], after?: () => void): void {
+export function deleteQueues(queues: { vhost: string; name: string; messages: number; consumers: number }[], after?: () => void, leave?: () => void): void {
   const messages = queues.reduce((sum, queue) => sum + queue.messages, 0);
   const consumers = queues.reduce((sum, queue) => sum + queue.consumers, 0);
   const what = queues.length === 1 ? queues[0]!.name : `${queues.length} queues`;
@@ -128,6 +128,7 @@ export function deleteQueues(queues: { vhost: string; name: string; messages: nu
     act: async () => {
       for (const queue of queues) await api.remove(at('queues', queue.vhost, queue.name));
       say(`${what} deleted`);
+      if (leave) return leave();
       retryAll();
       after?.();
     },

@@ -218,7 +218,7 @@ function Loaded({ graph, vhost, failed }: { graph: Graph; vhost: string; failed?
       </>} />
       <div class="stack">
         {asList ? (
-          <ListTable<Way> label="Topology as a list" noun={['path', 'paths']} store="topology" columns={wayColumns(vhost)} of={{ data: ways, at: 0, loading: false, reload: () => undefined }} rowKey={(way) => `${way.from.id}>${way.to.id}>${way.dead}`} filterHint="Filter by name or key"
+          <ListTable<Way> label="Topology as a list" noun={['path', 'paths']} store="topology" columns={wayColumns(vhost)} of={{ data: ways, at: 0, answers: '', loading: false, reload: () => undefined }} rowKey={(way) => `${way.from.id}>${way.to.id}>${way.dead}`} filterHint="Filter by name or key"
             matches={(way, filter) => `${way.from.name} ${way.to.name} ${way.keys} ${way.how}`.toLowerCase().includes(filter)} firstSort="from" empty={<State icon="graph" title="Nothing is connected"><p>There are no bindings and no dead-letter exchanges.</p></State>} />
         ) : (
           <section class="card" aria-label="Graph">

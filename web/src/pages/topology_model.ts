@@ -308,7 +308,8 @@ function grouped(graph: Graph): Graph {
   const into = new Map<string, string>();
   const vertices = new Map(graph.vertices);
   for (const members of alike.values()) {
-    if (members.length <= 5) continue;
+    // Where dead letters rest is worth a box of its own.
+    if (members.length <= (graph.vertices.get(members[0]!)!.rests ? 50 : 5)) continue;
     const first = graph.vertices.get(members[0]!)!;
     const id = 'g ' + first.name;
     const messages = members.reduce((sum, one) => sum + graph.vertices.get(one)!.messages, 0);

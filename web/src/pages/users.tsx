@@ -41,7 +41,7 @@ interface TopicPermissions {
 
 const tagHints: [string, string][] = [['administrator', 'Administrator'], ['monitoring', 'Monitoring'], ['policymaker', 'Policymaker'], ['management', 'Management'], ['', 'None: AMQP only']];
 
-function deleteUsers(names: string[], after?: () => void): void {
+function deleteUsers(names: string[], after?: () => void, leave?: () => void): void {
   ask({
     title: names.length === 1 ? `Delete user ${names[0]}?` : `Delete ${names.length} users?`,
     body: <p class="loss"><strong>{plural(names.length, 'user')} with all permissions</strong> will be deleted for good{names.length > 1 ? `: ${names.map(visible).join(', ')}` : ''}. Their connections stay open until they close.</p>,
@@ -50,6 +50,7 @@ function deleteUsers(names: string[], after?: () => void): void {
     act: async () => {
       await api.post('/users/bulk-delete', { users: names });
       say(names.length === 1 ? `User ${names[0]} deleted` : `${names.length} users deleted`);
+      if (leave) return leave();
       retryAll();
       after?.();
     },
@@ -240,7 +241,7 @@ export function UserPage({ path }: { path: string[] }): JSX.Element {
   const self = session.get()?.name === name;
   return (
     <>
-      <AdminHead title={name} at="users" crumb={{ title: 'Users', href: '#/users' }} actions={user.data && !self && <button class="btn btn-dead" onClick={() => deleteUsers([name], () => go(['users']))}>Delete…</button>} />
+      <AdminHead title={name} at="users" crumb={{ title: 'Users', href: '#/users' }} actions={user.data && !self && <button class="btn btn-dead" onClick={() => deleteUsers([name], undefined, () => go(['users']))}>Delete…</button>} />
       {user.data ? (
         <div class="cols cols-main">
           <div class="stack">

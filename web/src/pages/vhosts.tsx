@@ -99,7 +99,6 @@ export function VhostPage({ path }: { path: string[] }): JSX.Element {
     act: async () => {
       await api.remove(at('vhosts', name));
       say(`Virtual host ${name} deleted`);
-      retryAll();
       go(['vhosts']);
     },
   });

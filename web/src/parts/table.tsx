@@ -256,20 +256,21 @@ function Head<T>({ columns, state, sortable, lead }: {
   );
 }
 
-function Body<T>({ props, columns, rows, state, sortable }: {
-  props: CommonProps<T>; columns: Column<T>[]; rows: T[]; state: TableState; sortable: (column: Column<T>) => string | undefined;
+function Body<T>({ props, columns, rows, state, sortable, version }: {
+  props: CommonProps<T>; columns: Column<T>[]; rows: T[]; version: string; // the question that the rows answer
+  state: TableState; sortable: (column: Column<T>) => string | undefined;
 }): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [at, setAt] = useState(-1);
-  const hovered = useRef(false);
-  const order = useRef<string[]>([]);
-  // Rows do not move under the pointer.
+  const body = useRef<HTMLTableSectionElement>(null);
+  const order = useRef<{ of: string; keys: string[] }>({ of: '', keys: [] });
+  // Rows do not move under the pointer, unless somebody asks for another order.
   let shown = rows;
-  if (hovered.current && order.current.length > 0) {
-    const before = new Map(order.current.map((key, index) => [key, index]));
+  if (order.current.of === version && body.current?.matches(':hover')) {
+    const before = new Map(order.current.keys.map((key, index) => [key, index]));
     shown = [...rows].sort((a, b) => (before.get(props.rowKey(a)) ?? 1e9) - (before.get(props.rowKey(b)) ?? 1e9));
   } else {
-    order.current = rows.map(props.rowKey);
+    order.current = { of: version, keys: rows.map(props.rowKey) };
   }
   const keys = shown.map(props.rowKey);
   const picked = shown.filter((row) => chosen.has(props.rowKey(row)));
@@ -289,7 +290,7 @@ function Body<T>({ props, columns, rows, state, sortable }: {
       <div class="table-wrap" role="region" tabIndex={0} aria-label={props.label}>
         <table>
           <Head columns={columns} state={state} sortable={sortable} lead={lead} />
-          <tbody onPointerEnter={() => void (hovered.current = true)} onPointerLeave={() => void (hovered.current = false)}>
+          <tbody ref={body}>
             {shown.map((row, index) => (
               <tr key={keys[index]} class={index === at ? 'at' : undefined} aria-selected={props.bulk ? chosen.has(keys[index]!) : undefined}>
                 {props.bulk && <td class="check-cell w-1"><input type="checkbox" aria-label={`Select ${keys[index]}`} checked={chosen.has(keys[index]!)} onChange={() => toggle(keys[index]!)} /></td>}
@@ -350,7 +351,7 @@ export function PagedTable<T>(props: PagedProps<T>): JSX.Element {
     <section class="card" aria-label={props.label}>
       <Toolbar props={props} state={state} columns={columns} all={all} withRegex />
       {page && page.items.length > 0 ? (
-        <Body props={props} columns={columns.shown} rows={page.items} state={state} sortable={sortable} />
+        <Body props={props} columns={columns.shown} rows={page.items} version={resource.answers} state={state} sortable={sortable} />
       ) : resource.error && !(tooFar && state.page > 1) ? (
         <Failed error={resource.error} retry={resource.reload} />
       ) : page ? (
@@ -401,7 +402,7 @@ export function ListTable<T>(props: ListProps<T>): JSX.Element {
     <>
       {!props.plain && <Toolbar props={props} state={state} columns={columns} all={async () => sorted} withRegex={false} />}
       {rows.length > 0 ? (
-        <Body props={props} columns={columns.shown} rows={rows} state={state} sortable={(column) => column.id} />
+        <Body props={props} columns={columns.shown} rows={rows} version={`${state.sort} ${state.descending} ${state.name} ${page}`} state={state} sortable={(column) => column.id} />
       ) : props.of.data ? (
         state.name ? <NoMatch name={state.name} noun={props.noun[1]} clear={() => state.change({ name: null, page: null })} /> : props.empty
       ) : props.of.error ? <Failed error={props.of.error} retry={props.of.reload} /> : <Loading />}
