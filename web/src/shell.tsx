@@ -95,7 +95,7 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
       <header class="topbar">
         <a class="brand" href="#/" aria-label="Revenant, overview"><Brand /></a>
         <nav class={open ? 'mainnav open' : 'mainnav'} id="mainnav" aria-label="Main">
-          {pages.filter(([title]) => title !== 'Admin' || may.makePolicies() || may.monitor() || true).map(([title, href, owned]) => (
+          {pages.map(([title, href, owned]) => (
             <a key={title} href={title === 'Admin' && !may.administrate() ? '#/policies' : href} aria-current={owned.includes(here) ? 'page' : undefined} onClick={() => setOpen(false)}>
               {title}{title === 'Dead letters' && present > 0 && <span class="count count-dead">{count(present)}</span>}
             </a>

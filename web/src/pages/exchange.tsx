@@ -100,7 +100,7 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
         </div>
         <div class="cols">
           <div class="stack">
-            <ChartCard title="Message rates" data={rates} kind="rate" range={<RangeChoice longest={3600} />} />
+            <ChartCard title="Message rates" data={rates} kind="rate" empty={stats ? undefined : 'No client has published to it yet.'} range={<RangeChoice longest={3600} />} />
             <Card title="Details"><div class="card-body"><KeyValues tight rows={[
               ['Type', exchange.type], ['Durable', exchange.durable ? 'yes' : 'no'], ['Auto-delete', exchange.auto_delete ? 'yes' : 'no'], ['Internal', exchange.internal ? 'yes' : 'no'],
               ['Alternate exchange', alternate ? <a href={exchangeLink(vhost, String(alternate))}>{visible(String(alternate))}</a> : <span class="faint">none</span>], ['Arguments', <Fields of={exchange.arguments} />],

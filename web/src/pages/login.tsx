@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api';
 import { logIn, loginNote } from '../session';
 import { Brand } from '../shell';
@@ -12,6 +12,7 @@ export function Login(): JSX.Element {
   const [wrong, setWrong] = useState('');
   const [busy, setBusy] = useState(false);
   const note = loginNote.use();
+  useEffect(() => document.querySelector<HTMLElement>('.login [data-first]')?.focus(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
     setBusy(true);

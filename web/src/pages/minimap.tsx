@@ -67,7 +67,7 @@ export function MiniMap({ vhost, nodes, edges, label }: { vhost: string; nodes: 
   const width = columns.length * (boxWidth + gapX) - gapX + 4;
   return (
     <div class="minimap">
-      <svg viewBox={`0 0 ${width} ${height}`} role="group" aria-label={label} style={{ maxWidth: `${width * 1.15}px` }}>
+      <svg viewBox={`0 0 ${width} ${height}`} role="group" aria-label={label} style={{ maxWidth: `${width}px` }}>
         <Arrows />
         {edges.map((edge) => {
           const a = places.get(edge.from), b = places.get(edge.to);

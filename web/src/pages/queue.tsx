@@ -107,7 +107,7 @@ function WhyCard({ queue, policies, operators }: { queue: Queue; policies: Polic
         <span>in memory <b>{count(queue.messages_ram)}</b></span>
         {queue.messages_delayed !== undefined && <span>delayed <b>{count(queue.messages_delayed)}</b></span>}
         {queue.messages_dlx !== undefined && <span>waiting for targets <b>{count(queue.messages_dlx)}</b></span>}
-        <span>process memory <b>{bytes(queue.memory)}</b></span>
+        <span>memory <b>{bytes(queue.memory)}</b></span>
       </div>
     </Card>
   );

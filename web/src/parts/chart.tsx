@@ -223,8 +223,8 @@ export function Legend({ data, hidden, toggle, show, block }: {
   );
 }
 
-export function ChartCard({ title, note, data, kind, range }: {
-  title: string; note?: string; data: Plotted; kind: 'level' | 'rate' | 'bytes'; range?: JSX.Element;
+export function ChartCard({ title, note, data, kind, range, empty = 'The first samples come within ten seconds.' }: {
+  title: string; note?: string; data: Plotted; kind: 'level' | 'rate'; range?: JSX.Element; empty?: string;
 }): JSX.Element {
   const [asTable, setAsTable] = useState(false);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
@@ -242,7 +242,7 @@ export function ChartCard({ title, note, data, kind, range }: {
       <div class="chart">
         {asTable ? <SampleTable data={data} show={show} label={title} /> : data.times.length > 1
           ? <Lines data={data} label={`${title}: ${data.series.map((one) => `${one.title} ${show(one.last ?? 0)}`).join(', ')}`} hidden={hidden} show={show} />
-          : <div class="plot plot-empty"><p class="faint">The first samples come within ten seconds.</p></div>}
+          : <div class="plot plot-empty"><p class="faint">{empty}</p></div>}
         <Legend data={data} hidden={hidden} toggle={toggle} show={show} />
       </div>
     </Card>
