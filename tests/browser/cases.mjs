@@ -315,6 +315,19 @@ add('a monitoring user sees everything and can change nothing', () => windowFor(
   window.forgive(/401/);
 }, { user: 'grafana' }));
 
+add('a policymaker is refused nothing on the pages it is shown, and may do what its permissions allow', () => windowFor(async (window, page) => {
+  for (const [name, hash, text] of await fill(ask)) {
+    if (/^(user|vhost$|definitions|node|connection|channel)/.test(name)) continue;
+    await window.go(hash);
+    await page.locator('main').getByText({ 'cluster-name': 'shop-production' }[name] ?? text).first().waitFor();
+  }
+  await window.go('#/connections');
+  await window.sees('You have no connection');
+  await window.go('#/queues/%2F/orders');
+  await page.getByRole('button', { name: 'Purge…' }).waitFor();
+  equal(await page.getByRole('button', { name: 'Delete…' }).count(), 0, 'ways to delete a queue that may not be configured');
+}, { user: 'team-shop' }));
+
 add('hostile names and bodies are text', () => windowFor(async (window, page) => {
   const names = ['<img src=x onerror=alert(1)>', '\u202Egnp.exe', '\u001b[31mred', '😀'.repeat(63)];
   await ask('/vhosts/hostile', 'PUT');

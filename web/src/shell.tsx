@@ -25,7 +25,7 @@ export const Brand = () => (
 
 function VhostChoice(): JSX.Element {
   const chosen = chosenVhost.use();
-  const known = useResource<{ name: string }[]>('/vhosts?columns=name', 30);
+  const known = useResource<{ name: string }[]>('/vhosts?columns=name&disable_stats=true', 60);
   const names = known.data?.map((one) => one.name) ?? [];
   // A virtual host that was deleted is not a choice any more.
   useEffect(() => { if (known.data && chosen !== '' && !names.includes(chosen)) chooseVhost(''); }, [known.data, chosen]);
@@ -64,7 +64,7 @@ function Live(): JSX.Element {
 function Banners(): JSX.Element {
   const bad = trouble.use();
   const nodes = useResource<{ name: string; mem_alarm: boolean; disk_free_alarm: boolean }[]>(
-    may.monitor() ? '/nodes?columns=name,mem_alarm,disk_free_alarm' : null, 10);
+    may.monitor() ? '/nodes?columns=name,mem_alarm,disk_free_alarm&disable_stats=true' : null, 15);
   return (
     <>
       {bad.since > 0 && (
@@ -86,7 +86,7 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
   const user = session.use()!;
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [place.use()]);
-  const summary = useResource<DeadLetterSummary>('/dead-letters?columns=targets', 15);
+  const summary = useResource<DeadLetterSummary>('/dead-letters?columns=targets&disable_stats=true', 30);
   const overview = useResource<Overview>('/overview?columns=product_version,rabbitmq_version,cluster_name,node', 0);
   const present = summary.data?.targets.messages ?? 0;
   return (

@@ -251,7 +251,7 @@ function Loaded({ graph, vhost, failed }: { graph: Graph; vhost: string; failed?
 
 export function TopologyPage({ path }: { path: string[] }): JSX.Element {
   const chosen = chosenVhost.use();
-  const names = useResource<{ name: string }[]>(path[1] === undefined && chosen === '' ? '/vhosts?columns=name' : null, 0);
+  const names = useResource<{ name: string }[]>(path[1] === undefined && chosen === '' ? '/vhosts?columns=name&disable_stats=true' : null, 0);
   const vhost = path[1] ?? (chosen !== '' ? chosen : names.data ? names.data.find((one) => one.name === '/')?.name ?? names.data[0]?.name : undefined);
   // The choice of the top bar leads to that virtual host.
   const first = useRef(chosen);
