@@ -47,8 +47,16 @@ function compressed(bytes) {
 
 const types = {
   html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
+  svg: 'image/svg+xml', txt: 'text/plain; charset=utf-8',
 };
+
+// What the authors of the packages in the bundle ask everybody to pass on.
+function licenses() {
+  return ['preact', 'uplot', '@dagrejs/dagre', '@dagrejs/graphlib'].map((name) => {
+    const text = readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8');
+    return `The web pages contain ${name}:\n\n${text.trim()}\n`;
+  }).join('\n\n');
+}
 
 function page(outputs) {
   const named = (entry) => Object.keys(outputs).find((path) => outputs[path].entryPoint === entry).split('/').pop();
@@ -129,6 +137,7 @@ function finish(metafile) {
   const folder = join(out, 'files');
   writeFileSync(join(folder, 'index.html'), page(metafile.outputs));
   writeFileSync(join(folder, 'favicon.svg'), readFileSync(join(here, 'favicon.svg')));
+  writeFileSync(join(folder, 'licenses.txt'), licenses());
   const files = readdirSync(folder).sort().map((name) => {
     const bytes = readFileSync(join(folder, name));
     return { name, bytes, gz: compressed(bytes) };

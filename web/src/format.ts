@@ -80,7 +80,6 @@ export const ago = (ms: number): string => `${duration(Math.max(0, Date.now() - 
 const control: Record<number, string> = { 9: 'TAB', 10: 'LF', 13: 'CR', 27: 'ESC', 0: 'NUL' };
 
 // Characters that hide, reorder or drive a terminal are shown by their names.
-// eslint-disable-next-line no-control-regex
 const invisible = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 export function visible(text: string): string {

@@ -123,6 +123,7 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
         <span>Revenant {overview.data?.product_version ?? ''}, RabbitMQ {overview.data?.rabbitmq_version ?? ''} compatible</span>
         <span>{visible(overview.data?.cluster_name ?? '')}</span>
         <button class="link" onClick={showHelp}><kbd>?</kbd> keys</button>
+        <a href="licenses.txt">Licences</a>
       </footer>
       <Toasts />
       <Confirmation />
