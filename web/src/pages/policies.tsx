@@ -79,18 +79,20 @@ function MatchTable({ found, kind, vhost, draft, policies }: { found: Found; kin
   const fits = (one: Matched) => kind === 'exchanges' || draft.applyTo === 'queues' || draft.applyTo === 'all' || draft.applyTo === `${one.type}_queues`;
   const list = found.items.filter(fits);
   const exact = found.filtered_count <= found.items.length;
-  const rival = (one: Matched): Policy | undefined => policies.find((policy) => policy.name === one.policy && policy.name !== draft.name && policy.priority > Number(draft.priority || 0));
+  const rival = (one: Matched): Policy | undefined => policies.find((policy) => policy.name === one.policy && policy.name !== draft.name && policy.priority >= Number(draft.priority || 0));
   const noun = kind === 'queues' ? 'queue' : 'exchange';
+  const own = Number(draft.priority || 0);
+  const kept = list.filter((one) => (rival(one)?.priority ?? own) > own).length;
   return (
     <>
-      <p><strong>{exact ? plural(list.length, noun) : `${count(found.filtered_count)} ${noun}s`}</strong> of {count(found.total_count)} {exact && list.length !== found.filtered_count ? `match and are ${draft.applyTo.replace('_queues', '')}` : 'match'}{list.filter(rival).length > 0 ? `; ${count(list.filter(rival).length)} keep another policy` : ''}.</p>
+      <p><strong>{exact ? plural(list.length, noun) : `${count(found.filtered_count)} ${noun}s`}</strong> of {count(found.total_count)} {exact && list.length !== found.filtered_count ? `match and are ${draft.applyTo.replace('_queues', '')}` : 'match'}{kept > 0 ? `; ${plural(kept, 'keeps', 'keep')} another policy` : ''}.</p>
       {list.length > 0 && (
         <div class="table-wrap match-list" role="region" tabIndex={0} aria-label={`Matching ${kind}`}><table class="tight">
           <thead><tr><th scope="col">Name</th><th scope="col" class="w-1">Type</th><th scope="col">Policy now</th><th scope="col">Then</th></tr></thead>
           <tbody>{list.slice(0, 100).map((one) => {
             const other = rival(one);
             return <tr key={one.name}><th scope="row"><a href={kind === 'queues' ? queueLink(vhost, one.name) : exchangeLink(vhost, one.name)}>{visible(one.name) || '(default exchange)'}</a></th><td class="w-1">{one.type}</td><td>{one.policy ? visible(one.policy) : <span class="zero">none</span>}</td>
-              <td>{other ? <span class="muted">{visible(other.name)}, priority {other.priority}</span> : <span class="chip chip-info">{visible(draft.name || 'this policy')}</span>}</td></tr>;
+              <td>{other ? <span class="muted">{other.priority === own ? 'same priority: either' : `${visible(other.name)}, priority ${other.priority}`}</span> : <span class="chip chip-info">{visible(draft.name || 'this policy')}</span>}</td></tr>;
           })}</tbody>
         </table></div>
       )}
