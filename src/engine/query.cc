@@ -294,8 +294,16 @@ Totals sum_up(Engine& engine) {
 ObjectCounters count_objects(Engine& engine) {
     ObjectCounters counters;
     engine.state().for_each_queue([&](const Queue& queue) {
-        counters.queues.push_back({queue.id(), queue.passage, queue.message_count(),
-                                   queue.ready_count(), queue.unacked_count()});
+        auto& counted = counters.queues.emplace_back();
+        counted.id = queue.id();
+        counted.passage = queue.passage;
+        counted.messages = queue.message_count();
+        counted.ready = queue.ready_count();
+        counted.unacked = queue.unacked_count();
+        if (!queue.deaths) return;
+        for (std::size_t i = 0; i < death_reason_count; ++i) {
+            counted.deaths[i] = queue.deaths->of(static_cast<DeathReason>(i));
+        }
     });
     for (const Exchange* exchange : engine.state().exchanges_by_name()) {
         if (exchange->published_in == 0) continue;

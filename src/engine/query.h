@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "message/value.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -106,6 +107,7 @@ struct ObjectCounters {
         std::uint64_t messages = 0;
         std::uint64_t ready = 0;
         std::uint64_t unacked = 0;
+        std::array<std::uint64_t, death_reason_count> deaths{};
     };
     struct OfExchange {
         std::string name;
@@ -168,6 +170,32 @@ struct Totals {
     Totals& operator+=(const Totals& other);
 };
 
+// Where the dead letters of a queue go, as its settings and the bindings are now.
+struct DeadLetterPath {
+    QueueId id;
+    std::string queue;
+    std::optional<std::string> exchange;     // none: the queue names no dead-letter exchange
+    std::optional<std::string> routing_key;  // none: dead letters keep their keys
+    std::string exchange_type;               // empty: the exchange does not exist
+    // Sorted. Every queue that the exchange can lead to, where the key or the headers decide.
+    std::vector<std::string> targets;
+    // Nothing can be said of targets: the default exchange, and dead letters keep their keys.
+    bool targets_unknown = false;
+    DeathOutcomes deaths;
+};
+
+// A queue that dead letters lie in.
+struct DeadLetterRest {
+    QueueKind kind = QueueKind::classic;
+    std::uint64_t messages = 0;
+    std::uint64_t ready = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t consumers = 0;
+    bool goes_on =
+        false;  // it has a dead-letter exchange itself: a stop on the way, no resting place
+    std::optional<Timestamp> oldest;  // when the message at its head died last, if it is known
+};
+
 // Lists are sorted by name; bindings by source, destination, key.
 std::vector<QueueView> list_queues(Engine& engine);
 std::optional<QueueView> find_queue(Engine& engine, std::string_view name);
@@ -187,6 +215,10 @@ std::vector<ChannelView> list_channels(Engine& engine);
 std::vector<Policy> list_policies(Engine& engine, PolicyScope scope);
 std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string_view name);
 Totals sum_up(Engine& engine);
+// Queues that name a dead-letter exchange, and those in which messages died. Sorted by name.
+std::vector<DeadLetterPath> list_dead_letter_paths(Engine& engine);
+std::optional<DeadLetterPath> find_dead_letter_path(Engine& engine, std::string_view queue);
+std::optional<DeadLetterRest> find_dead_letter_rest(Engine& engine, std::string_view queue);
 // In no order.
 ObjectCounters count_objects(Engine& engine);
 

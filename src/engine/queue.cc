@@ -260,6 +260,16 @@ std::optional<std::int64_t> Queue::head_timestamp() {
     return seconds;
 }
 
+std::optional<Timestamp> Queue::head_died_at() {
+    const auto position = head();
+    if (!position) return std::nullopt;
+    const Chain& chain = levels_[position->level()];
+    if (chain.view(Chain::block_of(position->sequence())).hot == nullptr) return std::nullopt;
+    const EnvelopeRef& envelope = chain.at(position->sequence()).envelope;
+    if (!envelope || envelope->history.deaths.empty()) return std::nullopt;
+    return envelope->history.deaths.front().last_time;
+}
+
 const MessageRef& Queue::whole_message(Position position) {
     Chain& chain = levels_[position.level()];
     chain.make_whole(position.sequence());

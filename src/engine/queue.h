@@ -153,6 +153,8 @@ class Queue {
     // The timestamp of its publisher on the message that is next, in seconds. Nothing if it has
     // none, or is not at hand.
     std::optional<std::int64_t> head_timestamp();
+    // When the message at the head died last; none if it never did, or if it is not in memory.
+    std::optional<Timestamp> head_died_at();
     std::uint64_t bytes_of(const Message& message) const;
     std::uint64_t bytes_of(const BlockSum& sum) const;
     bool counts_properties() const { return count_properties_; }

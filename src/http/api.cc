@@ -140,6 +140,7 @@ Api::Api(ApiSettings settings, runtime::Broker& broker) : context_(std::move(set
     add_channel_routes(router_, context_);
     add_connection_routes(router_, context_);
     add_consumer_routes(router_, context_);
+    add_dead_letter_routes(router_, context_);
     add_definition_routes(router_, context_);
     add_exchange_routes(router_, context_);
     add_feature_routes(router_, context_);

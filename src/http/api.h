@@ -191,6 +191,7 @@ void add_binding_routes(Router& router, Context& context);
 void add_channel_routes(Router& router, Context& context);
 void add_connection_routes(Router& router, Context& context);
 void add_consumer_routes(Router& router, Context& context);
+void add_dead_letter_routes(Router& router, Context& context);
 void add_definition_routes(Router& router, Context& context);
 void add_exchange_routes(Router& router, Context& context);
 void add_feature_routes(Router& router, Context& context);

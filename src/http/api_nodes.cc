@@ -159,6 +159,25 @@ Response show_memory_shares(Context& context, const Call& call) {
     return ok(json::object{{"memory", std::move(memory)}});
 }
 
+// What the journals of all virtual hosts have done and hold. Ours.
+Response show_journal(Context& context, const Call& call) {
+    if (call.parameter(0) != context.settings().node_name) return not_found();
+    const runtime::JournalView journal = context.sums().all.journal;
+    const auto& counters = journal.counters;
+    std::uint64_t syncs = 0;
+    for (const std::uint64_t count : counters.syncs.counts) syncs += count;
+    return ok(json::object{{"files", journal.files},
+                           {"waiting_bytes", journal.waiting_bytes},
+                           {"batches", counters.batches},
+                           {"written_bytes", counters.written_bytes},
+                           {"snapshots", counters.snapshots},
+                           {"snapshot_bytes", counters.snapshot_bytes},
+                           {"compactions", counters.compactions},
+                           {"compacted_bytes", counters.compacted_bytes},
+                           {"syncs", syncs},
+                           {"sync_seconds", static_cast<double>(counters.syncs.sum) / 1e6}});
+}
+
 Response reset_statistics(Context& context) {
     context.samples().forget_all();
     return no_content();
@@ -184,6 +203,8 @@ void add_node_routes(Router& router, Context& context) {
                [&](const Call& call) { return show_memory(context, call); });
     router.add("GET", "/nodes/*/memory/relative", Role::monitoring,
                [&](const Call& call) { return show_memory_shares(context, call); });
+    router.add("GET", "/nodes/*/journal", Role::monitoring,
+               [&](const Call& call) { return show_journal(context, call); });
     router.add("DELETE", "/reset", Role::administrator,
                [&](const Call&) { return reset_statistics(context); });
     router.add("DELETE", "/reset/*", Role::administrator, [&](const Call& call) {

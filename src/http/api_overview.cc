@@ -3,6 +3,7 @@
 #include "http/body.h"
 #include "http/listing.h"
 #include "http/measured.h"
+#include "http/resource_json.h"
 #include "http/responses.h"
 #include "http/views.h"
 
@@ -95,6 +96,15 @@ Response whoami(const Call& call) {
                            {"is_internal_user", true}});
 }
 
+// What the caller may do with AMQP objects. Ours: pages show no button that would be refused.
+Response own_permissions(const Call& call) {
+    json::array views;
+    for (const auto& [of, permissions] : call.access->rules().permissions) {
+        if (of.user == call.user->name) views.push_back(view_permissions(of, permissions));
+    }
+    return ok(views);
+}
+
 Response put_cluster_name(Context& context, const Call& call) {
     const auto body = read_body(call.request);
     if (!body) return body.error();
@@ -111,6 +121,7 @@ void add_overview_routes(Router& router, Context& context) {
     router.add("GET", "/overview", Role::management,
                [&](const Call& call) { return overview(context, call); });
     router.add("GET", "/whoami", Role::management, whoami);
+    router.add("GET", "/whoami/permissions", Role::management, own_permissions);
     router.add("GET", "/version", Role::management,
                [&](const Call&) { return ok(json::value(context.settings().rabbitmq_version)); });
     router.add("GET", "/cluster-name", Role::management, [&](const Call&) {

@@ -3,6 +3,7 @@
 #include "http/trimmed.h"
 
 #include <boost/beast/zlib/deflate_stream.hpp>
+#include <boost/beast/zlib/inflate_stream.hpp>
 #include <boost/crc.hpp>
 
 #include <algorithm>
@@ -73,6 +74,24 @@ std::string gzip(std::string_view bytes) {
     checksum.process_bytes(bytes.data(), bytes.size());
     append_little_endian(checksum.checksum(), out);
     append_little_endian(static_cast<std::uint32_t>(bytes.size()), out);
+    return out;
+}
+
+std::string gunzip(std::string_view bytes, std::size_t plain_size) {
+    constexpr std::size_t head = 10;
+    if (bytes.size() < head) return {};
+    bytes.remove_prefix(head);
+    std::string out(plain_size + 1, '\0');  // room to see that there is more
+    zlib::inflate_stream stream;
+    zlib::z_params params;
+    params.next_in = bytes.data();
+    params.avail_in = bytes.size();
+    params.next_out = out.data();
+    params.avail_out = out.size();
+    boost::system::error_code error;
+    stream.write(params, zlib::Flush::sync, error);
+    if (error != zlib::error::end_of_stream || params.total_out != plain_size) return {};
+    out.resize(plain_size);
     return out;
 }
 

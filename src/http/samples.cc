@@ -55,6 +55,10 @@ constexpr std::array<std::string_view, figure_count> names = {
     "queue_declared",
     "queue_created",
     "queue_deleted",
+    "died_rejected",
+    "died_expired",
+    "died_maxlen",
+    "died_delivery_limit",
     "mem_used",
     "fd_used",
     "sockets_used",
@@ -99,6 +103,11 @@ Result<std::optional<Range>, Response> asked_range(const Call& call, const std::
 
 std::string_view to_string(Figure figure) { return names[static_cast<std::size_t>(figure)]; }
 
+Figure died_figure(DeathReason reason) {
+    return static_cast<Figure>(static_cast<std::size_t>(Figure::died_rejected) +
+                               static_cast<std::size_t>(reason));
+}
+
 Figures figures_of(const engine::Passage& passage) {
     Figures figures;
     figures[Figure::ack] = passage.consumed.acknowledged;
@@ -129,6 +138,10 @@ Figures figures_of(const engine::Totals& totals) {
     figures[Figure::queue_declared] = traffic.queues_declared;
     figures[Figure::queue_created] = traffic.queues_created;
     figures[Figure::queue_deleted] = traffic.queues_deleted;
+    for (std::size_t i = 0; i < death_reason_count; ++i) {
+        const auto reason = static_cast<DeathReason>(i);
+        figures[died_figure(reason)] = traffic.death_outcomes.of(reason);
+    }
     return figures;
 }
 
@@ -257,6 +270,9 @@ std::vector<std::pair<std::string, Figures>> Samples::look_at_objects(Context& c
             figures[Figure::messages] = queue.messages;
             figures[Figure::messages_ready] = queue.ready;
             figures[Figure::messages_unacknowledged] = queue.unacked;
+            for (std::size_t i = 0; i < death_reason_count; ++i) {
+                figures[died_figure(static_cast<DeathReason>(i))] = queue.deaths[i];
+            }
             objects.emplace_back(queue_key(vhost->name(), queue.id), figures);
         }
         for (const auto& exchange : counters.exchanges) {

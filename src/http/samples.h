@@ -64,6 +64,10 @@ enum class Figure : std::uint8_t {
     queue_declared,
     queue_created,
     queue_deleted,
+    died_rejected,  // in the order of DeathReason
+    died_expired,
+    died_maxlen,
+    died_delivery_limit,
     mem_used,
     fd_used,
     sockets_used,
@@ -81,6 +85,8 @@ struct Figures {
         return values[static_cast<std::size_t>(figure)];
     }
 };
+// How often messages have died of a reason.
+Figure died_figure(DeathReason reason);
 Figures figures_of(const engine::Totals& totals);
 Figures figures_of(const engine::Passage& passage);
 Figures figures_of(const runtime::ConnectionView& connection);

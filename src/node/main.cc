@@ -1,5 +1,6 @@
 // revenant: reads its configuration, starts the node, reloads what can be reloaded on SIGHUP and
 // stops cleanly on SIGTERM or SIGINT.
+#include "http/web_assets.h"
 #include "node/command_line.h"
 #include "node/configuration.h"
 #include "node/log.h"
@@ -95,7 +96,7 @@ int run(const Sources& sources, Configuration configuration) {
         return 1;
     }
     for (const std::string& warning : configuration.warnings) log.warn(warning);
-    Node node(configuration.config, log);
+    Node node(configuration.config, log, revenant::http::web_assets());
     const auto ready = node.start();
     if (!ready) {
         log.write(LogLevel::critical, "node", "cannot start: " + ready.error());

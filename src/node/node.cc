@@ -110,8 +110,8 @@ std::pair<std::string_view, std::string_view> split_diary(std::string_view text)
 
 }  // namespace
 
-Node::Node(Config config, Log& log)
-    : config_(std::move(config)), log_(log), ballast_(disk_, config_.data_dir) {
+Node::Node(Config config, Log& log, std::span<const http::WebAsset> pages)
+    : config_(std::move(config)), log_(log), pages_(pages), ballast_(disk_, config_.data_dir) {
     set_limits(config_);
     login_guard_ =
         std::make_shared<runtime::LoginGuard>(config_.logins, [this](std::string_view source) {
@@ -403,15 +403,16 @@ Result<void, std::string> Node::start_http() {
     metrics_ = std::make_unique<http::Metrics>(
         api_->context(), config_.prometheus_per_object ? http::MetricsDefault::per_object
                                                        : http::MetricsDefault::aggregated);
-    moved_api_ = std::make_unique<PathPrefix>(*api_, config_.http_path_prefix, "");
+    web_ = std::make_unique<http::WebPages>(*api_, pages_);
+    moved_web_ = std::make_unique<PathPrefix>(*web_, config_.http_path_prefix, "");
     moved_metrics_ = std::make_unique<PathPrefix>(*metrics_, config_.prometheus_path, "/metrics");
     http::Responder& metrics = config_.prometheus_path == "/metrics"
                                    ? static_cast<http::Responder&>(*metrics_)
                                    : *moved_metrics_;
     for (const auto& server : metrics_servers_) server->start(metrics);
-    http::Responder& api =
-        config_.http_path_prefix.empty() ? static_cast<http::Responder&>(*api_) : *moved_api_;
-    for (const auto& server : api_servers_) server->start(api);
+    http::Responder& web =
+        config_.http_path_prefix.empty() ? static_cast<http::Responder&>(*web_) : *moved_web_;
+    for (const auto& server : api_servers_) server->start(web);
     return {};
 }
 

@@ -5,6 +5,7 @@
 #include "http/api.h"
 #include "http/metrics.h"
 #include "http/server.h"
+#include "http/web_pages.h"
 #include "journal/disk_posix.h"
 #include "net/network.h"
 #include "node/ballast.h"
@@ -16,6 +17,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,8 +33,8 @@ struct Ready {
 
 class Node {
   public:
-    // The log outlives the node.
-    Node(Config config, Log& log);
+    // The log outlives the node, and so do the web pages.
+    Node(Config config, Log& log, std::span<const http::WebAsset> pages = {});
     ~Node();
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
@@ -64,6 +66,7 @@ class Node {
 
     const Config config_;
     Log& log_;
+    const std::span<const http::WebAsset> pages_;
     std::vector<http::ListenerView> listeners_;
     journal::PosixDisk disk_;  // outlives the broker
     Ballast ballast_;
@@ -73,7 +76,8 @@ class Node {
     std::vector<std::shared_ptr<tls::TlsKeeper>> certificates_;  // of every TLS listener
     std::unique_ptr<http::Api> api_;
     std::unique_ptr<http::Metrics> metrics_;
-    std::unique_ptr<PathPrefix> moved_api_;
+    std::unique_ptr<http::WebPages> web_;  // in front of the API
+    std::unique_ptr<PathPrefix> moved_web_;
     std::unique_ptr<PathPrefix> moved_metrics_;
     HttpListeners api_servers_;
     HttpListeners metrics_servers_;

@@ -22,6 +22,13 @@ std::optional<http::Request> PathPrefix::translate(const http::Request& request)
 }
 
 http::Response PathPrefix::respond(const http::Request& request) {
+    // The files of a page stand beside it, and beside /prefix there is nothing.
+    if (inside_.empty() && request.target == outside_ && request.method == "GET") {
+        http::Response response;
+        response.status = 301;
+        response.headers = {{"location", outside_ + "/"}};
+        return response;
+    }
     const auto translated = translate(request);
     return translated ? responder_.respond(*translated) : not_found();
 }

@@ -94,6 +94,10 @@ auth_mechanisms.2 = PLAIN
         equal(broker.get("/api/overview", user=admin)[0], 404)
         overview = broker.json("/broker/api/overview", user=admin)
         equal((overview["cluster_name"], overview["node"]), ("rabbits", "broker@test"))
+        # The web pages are there, too; their files stand beside them.
+        equal(broker.get("/broker/")[0], 200)
+        contains(broker.get("/broker/")[1], b'<script type="module" src="main-')
+        equal(broker.get("/")[0], 404)
         equal(broker.get("/metrics", port="prometheus")[0], 404)
         contains(broker.get("/numbers", port="prometheus")[1], b"rabbitmq_identity_info")
         connection = connect(broker, "admin", "pass#word", "prod")
