@@ -89,7 +89,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
 }
 
 // So much is handed out of one queue before others are served.
-constexpr std::size_t deliveries_at_once = 2'000;
+constexpr std::size_t deliveries_at_once = 1'000;
 
 enum class Held : std::uint8_t { stays, goes };
 

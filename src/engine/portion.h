@@ -12,7 +12,7 @@ class Portion {
     // A step is about a microsecond of work: one death, one settlement, one queue looked at. Bytes
     // are those a death adds to what the journal has to write.
     struct Size {
-        std::size_t steps = 2'000;
+        std::size_t steps = 1'500;
         std::size_t bytes = 1024 * 1024;
     };
 
