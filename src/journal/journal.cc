@@ -426,7 +426,10 @@ void Journal::submit_snapshot() {
 
 void Journal::on_snapshot_written(const Snapshot& snapshot) {
     const std::shared_ptr<Snapshot> done = std::exchange(next_snapshot_, nullptr);
-    if (snapshot.error && snapshot.error->disk_full) return;  // the next one may find room
+    if (snapshot.error && snapshot.error->disk_full) {  // the next one may find room
+        found_no_room_ = true;
+        return;
+    }
     if (snapshot.error) return fail(*snapshot.error);
     if (failed_) return;
     snapshot_at_ = snapshot.at;
@@ -450,7 +453,8 @@ std::vector<Journal::ClosedSegment> Journal::closed_segments() const {
             bytes = 0;
             for (const Extent& extent : at->second.index->extents()) bytes += extent.size;
         }
-        closed.push_back({at->first, following->first, bytes, at->second.index != nullptr});
+        closed.push_back({at->first, following->first, bytes, at->second.index != nullptr,
+                          unreadable_.contains(at->first)});
     }
     return closed;
 }
@@ -461,6 +465,7 @@ struct Journal::Compaction {
     Lsn end;
     std::optional<CompactedFile> file;
     std::optional<IoError> error;
+    bool unreadable = false;  // the error is one of the sources
 };
 
 void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
@@ -480,7 +485,9 @@ void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
         [compaction, sources, start, end, &disk = disk_, directory = directory_] {
             auto written = write_compacted_file(disk, directory, start, end, compaction->extents,
                                                 [&](const Extent& extent, std::span<char> into) {
-                                                    return sources.read(extent.at, into);
+                                                    auto outcome = sources.read(extent.at, into);
+                                                    compaction->unreadable = !outcome;
+                                                    return outcome;
                                                 });
             if (written) {
                 compaction->file = std::move(written).value();
@@ -495,7 +502,16 @@ void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
 
 void Journal::on_compacted(const Compaction& compaction) {
     compacting_ = false;
-    if (compaction.error && compaction.error->disk_full) return;  // the next one may find room
+    if (compaction.error && compaction.error->disk_full) {  // the next one may find room
+        found_no_room_ = true;
+        return;
+    }
+    if (compaction.unreadable) {
+        // What cannot be read stays where it is: it may be readable after a restart.
+        PROBE("journal.not_compacted");
+        for (const Segment& segment : compaction.sources) unreadable_.insert(segment.start);
+        return;
+    }
     if (compaction.error) return fail(*compaction.error);
     PROBE("journal.compacted");
     counters_.compactions += 1;
@@ -519,6 +535,10 @@ void Journal::retire(const Segment& segment) {
     worker_.run([writer = writer_,
                  path = segment.path] { static_cast<void>(writer->retire(path).has_value()); },
                 [] {});
+}
+
+void Journal::trim_spares() {
+    worker_.run([writer = writer_] { writer->trim_spares(); }, [] {});
 }
 
 void Journal::drop_segments(const Snapshot& snapshot) {

@@ -274,12 +274,20 @@ Result<void, IoError> SegmentWriter::fill_ahead(std::uint64_t end) {
     return {};
 }
 
-Result<void, IoError> SegmentWriter::retire(const std::string& path) {
-    // Where room is short, nothing is kept for later.
+bool SegmentWriter::is_roomy() const {
     constexpr std::uint64_t segments_free_min = 8;
     const auto free_bytes = disk_.free_bytes(directory_);
-    const bool roomy = free_bytes && *free_bytes >= segments_free_min * settings_.segment_bytes;
-    if (!roomy || spares_.size() >= settings_.spares_max) return disk_.remove(path);
+    return free_bytes && *free_bytes >= segments_free_min * settings_.segment_bytes;
+}
+
+void SegmentWriter::trim_spares() {
+    while (!spares_.empty() && !is_roomy() && drop_a_spare()) {
+    }
+}
+
+Result<void, IoError> SegmentWriter::retire(const std::string& path) {
+    // Where room is short, nothing is kept for later.
+    if (spares_.size() >= settings_.spares_max || !is_roomy()) return disk_.remove(path);
     const std::string spare = path + std::string(spare_suffix);
     REVENANT_TRY_VOID(disk_.rename(path, spare));
     spares_.push_back(spare);

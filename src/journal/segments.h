@@ -91,11 +91,14 @@ class SegmentWriter {
     Result<void, IoError> sync();
     // The file of a dead segment: kept as a spare or removed.
     Result<void, IoError> retire(const std::string& path);
+    // Where room has become short, spares are given back.
+    void trim_spares();
 
   private:
     Result<void, IoError> write_once(Lsn at, std::string_view batch,
                                      std::optional<Segment>& opened);
     bool drop_a_spare();
+    bool is_roomy() const;
     Result<void, IoError> open_next(Lsn start);
     Result<void, IoError> fill_ahead(std::uint64_t end);
 

@@ -206,6 +206,18 @@ TEST(SegmentWriter, WhereRoomIsShortNothingIsKeptForLater) {
     EXPECT_THAT(s.names(), ElementsAre(segment_name({800})));
 }
 
+TEST(SegmentWriter, GivesSparesBackWhenRoomBecomesShort) {
+    Stream s;
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.writer->retire("/d/" + segment_name({0})).has_value());
+    s.writer->trim_spares();
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({0}) + ".spare", segment_name({800})));
+    s.disk.set_capacity(s.disk.used_bytes() + 2000);
+    s.writer->trim_spares();
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({800})));
+    s.writer->trim_spares();
+}
+
 // ------------------------------------------------------------------------- reading
 
 TEST(SegmentReader, ReadsAPositionFromTheSegmentThatHoldsIt) {
