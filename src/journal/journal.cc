@@ -59,8 +59,7 @@ Result<void, IoError> Journal::find_files() {
     for (const std::string& name : names) {
         const std::string path = directory_ + "/" + name;
         if (const auto start = parse_segment_name(name)) {
-            REVENANT_TRY(auto file, disk_.open(path));
-            reader_.add({*start, path, std::move(file), nullptr});
+            reader_.add({*start, path, disk_.open_when_read(path), nullptr});
         } else if (const auto compacted = parse_compacted_name(name)) {
             REVENANT_TRY(auto file, open_compacted_file(disk_, directory_, *compacted));
             compacted_files.push_back(std::move(file));
@@ -120,18 +119,18 @@ constexpr std::size_t rewritten_at_once_bytes = 1024 * 1024;
 
 // What a killed process left is not on the disk yet. And where a sync of it failed, it never will
 // be, though it can be read: no later sync knows of it. So it is written once more.
-Result<void, IoError> make_certain(const Segment& segment, Lsn from, Lsn end) {
+Result<void, IoError> make_certain(const Segment& segment, File& file, Lsn from, Lsn end) {
     std::string bytes;
     for (Lsn at = from; at < end; at.value += bytes.size()) {
         bytes.resize(std::min<std::uint64_t>(rewritten_at_once_bytes, end.value - at.value));
         const std::uint64_t offset = at.value - segment.start.value;
-        REVENANT_TRY(const std::size_t got, segment.file->read(offset, bytes));
+        REVENANT_TRY(const std::size_t got, file.read(offset, bytes));
         if (got != bytes.size()) {
             return Unexpected{IoError{"file " + segment.path + " is shorter than it was"}};
         }
-        REVENANT_TRY_VOID(segment.file->write(offset, bytes));
+        REVENANT_TRY_VOID(file.write(offset, bytes));
     }
-    return segment.file->sync();
+    return file.sync();
 }
 
 }  // namespace
@@ -165,8 +164,9 @@ Result<void, IoError> Journal::find_end() {
                                       " was taken; see docs/formats/journal.md for ways out"}};
         }
         end = found.end;
-        REVENANT_TRY_VOID(make_certain(last, std::min(certain, end), end));
-        writer_->resume(last, end);
+        REVENANT_TRY(auto file, disk_.open(last.path));
+        REVENANT_TRY_VOID(make_certain(last, *file, std::min(certain, end), end));
+        writer_->resume(last, std::move(file), end);
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
     if (epoch_ == UINT32_MAX) {
@@ -461,6 +461,7 @@ std::vector<Journal::ClosedSegment> Journal::closed_segments() const {
 
 struct Journal::Compaction {
     std::vector<Segment> sources;
+    std::shared_ptr<const void> kept_open;
     std::vector<Extent> extents;
     Lsn end;
     std::optional<CompactedFile> file;
@@ -478,6 +479,16 @@ void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
         sources.add(segment);
     }
     CHECK(!compaction->sources.empty() && end <= snapshot_at_);
+    // The new file takes the name of a compacted one that begins with the same position, which is
+    // read until we hear that the new one is there.
+    if (const Segment& first = compaction->sources.front(); first.index) {
+        auto kept = first.file->keep_open();
+        if (!kept) {
+            unreadable_.insert(first.start);
+            return;
+        }
+        compaction->kept_open = std::move(kept).value();
+    }
     compaction->extents = joined(std::move(in_use));
     compaction->end = end;
     compacting_ = true;

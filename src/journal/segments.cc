@@ -194,8 +194,9 @@ Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std:
 
 // ------------------------------------------------------------------------- writing
 
-void SegmentWriter::resume(Segment segment, Lsn end) {
+void SegmentWriter::resume(Segment segment, std::shared_ptr<File> file, Lsn end) {
     filled_ = end.value - segment.start.value;
+    file_ = std::move(file);
     current_ = std::move(segment);
 }
 
@@ -229,7 +230,7 @@ Result<void, IoError> SegmentWriter::write_once(Lsn at, std::string_view batch,
     if (batch.size() < settings_.small_batch_bytes) {
         REVENANT_TRY_VOID(fill_ahead(offset + batch.size()));
     }
-    REVENANT_TRY_VOID(current_->file->write(offset, batch));
+    REVENANT_TRY_VOID(file_->write(offset, batch));
     filled_ = std::max(filled_, offset + batch.size());
     unsynced_ = true;
     return {};
@@ -237,7 +238,7 @@ Result<void, IoError> SegmentWriter::write_once(Lsn at, std::string_view batch,
 
 Result<void, IoError> SegmentWriter::sync() {
     if (!unsynced_) return {};
-    if (auto outcome = current_->file->sync(); !outcome) {
+    if (auto outcome = file_->sync(); !outcome) {
         IoError error = std::move(outcome).error();
         error.disk_full = false;
         return Unexpected{std::move(error)};
@@ -249,19 +250,21 @@ Result<void, IoError> SegmentWriter::sync() {
 // The end of one segment is certain before the next one begins: only the last can be torn.
 Result<void, IoError> SegmentWriter::open_next(Lsn start) {
     REVENANT_TRY_VOID(sync());
-    Segment next{start, directory_ + "/" + segment_name(start), nullptr};
+    const std::string path = directory_ + "/" + segment_name(start);
+    std::shared_ptr<File> file;
     filled_ = 0;
     if (!spares_.empty()) {
         PROBE("segments.spare_used");
-        REVENANT_TRY_VOID(disk_.rename(spares_.back(), next.path));
+        REVENANT_TRY_VOID(disk_.rename(spares_.back(), path));
         spares_.pop_back();
-        REVENANT_TRY(next.file, disk_.open(next.path));
-        REVENANT_TRY(filled_, next.file->size());
+        REVENANT_TRY(file, disk_.open(path));
+        REVENANT_TRY(filled_, file->size());
     } else {
-        REVENANT_TRY(next.file, disk_.create(next.path));
+        REVENANT_TRY(file, disk_.create(path));
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
-    current_ = std::move(next);
+    current_ = Segment{start, path, disk_.open_when_read(path), nullptr};
+    file_ = std::move(file);
     return {};
 }
 
@@ -269,7 +272,7 @@ Result<void, IoError> SegmentWriter::fill_ahead(std::uint64_t end) {
     if (end <= filled_) return {};
     const std::uint64_t to = std::max(end, filled_ + settings_.fill_bytes);
     const std::string zeros(to - filled_, '\0');
-    REVENANT_TRY_VOID(current_->file->write(filled_, zeros));
+    REVENANT_TRY_VOID(file_->write(filled_, zeros));
     filled_ = to;
     return {};
 }

@@ -32,7 +32,7 @@ struct SegmentSettings {
 struct Segment {
     Lsn start;
     std::string path;
-    std::shared_ptr<File> file;
+    std::shared_ptr<const File> file;
     std::shared_ptr<const ExtentIndex> index;  // of a compacted one: what is left of it
 };
 
@@ -81,7 +81,7 @@ class SegmentWriter {
         : disk_(disk), directory_(std::move(directory)), settings_(settings) {}
 
     // Goes on in a segment that was there.
-    void resume(Segment segment, Lsn end);
+    void resume(Segment segment, std::shared_ptr<File> file, Lsn end);
     void add_spare(std::string path) { spares_.push_back(std::move(path)); }
 
     // Writes the batch at its position; sets `opened` when it begins a new segment for it. After a
@@ -106,7 +106,8 @@ class SegmentWriter {
     const std::string directory_;
     const SegmentSettings settings_;
     std::optional<Segment> current_;
-    std::uint64_t filled_ = 0;  // the current file has data or zeros up to here
+    std::shared_ptr<File> file_;  // of the current one, for writing
+    std::uint64_t filled_ = 0;    // the current file has data or zeros up to here
     bool unsynced_ = false;
     std::vector<std::string> spares_;
 };

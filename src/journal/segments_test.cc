@@ -158,7 +158,7 @@ TEST(SegmentWriter, GoesOnWhereAnEarlierOneEnded) {
     Stream s;
     ASSERT_TRUE(s.write(48).has_value());
     s.writer = std::make_unique<SegmentWriter>(s.disk, "/d", s.settings);
-    s.writer->resume(s.segment({0}), s.end);
+    s.writer->resume(s.segment({0}), s.disk.open(s.segment({0}).path).value(), s.end);
     ASSERT_TRUE(s.write(48).has_value());
     EXPECT_FALSE(s.opened);
     EXPECT_THAT(s.scan({0}), ElementsAre("0", "48"));

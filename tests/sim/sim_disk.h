@@ -46,6 +46,7 @@ class SimDisk final : public journal::Disk {
     explicit SimDisk(std::uint64_t seed) : dice_(seed) {}
 
     Result<std::shared_ptr<File>, IoError> open(const std::string& path) override;
+    std::shared_ptr<const File> open_when_read(const std::string& path) override;
     Result<std::shared_ptr<File>, IoError> create(const std::string& path) override;
     Result<void, IoError> rename(const std::string& from, const std::string& to) override;
     Result<void, IoError> remove(const std::string& path) override;
@@ -96,6 +97,7 @@ class SimDisk final : public journal::Disk {
 
   private:
     friend class SimFile;
+    friend class SimReadFile;
     struct Change {
         std::uint64_t offset = 0;
         std::string bytes;
