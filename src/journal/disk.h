@@ -72,6 +72,8 @@ class Disk {
     // An error names the process that holds it already.
     virtual Result<std::unique_ptr<DirectoryLock>, IoError> lock(const std::string& path) = 0;
     virtual Result<std::uint64_t, IoError> free_bytes(const std::string& path) = 0;
+    // A number that nobody outside can guess.
+    virtual std::uint32_t draw_secret() = 0;
 };
 
 }  // namespace revenant::journal

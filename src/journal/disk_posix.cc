@@ -1,5 +1,7 @@
 #include "journal/disk_posix.h"
 
+#include "base/check.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -243,6 +246,12 @@ Result<std::uint64_t, IoError> PosixDisk::free_bytes(const std::string& path) {
     struct statvfs status {};
     if (::statvfs(path.c_str(), &status) != 0) return failure("stat", path, errno);
     return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
+}
+
+std::uint32_t PosixDisk::draw_secret() {
+    std::uint32_t secret = 0;
+    CHECK(::getrandom(&secret, sizeof secret, 0) == static_cast<ssize_t>(sizeof secret));
+    return secret;
 }
 
 }  // namespace revenant::journal

@@ -26,6 +26,7 @@ class PosixDisk final : public Disk {
     Result<void, IoError> sync_directory(const std::string& path) override;
     Result<std::unique_ptr<DirectoryLock>, IoError> lock(const std::string& path) override;
     Result<std::uint64_t, IoError> free_bytes(const std::string& path) override;
+    std::uint32_t draw_secret() override;
 
   private:
     Result<std::shared_ptr<File>, IoError> open_file(const std::string& path, int flags,

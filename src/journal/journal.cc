@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/probe.h"
 #include "journal/batch_format.h"
+#include "journal/secret_file.h"
 #include "journal/snapshot_file.h"
 
 #include <algorithm>
@@ -138,24 +139,25 @@ Result<void, IoError> make_certain(const Segment& segment, File& file, Lsn from,
 // The last segment alone may be torn, so that is where the end is looked for.
 Result<void, IoError> Journal::find_end() {
     Lsn end = snapshot_at_;
+    secret_ = read_secret(disk_, directory_);
+    const Secret kept = secret_;
     if (!reader_.all().empty()) {
         const auto at = reader_.all().rbegin();
         const Segment& last = at->second;
         Lsn certain = last.start;  // everything before is
         const auto visit = [&](const ScannedBatch& batch) {
             certain = std::max(certain, batch.synced);
+            epoch_ = std::max(epoch_, batch.epoch);
             return Result<void, IoError>{};
         };
-        REVENANT_TRY(const ScanOutcome found,
-                     scan_segment(last, last.start, std::nullopt, 0, visit));
+        REVENANT_TRY(const StreamEnd found, find_stream_end(last, {secret_, snapshot_at_}, visit));
         epoch_ = std::max(epoch_, found.epoch);
+        secret_ = found.secret;
         const auto before = std::next(at);
         if (found.end == last.start && last.start > snapshot_at_ &&
             before != reader_.all().rend()) {
             // Nothing of it is whole: the epoch is that of the segment before.
-            REVENANT_TRY(const ScanOutcome earlier,
-                         scan_segment(before->second, before->first, last.start, 0, visit));
-            epoch_ = std::max(epoch_, earlier.epoch);
+            REVENANT_TRY_VOID(scan_segment(before->second, before->first, last.start, visit));
         }
         if (found.end < snapshot_at_) {
             return Unexpected{IoError{"journal damaged: file " + last.path + ", offset " +
@@ -174,6 +176,8 @@ Result<void, IoError> Journal::find_end() {
                                   " says it was started more often than can be"}};
     }
     epoch_ += 1;
+    while (secret_ == 0) secret_ = disk_.draw_secret();
+    secret_is_kept_ = secret_ == kept;
     written_ = end;
     durable_ = end;
     start_gathering(end);
@@ -214,7 +218,7 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
         if (segment_end <= snapshot_at_ || at->first >= end) continue;
         const Lsn from = std::max(at->first, snapshot_at_);
         if (from != expected) return missing();
-        REVENANT_TRY_VOID(scan_segment(at->second, from, segment_end, 0, each_record));
+        REVENANT_TRY_VOID(scan_segment(at->second, from, segment_end, each_record));
         expected = segment_end;
     }
     if (expected != end) return missing();
@@ -223,6 +227,11 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
     }
     snapshot_.clear();
     snapshot_.shrink_to_fit();
+    if (secret_is_kept_) return {};
+    auto kept = keep_secret(disk_, directory_, secret_);
+    // A full disk can do without it until the next snapshot: every batch has it as well.
+    if (!kept && !kept.error().disk_full) return kept;
+    secret_is_kept_ = kept.has_value();
     return {};
 }
 
@@ -270,7 +279,7 @@ void Journal::retry() {
 // What was gathered becomes a batch.
 void Journal::seal() {
     if (gathering_.size() == batch_header_bytes) return;
-    finish_batch(gathering_, gathering_at_, durable_, epoch_);
+    finish_batch(gathering_, gathering_at_, durable_, epoch_, secret_);
     sealed_.push_back({gathering_at_, std::make_shared<const std::string>(std::move(gathering_))});
     start_gathering({gathering_at_.value + sealed_.back().bytes->size()});
     flush_wanted_ = false;
@@ -411,9 +420,13 @@ void Journal::submit_snapshot() {
     if (std::exchange(next_snapshot_->submitted, true)) return;
     worker_.run(
         [snapshot = next_snapshot_, before = snapshot_at_, epoch = epoch_, &disk = disk_,
-         directory = directory_] {
-            Result<void, IoError> written =
-                write_snapshot_file(disk, directory, snapshot->at, epoch, snapshot->bytes);
+         directory = directory_, unkept = secret_is_kept_ ? 0 : secret_] {
+            Result<void, IoError> written;
+            if (unkept != 0) written = keep_secret(disk, directory, unkept);
+            if (written) {
+                written =
+                    write_snapshot_file(disk, directory, snapshot->at, epoch, snapshot->bytes);
+            }
             if (written && before != snapshot->at) {
                 written = disk.remove(directory + "/" + snapshot_name(before));
             }
@@ -433,6 +446,7 @@ void Journal::on_snapshot_written(const Snapshot& snapshot) {
     if (snapshot.error) return fail(*snapshot.error);
     if (failed_) return;
     snapshot_at_ = snapshot.at;
+    secret_is_kept_ = true;
     counters_.snapshots += 1;
     counters_.snapshot_bytes += snapshot.bytes.size();
     drop_segments(snapshot);

@@ -189,6 +189,8 @@ class Journal {
     Lsn written_;
     Lsn durable_;
     std::uint32_t epoch_ = 0;
+    Secret secret_ = 0;
+    bool secret_is_kept_ = false;  // in its file
 
     JournalCounters counters_;
     std::vector<std::string> leftovers_;  // files that go when the start has succeeded

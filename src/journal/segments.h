@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "journal/batch_format.h"
 #include "journal/compacted_file.h"
 #include "journal/disk.h"
 
@@ -63,17 +64,27 @@ struct ScannedBatch {
     std::string_view bytes;  // with its header
     std::uint32_t epoch = 0;
     Lsn synced;
-};
-
-// Reads the batches of a segment from its start, or from a position within it, up to `end`, or to
-// the end of what is whole. Returns the position behind the last one.
-struct ScanOutcome {
-    Lsn end;
-    std::uint32_t epoch = 0;  // the highest, also of what was cut off
+    Secret secret = 0;
 };
 using BatchVisitor = std::function<Result<void, IoError>(const ScannedBatch&)>;
-Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std::optional<Lsn> end,
-                                          std::uint32_t epoch, const BatchVisitor& visit);
+
+// Reads the batches of a segment from its start, or from a position within it, up to `end`: all of
+// them must be there.
+Result<void, IoError> scan_segment(const Segment& segment, Lsn from, Lsn end,
+                                   const BatchVisitor& visit);
+
+// Reads the batches of the last segment from its start and finds where they end.
+struct StreamEnd {
+    Lsn end;                  // behind the last whole batch
+    std::uint32_t epoch = 0;  // the highest, also of what was cut off
+    Secret secret = 0;        // of the last batch
+};
+struct KnownOfStream {
+    Secret secret = 0;  // of the journal
+    Lsn reached;        // the stream goes so far at least: a snapshot says so
+};
+Result<StreamEnd, IoError> find_stream_end(const Segment& segment, const KnownOfStream& known,
+                                           const BatchVisitor& visit);
 
 class SegmentWriter {
   public:
@@ -101,6 +112,7 @@ class SegmentWriter {
     bool is_roomy() const;
     Result<void, IoError> open_next(Lsn start);
     Result<void, IoError> fill_ahead(std::uint64_t end);
+    Result<void, IoError> end_with_zeros(std::uint64_t end);
 
     Disk& disk_;
     const std::string directory_;
@@ -108,6 +120,10 @@ class SegmentWriter {
     std::optional<Segment> current_;
     std::shared_ptr<File> file_;  // of the current one, for writing
     std::uint64_t filled_ = 0;    // the current file has data or zeros up to here
+    // What the file held before it was given to this segment, or what a crash left in it, may
+    // stand from the one to the other.
+    std::uint64_t stale_from_ = 0;
+    std::uint64_t stale_to_ = 0;
     bool unsynced_ = false;
     std::vector<std::string> spares_;
 };

@@ -56,6 +56,9 @@ class SimDisk final : public journal::Disk {
     Result<void, IoError> sync_directory(const std::string& path) override;
     Result<std::unique_ptr<DirectoryLock>, IoError> lock(const std::string& path) override;
     Result<std::uint64_t, IoError> free_bytes(const std::string& path) override;
+    std::uint32_t draw_secret() override {
+        return static_cast<std::uint32_t>(dice_.below(UINT32_MAX));
+    }
 
     // --- crashes ---
 
