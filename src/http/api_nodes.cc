@@ -73,15 +73,31 @@ json::object view_node(Context& context) {
     };
 }
 
+// Ours, since the node started.
+json::object view_journals(const runtime::JournalView& journal) {
+    return {
+        {"files", journal.files},
+        {"waiting_bytes", journal.waiting_bytes},
+        {"batches", journal.counters.batches},
+        {"written_bytes", journal.counters.written_bytes},
+        {"snapshots", journal.counters.snapshots},
+        {"snapshot_bytes", journal.counters.snapshot_bytes},
+        {"compactions", journal.counters.compactions},
+        {"compacted_bytes", journal.counters.compacted_bytes},
+    };
+}
+
 json::object view_measured_node(Context& context, const Wanted& wanted) {
     json::object view = view_node(context);
     if (!wanted.stats()) return view;
+    const Sums sums = context.sums().all;
+    view["journal"] = view_journals(sums.journal);
     const Trend trend = wanted.trend_of_one(node_key());
     const std::optional<Range>& range = wanted.ranges().node_stats;
     for (const Figure figure : node_figures()) {
         view[std::string(to_string(figure)) + "_details"] = trend.details(figure, range);
     }
-    add_figures(view, figures_of(context.totals()), trend, churn_figures(), range);
+    add_figures(view, figures_of(sums.totals), trend, churn_figures(), range);
     return view;
 }
 

@@ -362,6 +362,10 @@ TEST_F(ApiTest, MetricsAccountForEveryEntry) {
     EXPECT_NE(response.body.find("\nrabbitmq_exchanges 7\n"), std::string::npos);
     EXPECT_NE(response.body.find("\nrevenant_entries_present{state=\"delayed\"} 0\n"),
               std::string::npos);
+    EXPECT_NE(response.body.find("\nrevenant_journal_batches_total 0\n"), std::string::npos);
+    EXPECT_EQ(response.body.find("written_bytes"), std::string::npos)
+        << "where the next message will lie is not told without a login";
+    EXPECT_EQ(get("/nodes").at(0).at("journal").at("written_bytes"), json::value(0));
     request.target = "/nosuch";
     EXPECT_EQ(metrics.respond(request).status, 404U);
     request.target = "/metrics";

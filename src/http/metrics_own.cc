@@ -138,9 +138,7 @@ void write_journal(PrometheusText& text, const Lines& lines) {
     };
     each("revenant_journal_batches_total", Kind::counter, "Batches of records written",
          [](const auto& journal) { return journal.counters.batches; });
-    each("revenant_journal_written_bytes_total", Kind::counter,
-         "Bytes of batches written to journals",
-         [](const auto& journal) { return journal.counters.written_bytes; });
+    // Their bytes would tell where the next message will lie, to everybody who can read this page.
     each("revenant_journal_snapshots_total", Kind::counter, "Snapshots that were made safe",
          [](const auto& journal) { return journal.counters.snapshots; });
     each("revenant_journal_snapshot_bytes_total", Kind::counter, "Bytes of these snapshots",

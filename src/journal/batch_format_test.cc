@@ -9,10 +9,11 @@
 namespace revenant::journal {
 namespace {
 
-std::string batch_of(std::string_view record, Lsn lsn, Lsn synced = {}, std::uint32_t epoch = 1) {
+std::string batch_of(std::string_view record, Lsn lsn, Lsn synced = {}, std::uint32_t epoch = 1,
+                     Secret secret = 7) {
     std::string batch(batch_header_bytes, '\0');
     ByteWriter(batch).long_string(record);
-    finish_batch(batch, lsn, synced, epoch);
+    finish_batch(batch, lsn, synced, epoch, secret);
     return batch;
 }
 
@@ -30,6 +31,7 @@ TEST(BatchFormat, AHeaderComesBackAsItWasWritten) {
     EXPECT_EQ(header->lsn, Lsn{4096});
     EXPECT_EQ(header->synced, Lsn{1024});
     EXPECT_EQ(header->epoch, 7U);
+    EXPECT_EQ(header->secret, 7U);
     EXPECT_TRUE(batch_is_whole(batch, *header));
 }
 
@@ -44,7 +46,7 @@ TEST(BatchFormat, EveryBatchEndsWhereTheNextMayBegin) {
 
 // What stands on disks already must be read for ever.
 TEST(BatchFormat, TheFirstVersionIsReadForEver) {
-    const std::string batch = batch_of("r", {0x10}, {0x08}, 3);
+    const std::string batch = batch_of("r", {0x10}, {0x08}, 3, 0);
     std::string expected;
     ByteWriter out(expected);
     out.u32(batch_magic);
@@ -94,6 +96,27 @@ TEST(BatchFormat, AnImpossibleSizeIsNoHeader) {
     }
 }
 
+TEST(BatchFormat, AWrongSizeIsToldFromAWrongBody) {
+    const std::string batch = batch_of("a record of some length", {4096});
+    std::string longer = batch;
+    ByteWriter(longer).patch_u32(12, static_cast<std::uint32_t>(batch.size() + 4096));
+    EXPECT_TRUE(would_be_whole(longer, *read_batch_header(longer, {4096})));
+    EXPECT_FALSE(
+        would_be_whole(std::string_view(longer).substr(0, 56), *read_batch_header(longer, {4096})));
+    longer[50] = 'x';
+    EXPECT_FALSE(would_be_whole(longer, *read_batch_header(longer, {4096})));
+}
+
+TEST(BatchFormat, MagicPositionAndSecretKeepTheirPlaces) {
+    std::string batch = batch_of("record", {4096}, {}, 1, 99);
+    batch[11] = '5';
+    const auto version = batch_version(batch, {4096});
+    ASSERT_TRUE(version);
+    EXPECT_EQ(version->number, 5U);
+    EXPECT_EQ(version->secret, 99U);
+    EXPECT_FALSE(batch_version(batch, {4104}));
+}
+
 TEST(BatchFormat, ZerosAreNoBatch) {
     EXPECT_FALSE(read_batch_header(std::string(200, '\0'), {0}));
     EXPECT_FALSE(read_batch_header("", {0}));
@@ -101,7 +124,7 @@ TEST(BatchFormat, ZerosAreNoBatch) {
 
 TEST(BatchFormatDeathTest, ABatchWithoutItsHeaderIsOurBug) {
     std::string batch(batch_header_bytes - 1, '\0');
-    EXPECT_DEATH(finish_batch(batch, {0}, {0}, 1), "CHECK failed");
+    EXPECT_DEATH(finish_batch(batch, {0}, {0}, 1, 7), "CHECK failed");
 }
 
 }  // namespace

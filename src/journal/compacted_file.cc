@@ -109,13 +109,14 @@ std::optional<Lsn> parse_compacted_name(std::string_view name) {
     return parse_position_name(name, suffix);
 }
 
-Result<CompactedFile, IoError> write_compacted_file(Disk& disk, const std::string& directory,
-                                                    Lsn start, Lsn end, std::vector<Extent> extents,
-                                                    const ReadExtent& read) {
-    const std::string path = directory + "/" + compacted_name(start);
-    const std::string aside = path + ".new";
+namespace {
+
+// The offset of the first stretch.
+Result<std::uint64_t, IoError> write_stretches(Disk& disk, const std::string& path, Lsn start,
+                                               Lsn end, const std::vector<Extent>& extents,
+                                               const ReadExtent& read) {
     const std::string index = encode_index(extents);
-    REVENANT_TRY(const auto file, disk.create(aside));
+    REVENANT_TRY(const auto file, disk.create(path));
     REVENANT_TRY_VOID(file->write(0, encode_header(start, end, extents.size(), index)));
     REVENANT_TRY_VOID(file->write(header_bytes, index));
     const std::uint64_t first_offset = header_bytes + index.size();
@@ -124,16 +125,31 @@ Result<CompactedFile, IoError> write_compacted_file(Disk& disk, const std::strin
         REVENANT_TRY(offset, copy_extent(*file, offset, extent, read));
     }
     REVENANT_TRY_VOID(file->sync());
+    return first_offset;
+}
+
+}  // namespace
+
+Result<CompactedFile, IoError> write_compacted_file(Disk& disk, const std::string& directory,
+                                                    Lsn start, Lsn end, std::vector<Extent> extents,
+                                                    const ReadExtent& read) {
+    const std::string path = directory + "/" + compacted_name(start);
+    const std::string aside = path + ".new";
+    const auto first_offset = write_stretches(disk, aside, start, end, extents, read);
+    if (!first_offset) {
+        (void)disk.remove(aside).has_value();  // the room it takes may be what is missing
+        return Unexpected{first_offset.error()};
+    }
     REVENANT_TRY_VOID(disk.rename(aside, path));
     REVENANT_TRY_VOID(disk.sync_directory(directory));
-    return CompactedFile{start, end, path, file,
-                         std::make_shared<const ExtentIndex>(std::move(extents), first_offset)};
+    return CompactedFile{start, end, path, disk.open_when_read(path),
+                         std::make_shared<const ExtentIndex>(std::move(extents), *first_offset)};
 }
 
 Result<CompactedFile, IoError> open_compacted_file(Disk& disk, const std::string& directory,
                                                    Lsn start) {
     const std::string path = directory + "/" + compacted_name(start);
-    REVENANT_TRY(auto file, disk.open(path));
+    auto file = disk.open_when_read(path);
     REVENANT_TRY(const std::uint64_t file_bytes, file->size());
     std::string header(header_bytes, '\0');
     REVENANT_TRY(const std::size_t got, file->read(0, header));

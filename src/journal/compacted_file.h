@@ -56,7 +56,7 @@ struct CompactedFile {
     Lsn start;
     Lsn end;
     std::string path;
-    std::shared_ptr<File> file;
+    std::shared_ptr<const File> file;
     std::shared_ptr<const ExtentIndex> index;
 };
 

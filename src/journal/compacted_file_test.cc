@@ -126,6 +126,19 @@ TEST_F(Sparse, ACrashAtAnyStepLosesNothing) {
     FAIL() << "it never ended without a crash";
 }
 
+TEST_F(Sparse, AFullDiskLeavesNothingBehindOfIt) {
+    stage.disk.set_capacity(stage.disk.used_bytes() + 300);
+    compact();
+    EXPECT_THAT(stage.files(".new"), IsEmpty());
+    EXPECT_TRUE(stage.journal->take_found_no_room());
+    EXPECT_FALSE(stage.journal->take_found_no_room());
+    expect_all_kept();
+    stage.disk.set_capacity(std::nullopt);
+    compact();
+    EXPECT_EQ(stage.files(".compacted").size(), 1U);
+    expect_all_kept();
+}
+
 TEST_F(Sparse, ADamagedIndexIsNoticed) {
     compact();
     const std::string name = stage.files(".compacted").front();

@@ -36,6 +36,11 @@ class File {
     virtual Result<std::uint64_t, IoError> size() const = 0;
     // These bytes will be read soon: a hint.
     virtual void expect_read(std::uint64_t offset, std::uint64_t size) const = 0;
+    // While what it returns is held, the file stays the same even if its name comes to mean
+    // another. Files that are held open all the time need nothing.
+    virtual Result<std::shared_ptr<const void>, IoError> keep_open() const {
+        return std::shared_ptr<const void>{};
+    }
 };
 
 // Held as long as the object lives.
@@ -48,6 +53,10 @@ class Disk {
   public:
     virtual ~Disk() = default;
     virtual Result<std::shared_ptr<File>, IoError> open(const std::string& path) = 0;
+    // For reading. It is opened when it is read and may be closed again in between, so that any
+    // number of files can be at hand with few descriptors. The name must not come to mean another
+    // file, unless keep_open() is held meanwhile.
+    virtual std::shared_ptr<const File> open_when_read(const std::string& path) = 0;
     // Empty, in the place of any file of that name.
     virtual Result<std::shared_ptr<File>, IoError> create(const std::string& path) = 0;
     // In the place of any file of the new name, at once.
@@ -63,6 +72,8 @@ class Disk {
     // An error names the process that holds it already.
     virtual Result<std::unique_ptr<DirectoryLock>, IoError> lock(const std::string& path) = 0;
     virtual Result<std::uint64_t, IoError> free_bytes(const std::string& path) = 0;
+    // A number that nobody outside can guess.
+    virtual std::uint32_t draw_secret() = 0;
 };
 
 }  // namespace revenant::journal

@@ -1,5 +1,7 @@
 #include "journal/disk_posix.h"
 
+#include "base/check.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -23,18 +26,70 @@ Unexpected<IoError> failure(std::string_view what, const std::string& path, int 
     return Unexpected{IoError{std::move(text), code == ENOSPC || code == EDQUOT}};
 }
 
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
+std::string at_offset(const std::string& path, std::uint64_t offset) {
+    return path + " at offset " + std::to_string(offset);
+}
+
+Result<std::size_t, IoError> read_from(int descriptor, const std::string& path,
+                                       std::uint64_t offset, std::span<char> into) {
+    std::size_t done = 0;
+    while (done < into.size()) {
+        const ssize_t got = ::pread(descriptor, into.data() + done, into.size() - done,
+                                    static_cast<off_t>(offset + done));
+        if (got == 0) break;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return failure("read", at_offset(path, offset + done), errno);
+        done += static_cast<std::size_t>(got);
     }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int number() const { return number_; }
+    return done;
+}
+
+Result<std::uint64_t, IoError> size_of(int descriptor, const std::string& path) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0) return failure("stat", path, errno);
+    return static_cast<std::uint64_t>(status.st_size);
+}
+
+void will_need(int descriptor, std::uint64_t offset, std::uint64_t size) {
+    ::posix_fadvise(descriptor, static_cast<off_t>(offset), static_cast<off_t>(size),
+                    POSIX_FADV_WILLNEED);
+}
+
+// Open only while it is used.
+class ReadFile final : public File {
+  public:
+    ReadFile(std::shared_ptr<OpenFiles> files, std::string path) : files_(std::move(files)) {
+        slot_.path = std::move(path);
+    }
+    ~ReadFile() override { files_->forget(slot_); }
+    ReadFile(const ReadFile&) = delete;
+    ReadFile& operator=(const ReadFile&) = delete;
+
+    Result<std::size_t, IoError> read(std::uint64_t offset, std::span<char> into) const override {
+        REVENANT_TRY(const auto descriptor, files_->get(slot_));
+        return read_from(descriptor->number(), slot_.path, offset, into);
+    }
+    Result<std::uint64_t, IoError> size() const override {
+        REVENANT_TRY(const auto descriptor, files_->get(slot_));
+        return size_of(descriptor->number(), slot_.path);
+    }
+    void expect_read(std::uint64_t offset, std::uint64_t size) const override {
+        const auto descriptor = files_->get(slot_);
+        if (descriptor) will_need((*descriptor)->number(), offset, size);
+    }
+    Result<std::shared_ptr<const void>, IoError> keep_open() const override {
+        REVENANT_TRY(auto descriptor, files_->get(slot_));
+        return std::shared_ptr<const void>(std::move(descriptor));
+    }
+    Result<void, IoError> write(std::uint64_t, std::string_view) override { return refuse(); }
+    Result<void, IoError> allocate(std::uint64_t) override { return refuse(); }
+    Result<void, IoError> sync() override { return refuse(); }
 
   private:
-    int number_;
+    Result<void, IoError> refuse() const { return failure("write", slot_.path, EBADF); }
+
+    const std::shared_ptr<OpenFiles> files_;
+    mutable OpenFiles::Slot slot_;
 };
 
 class PosixFile final : public File {
@@ -42,16 +97,7 @@ class PosixFile final : public File {
     PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
 
     Result<std::size_t, IoError> read(std::uint64_t offset, std::span<char> into) const override {
-        std::size_t done = 0;
-        while (done < into.size()) {
-            const ssize_t got = ::pread(descriptor_.number(), into.data() + done,
-                                        into.size() - done, static_cast<off_t>(offset + done));
-            if (got == 0) break;
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) return failure("read", at(offset + done), errno);
-            done += static_cast<std::size_t>(got);
-        }
-        return done;
+        return read_from(descriptor_.number(), path_, offset, into);
     }
 
     Result<void, IoError> write(std::uint64_t offset, std::string_view bytes) override {
@@ -60,7 +106,7 @@ class PosixFile final : public File {
             const ssize_t put = ::pwrite(descriptor_.number(), bytes.data() + done,
                                          bytes.size() - done, static_cast<off_t>(offset + done));
             if (put < 0 && errno == EINTR) continue;
-            if (put < 0) return failure("write", at(offset + done), errno);
+            if (put < 0) return failure("write", at_offset(path_, offset + done), errno);
             done += static_cast<std::size_t>(put);
         }
         return {};
@@ -78,21 +124,14 @@ class PosixFile final : public File {
     }
 
     Result<std::uint64_t, IoError> size() const override {
-        struct stat status {};
-        if (::fstat(descriptor_.number(), &status) != 0) return failure("stat", path_, errno);
-        return static_cast<std::uint64_t>(status.st_size);
+        return size_of(descriptor_.number(), path_);
     }
 
     void expect_read(std::uint64_t offset, std::uint64_t size) const override {
-        ::posix_fadvise(descriptor_.number(), static_cast<off_t>(offset), static_cast<off_t>(size),
-                        POSIX_FADV_WILLNEED);
+        will_need(descriptor_.number(), offset, size);
     }
 
   private:
-    std::string at(std::uint64_t offset) const {
-        return path_ + " at offset " + std::to_string(offset);
-    }
-
     Descriptor descriptor_;
     const std::string path_;
 };
@@ -105,13 +144,6 @@ class PosixLock final : public DirectoryLock {
     Descriptor descriptor_;
 };
 
-Result<std::shared_ptr<File>, IoError> open_file(const std::string& path, int flags,
-                                                 std::string_view what) {
-    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0640);
-    if (descriptor < 0) return failure(what, path, errno);
-    return std::shared_ptr<File>(std::make_shared<PosixFile>(descriptor, path));
-}
-
 std::string first_line_of(int descriptor) {
     char text[32] = {};
     const ssize_t got = ::pread(descriptor, text, sizeof text - 1, 0);
@@ -121,8 +153,19 @@ std::string first_line_of(int descriptor) {
 
 }  // namespace
 
+Result<std::shared_ptr<File>, IoError> PosixDisk::open_file(const std::string& path, int flags,
+                                                            std::string_view what) {
+    const int descriptor = read_files_->open_descriptor(path, flags);
+    if (descriptor < 0) return failure(what, path, errno);
+    return std::shared_ptr<File>(std::make_shared<PosixFile>(descriptor, path));
+}
+
 Result<std::shared_ptr<File>, IoError> PosixDisk::open(const std::string& path) {
     return open_file(path, O_RDWR, "open");
+}
+
+std::shared_ptr<const File> PosixDisk::open_when_read(const std::string& path) {
+    return std::make_shared<const ReadFile>(read_files_, path);
 }
 
 Result<std::shared_ptr<File>, IoError> PosixDisk::create(const std::string& path) {
@@ -175,7 +218,7 @@ Result<std::vector<std::string>, IoError> PosixDisk::list(const std::string& pat
 }
 
 Result<void, IoError> PosixDisk::sync_directory(const std::string& path) {
-    const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const Descriptor directory(read_files_->open_descriptor(path, O_RDONLY | O_DIRECTORY));
     if (directory.number() < 0) return failure("open directory", path, errno);
     if (::fsync(directory.number()) != 0) return failure("sync directory", path, errno);
     return {};
@@ -203,6 +246,12 @@ Result<std::uint64_t, IoError> PosixDisk::free_bytes(const std::string& path) {
     struct statvfs status {};
     if (::statvfs(path.c_str(), &status) != 0) return failure("stat", path, errno);
     return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
+}
+
+std::uint32_t PosixDisk::draw_secret() {
+    std::uint32_t secret = 0;
+    CHECK(::getrandom(&secret, sizeof secret, 0) == static_cast<ssize_t>(sizeof secret));
+    return secret;
 }
 
 }  // namespace revenant::journal

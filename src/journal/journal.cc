@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/probe.h"
 #include "journal/batch_format.h"
+#include "journal/secret_file.h"
 #include "journal/snapshot_file.h"
 
 #include <algorithm>
@@ -59,8 +60,7 @@ Result<void, IoError> Journal::find_files() {
     for (const std::string& name : names) {
         const std::string path = directory_ + "/" + name;
         if (const auto start = parse_segment_name(name)) {
-            REVENANT_TRY(auto file, disk_.open(path));
-            reader_.add({*start, path, std::move(file), nullptr});
+            reader_.add({*start, path, disk_.open_when_read(path), nullptr});
         } else if (const auto compacted = parse_compacted_name(name)) {
             REVENANT_TRY(auto file, open_compacted_file(disk_, directory_, *compacted));
             compacted_files.push_back(std::move(file));
@@ -120,18 +120,18 @@ constexpr std::size_t rewritten_at_once_bytes = 1024 * 1024;
 
 // What a killed process left is not on the disk yet. And where a sync of it failed, it never will
 // be, though it can be read: no later sync knows of it. So it is written once more.
-Result<void, IoError> make_certain(const Segment& segment, Lsn from, Lsn end) {
+Result<void, IoError> make_certain(const Segment& segment, File& file, Lsn from, Lsn end) {
     std::string bytes;
     for (Lsn at = from; at < end; at.value += bytes.size()) {
         bytes.resize(std::min<std::uint64_t>(rewritten_at_once_bytes, end.value - at.value));
         const std::uint64_t offset = at.value - segment.start.value;
-        REVENANT_TRY(const std::size_t got, segment.file->read(offset, bytes));
+        REVENANT_TRY(const std::size_t got, file.read(offset, bytes));
         if (got != bytes.size()) {
             return Unexpected{IoError{"file " + segment.path + " is shorter than it was"}};
         }
-        REVENANT_TRY_VOID(segment.file->write(offset, bytes));
+        REVENANT_TRY_VOID(file.write(offset, bytes));
     }
-    return segment.file->sync();
+    return file.sync();
 }
 
 }  // namespace
@@ -139,24 +139,25 @@ Result<void, IoError> make_certain(const Segment& segment, Lsn from, Lsn end) {
 // The last segment alone may be torn, so that is where the end is looked for.
 Result<void, IoError> Journal::find_end() {
     Lsn end = snapshot_at_;
+    secret_ = read_secret(disk_, directory_);
+    const Secret kept = secret_;
     if (!reader_.all().empty()) {
         const auto at = reader_.all().rbegin();
         const Segment& last = at->second;
         Lsn certain = last.start;  // everything before is
         const auto visit = [&](const ScannedBatch& batch) {
             certain = std::max(certain, batch.synced);
+            epoch_ = std::max(epoch_, batch.epoch);
             return Result<void, IoError>{};
         };
-        REVENANT_TRY(const ScanOutcome found,
-                     scan_segment(last, last.start, std::nullopt, 0, visit));
+        REVENANT_TRY(const StreamEnd found, find_stream_end(last, {secret_, snapshot_at_}, visit));
         epoch_ = std::max(epoch_, found.epoch);
+        secret_ = found.secret;
         const auto before = std::next(at);
         if (found.end == last.start && last.start > snapshot_at_ &&
             before != reader_.all().rend()) {
             // Nothing of it is whole: the epoch is that of the segment before.
-            REVENANT_TRY(const ScanOutcome earlier,
-                         scan_segment(before->second, before->first, last.start, 0, visit));
-            epoch_ = std::max(epoch_, earlier.epoch);
+            REVENANT_TRY_VOID(scan_segment(before->second, before->first, last.start, visit));
         }
         if (found.end < snapshot_at_) {
             return Unexpected{IoError{"journal damaged: file " + last.path + ", offset " +
@@ -165,8 +166,9 @@ Result<void, IoError> Journal::find_end() {
                                       " was taken; see docs/formats/journal.md for ways out"}};
         }
         end = found.end;
-        REVENANT_TRY_VOID(make_certain(last, std::min(certain, end), end));
-        writer_->resume(last, end);
+        REVENANT_TRY(auto file, disk_.open(last.path));
+        REVENANT_TRY_VOID(make_certain(last, *file, std::min(certain, end), end));
+        writer_->resume(last, std::move(file), end);
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
     if (epoch_ == UINT32_MAX) {
@@ -174,6 +176,8 @@ Result<void, IoError> Journal::find_end() {
                                   " says it was started more often than can be"}};
     }
     epoch_ += 1;
+    while (secret_ == 0) secret_ = disk_.draw_secret();
+    secret_is_kept_ = secret_ == kept;
     written_ = end;
     durable_ = end;
     start_gathering(end);
@@ -214,7 +218,7 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
         if (segment_end <= snapshot_at_ || at->first >= end) continue;
         const Lsn from = std::max(at->first, snapshot_at_);
         if (from != expected) return missing();
-        REVENANT_TRY_VOID(scan_segment(at->second, from, segment_end, 0, each_record));
+        REVENANT_TRY_VOID(scan_segment(at->second, from, segment_end, each_record));
         expected = segment_end;
     }
     if (expected != end) return missing();
@@ -223,6 +227,11 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
     }
     snapshot_.clear();
     snapshot_.shrink_to_fit();
+    if (secret_is_kept_) return {};
+    auto kept = keep_secret(disk_, directory_, secret_);
+    // A full disk can do without it until the next snapshot: every batch has it as well.
+    if (!kept && !kept.error().disk_full) return kept;
+    secret_is_kept_ = kept.has_value();
     return {};
 }
 
@@ -270,7 +279,7 @@ void Journal::retry() {
 // What was gathered becomes a batch.
 void Journal::seal() {
     if (gathering_.size() == batch_header_bytes) return;
-    finish_batch(gathering_, gathering_at_, durable_, epoch_);
+    finish_batch(gathering_, gathering_at_, durable_, epoch_, secret_);
     sealed_.push_back({gathering_at_, std::make_shared<const std::string>(std::move(gathering_))});
     start_gathering({gathering_at_.value + sealed_.back().bytes->size()});
     flush_wanted_ = false;
@@ -411,9 +420,13 @@ void Journal::submit_snapshot() {
     if (std::exchange(next_snapshot_->submitted, true)) return;
     worker_.run(
         [snapshot = next_snapshot_, before = snapshot_at_, epoch = epoch_, &disk = disk_,
-         directory = directory_] {
-            Result<void, IoError> written =
-                write_snapshot_file(disk, directory, snapshot->at, epoch, snapshot->bytes);
+         directory = directory_, unkept = secret_is_kept_ ? 0 : secret_] {
+            Result<void, IoError> written;
+            if (unkept != 0) written = keep_secret(disk, directory, unkept);
+            if (written) {
+                written =
+                    write_snapshot_file(disk, directory, snapshot->at, epoch, snapshot->bytes);
+            }
             if (written && before != snapshot->at) {
                 written = disk.remove(directory + "/" + snapshot_name(before));
             }
@@ -426,10 +439,14 @@ void Journal::submit_snapshot() {
 
 void Journal::on_snapshot_written(const Snapshot& snapshot) {
     const std::shared_ptr<Snapshot> done = std::exchange(next_snapshot_, nullptr);
-    if (snapshot.error && snapshot.error->disk_full) return;  // the next one may find room
+    if (snapshot.error && snapshot.error->disk_full) {  // the next one may find room
+        found_no_room_ = true;
+        return;
+    }
     if (snapshot.error) return fail(*snapshot.error);
     if (failed_) return;
     snapshot_at_ = snapshot.at;
+    secret_is_kept_ = true;
     counters_.snapshots += 1;
     counters_.snapshot_bytes += snapshot.bytes.size();
     drop_segments(snapshot);
@@ -450,17 +467,20 @@ std::vector<Journal::ClosedSegment> Journal::closed_segments() const {
             bytes = 0;
             for (const Extent& extent : at->second.index->extents()) bytes += extent.size;
         }
-        closed.push_back({at->first, following->first, bytes, at->second.index != nullptr});
+        closed.push_back({at->first, following->first, bytes, at->second.index != nullptr,
+                          unreadable_.contains(at->first)});
     }
     return closed;
 }
 
 struct Journal::Compaction {
     std::vector<Segment> sources;
+    std::shared_ptr<const void> kept_open;
     std::vector<Extent> extents;
     Lsn end;
     std::optional<CompactedFile> file;
     std::optional<IoError> error;
+    bool unreadable = false;  // the error is one of the sources
 };
 
 void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
@@ -473,6 +493,16 @@ void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
         sources.add(segment);
     }
     CHECK(!compaction->sources.empty() && end <= snapshot_at_);
+    // The new file takes the name of a compacted one that begins with the same position, which is
+    // read until we hear that the new one is there.
+    if (const Segment& first = compaction->sources.front(); first.index) {
+        auto kept = first.file->keep_open();
+        if (!kept) {
+            unreadable_.insert(first.start);
+            return;
+        }
+        compaction->kept_open = std::move(kept).value();
+    }
     compaction->extents = joined(std::move(in_use));
     compaction->end = end;
     compacting_ = true;
@@ -480,7 +510,9 @@ void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
         [compaction, sources, start, end, &disk = disk_, directory = directory_] {
             auto written = write_compacted_file(disk, directory, start, end, compaction->extents,
                                                 [&](const Extent& extent, std::span<char> into) {
-                                                    return sources.read(extent.at, into);
+                                                    auto outcome = sources.read(extent.at, into);
+                                                    compaction->unreadable = !outcome;
+                                                    return outcome;
                                                 });
             if (written) {
                 compaction->file = std::move(written).value();
@@ -495,7 +527,16 @@ void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
 
 void Journal::on_compacted(const Compaction& compaction) {
     compacting_ = false;
-    if (compaction.error && compaction.error->disk_full) return;  // the next one may find room
+    if (compaction.error && compaction.error->disk_full) {  // the next one may find room
+        found_no_room_ = true;
+        return;
+    }
+    if (compaction.unreadable) {
+        // What cannot be read stays where it is: it may be readable after a restart.
+        PROBE("journal.not_compacted");
+        for (const Segment& segment : compaction.sources) unreadable_.insert(segment.start);
+        return;
+    }
     if (compaction.error) return fail(*compaction.error);
     PROBE("journal.compacted");
     counters_.compactions += 1;
@@ -519,6 +560,10 @@ void Journal::retire(const Segment& segment) {
     worker_.run([writer = writer_,
                  path = segment.path] { static_cast<void>(writer->retire(path).has_value()); },
                 [] {});
+}
+
+void Journal::trim_spares() {
+    worker_.run([writer = writer_] { writer->trim_spares(); }, [] {});
 }
 
 void Journal::drop_segments(const Snapshot& snapshot) {

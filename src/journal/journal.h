@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace revenant::journal {
@@ -126,6 +127,7 @@ class Journal {
         Lsn end;
         std::uint64_t bytes = 0;  // that it holds
         bool compacted = false;
+        bool unreadable = false;  // a compaction could not read all of it
     };
     // All but the one that is being written, in order.
     std::vector<ClosedSegment> closed_segments() const;
@@ -134,6 +136,10 @@ class Journal {
     // begins there. Neither a snapshot nor another compaction may be under way.
     void compact(Lsn start, Lsn end, std::vector<Extent> in_use);
     bool is_compacting() const { return compacting_; }
+    // Gives back files that are kept for later, where room has become short.
+    void trim_spares();
+    // Whether a snapshot or a compaction has found no room since this was last asked.
+    bool take_found_no_room() { return std::exchange(found_no_room_, false); }
 
   private:
     Journal(Disk& disk, DiskWorker& worker, std::string directory, JournalSettings settings);
@@ -183,12 +189,16 @@ class Journal {
     Lsn written_;
     Lsn durable_;
     std::uint32_t epoch_ = 0;
+    Secret secret_ = 0;
+    bool secret_is_kept_ = false;  // in its file
 
     JournalCounters counters_;
     std::vector<std::string> leftovers_;  // files that go when the start has succeeded
     std::string snapshot_;
     Lsn snapshot_at_;
     bool compacting_ = false;
+    std::set<Lsn> unreadable_;  // segments that a compaction could not read
+    bool found_no_room_ = false;
     std::shared_ptr<Snapshot> next_snapshot_;  // until it is safe
 };
 

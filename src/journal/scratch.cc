@@ -28,12 +28,12 @@ std::string Scratch::path_of(std::uint32_t number) const {
 Result<std::uint64_t, IoError> Scratch::keep(std::string_view bytes) {
     auto at = files_.find(current_);
     if (at == files_.end() || at->second.used >= file_bytes_) {
-        REVENANT_TRY(auto file, disk_.create(path_of(current_ + 1)));
+        REVENANT_TRY(writing_, disk_.create(path_of(current_ + 1)));
         current_ += 1;
-        at = files_.emplace(current_, PageFile{std::move(file)}).first;
+        at = files_.emplace(current_, PageFile{disk_.open_when_read(path_of(current_))}).first;
     }
     PageFile& target = at->second;
-    REVENANT_TRY_VOID(target.file->write(target.used, bytes));
+    REVENANT_TRY_VOID(writing_->write(target.used, bytes));
     const std::uint64_t place = (std::uint64_t{current_} << offset_bits) | target.used;
     target.used += bytes.size();
     target.pages += 1;

@@ -28,7 +28,7 @@ class Scratch {
 
   private:
     struct PageFile {
-        std::shared_ptr<File> file;
+        std::shared_ptr<const File> file;
         std::uint64_t used = 0;
         std::uint64_t pages = 0;  // not yet dropped
     };
@@ -41,6 +41,7 @@ class Scratch {
     const std::uint64_t file_bytes_;
     std::map<std::uint32_t, PageFile> files_;
     std::uint32_t current_ = 0;
+    std::shared_ptr<File> writing_;  // the current one
 };
 
 }  // namespace revenant::journal

@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "base/probe.h"
-#include "journal/batch_format.h"
 #include "journal/position_name.h"
 
 #include <algorithm>
@@ -26,6 +25,13 @@ Unexpected<IoError> of_other_version(const Segment& segment, unsigned version) {
                               " of the journal's format; this broker knows version " +
                               std::to_string(batch_version_known) +
                               "; see docs/formats/journal.md"}};
+}
+
+Unexpected<IoError> of_earlier_version(const Segment& segment, Lsn at) {
+    return Unexpected{IoError{
+        "file " + segment.path + ", offset " + std::to_string(at.value - segment.start.value) +
+        ": an earlier version of the broker was used after a later one and did not stop in good "
+        "order; start it once more, stop it, then start this one; see docs/formats/journal.md"}};
 }
 
 }  // namespace
@@ -134,68 +140,133 @@ Result<std::optional<ScannedBatch>, IoError> whole_batch(Window& window, Lsn at)
     if (!header || at.value + header->size > window.end()) return std::optional<ScannedBatch>{};
     REVENANT_TRY(const std::string_view bytes, window.at(at, header->size));
     if (!batch_is_whole(bytes, *header)) return std::optional<ScannedBatch>{};
-    return std::optional{ScannedBatch{at, bytes, header->epoch, header->synced}};
+    return std::optional{ScannedBatch{at, bytes, header->epoch, header->synced, header->secret}};
 }
 
 // What another version wrote is neither torn nor damaged, and never cut off.
-Result<void, IoError> check_version(const Segment& segment, Window& window, Lsn at) {
+Result<void, IoError> check_version(const Segment& segment, Window& window, Lsn at, Secret secret) {
     REVENANT_TRY(const std::string_view head, window.at(at, batch_header_bytes));
     const auto version = batch_version(head, at);
-    if (version && *version != batch_version_known) return of_other_version(segment, *version);
+    if (!version || (secret != 0 && version->secret != secret)) return {};
+    if (version->number != batch_version_known) return of_other_version(segment, version->number);
     return {};
 }
 
 // What stands behind a place where no whole batch is.
-struct Remains {
-    bool was_synced = false;  // a later batch says that what stood there was
-    std::uint32_t epoch = 0;  // the highest of them
-};
+class Remains {
+  public:
+    Remains(const Segment& segment, Window& window, Lsn broken, Secret secret)
+        : segment_(segment), window_(window), broken_(broken), secret_(secret) {}
 
-Result<Remains, IoError> find_remains(const Segment& segment, Window& window, Lsn broken) {
-    Remains remains;
-    for (std::uint64_t at = broken.value + batch_alignment; at + batch_header_bytes <= window.end();
-         at += batch_alignment) {
-        REVENANT_TRY(const std::string_view head, window.at({at}, batch_header_bytes));
-        if (!batch_version(head, {at})) continue;
-        REVENANT_TRY_VOID(check_version(segment, window, {at}));
-        REVENANT_TRY(const auto batch, whole_batch(window, {at}));
-        if (!batch) continue;
-        remains.was_synced = remains.was_synced || batch->synced > broken;
-        remains.epoch = std::max(remains.epoch, batch->epoch);
+    Result<void, IoError> search() {
+        REVENANT_TRY_VOID(look_at_the_broken_one());
+        for (std::uint64_t at = broken_.value + batch_alignment;
+             at + batch_header_bytes <= window_.end(); at += batch_alignment) {
+            REVENANT_TRY(const std::string_view head, window_.at({at}, batch_header_bytes));
+            const auto version = batch_version(head, {at});
+            if (!version || (secret_ != 0 && version->secret != secret_)) continue;
+            REVENANT_TRY_VOID(look_at({at}));
+        }
+        return {};
     }
-    return remains;
-}
+    // A later batch says that what stood at the broken place was synced.
+    bool was_synced() const { return was_synced_; }
+    std::uint32_t epoch() const { return epoch_; }  // the highest
+
+  private:
+    Result<void, IoError> look_at_the_broken_one() {
+        REVENANT_TRY(const std::string_view head, window_.at(broken_, batch_header_bytes));
+        header_ = read_batch_header(head, broken_);
+        if (!header_) return {};
+        // No client's bytes stand at the beginning of a segment.
+        if (secret_ == 0 && broken_ == segment_.start) secret_ = header_->secret;
+        if (secret_ == 0) torn_to_ = {broken_.value + header_->size};
+        return {};
+    }
+    Result<void, IoError> look_at(Lsn at) {
+        if (at < torn_to_ && !is_beginning_of_next(at)) return {};
+        REVENANT_TRY_VOID(check_version(segment_, window_, at, secret_));
+        REVENANT_TRY(const auto batch, whole_batch(window_, at));
+        if (!batch) return {};
+        was_synced_ = was_synced_ || batch->synced > broken_;
+        epoch_ = std::max(epoch_, batch->epoch);
+        return {};
+    }
+    // Where no secret is known, what lies within a torn batch is its own, whatever it looks like;
+    // unless it is the size of that batch that is wrong.
+    bool is_beginning_of_next(Lsn at) {
+        constexpr unsigned tries_max = 16;
+        if (tries_++ >= tries_max) return false;
+        const auto bytes = window_.at(broken_, at.value - broken_.value);
+        return bytes && would_be_whole(*bytes, *header_);
+    }
+
+    const Segment& segment_;
+    Window& window_;
+    const Lsn broken_;
+    Secret secret_;
+    std::optional<BatchHeader> header_;  // of the broken one, if it can be read
+    Lsn torn_to_;                        // so far it reaches, if nothing but its header is known
+    unsigned tries_ = 0;
+    bool was_synced_ = false;
+    std::uint32_t epoch_ = 0;
+};
 
 }  // namespace
 
-Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std::optional<Lsn> end,
-                                          std::uint32_t epoch, const BatchVisitor& visit) {
+Result<void, IoError> scan_segment(const Segment& segment, Lsn from, Lsn end,
+                                   const BatchVisitor& visit) {
     REVENANT_TRY(const std::uint64_t file_bytes, segment.file->size());
     Window window(segment, file_bytes);
-    Lsn at = from;
-    while (!end || at < *end) {
+    for (Lsn at = from; at < end;) {
         if (at.value > window.end()) return damaged(segment, at);
         REVENANT_TRY(const auto batch, whole_batch(window, at));
-        // One of an earlier epoch was cut off by a start after it was written.
-        if (!batch || batch->epoch < epoch) {
-            REVENANT_TRY_VOID(check_version(segment, window, at));
-            if (end) return damaged(segment, at);
-            REVENANT_TRY(const Remains remains, find_remains(segment, window, at));
-            if (remains.was_synced) return damaged(segment, at);
-            PROBE("segments.tail_cut");
-            return ScanOutcome{at, std::max(epoch, remains.epoch)};
+        if (!batch) {
+            REVENANT_TRY_VOID(check_version(segment, window, at, 0));
+            return damaged(segment, at);
         }
-        epoch = batch->epoch;
         REVENANT_TRY_VOID(visit(*batch));
         at.value += batch->bytes.size();
     }
-    return ScanOutcome{at, epoch};
+    return {};
+}
+
+Result<StreamEnd, IoError> find_stream_end(const Segment& segment, const KnownOfStream& known,
+                                           const BatchVisitor& visit) {
+    REVENANT_TRY(const std::uint64_t file_bytes, segment.file->size());
+    Window window(segment, file_bytes);
+    StreamEnd found{segment.start, 0, known.secret};
+    for (Lsn& at = found.end;;) {
+        REVENANT_TRY(const auto batch, whole_batch(window, at));
+        const bool is_ours = batch && (found.secret == 0 || batch->secret == found.secret ||
+                                       at == segment.start || at < known.reached);
+        // One of an earlier epoch was cut off by a start after it was written.
+        if (batch && batch->epoch >= found.epoch && !is_ours && batch->secret == 0) {
+            return of_earlier_version(segment, at);
+        }
+        if (!is_ours || batch->epoch < found.epoch) break;
+        found.epoch = batch->epoch;
+        found.secret = batch->secret;
+        REVENANT_TRY_VOID(visit(*batch));
+        at.value += batch->bytes.size();
+    }
+    REVENANT_TRY_VOID(check_version(segment, window, found.end, found.secret));
+    Remains remains(segment, window, found.end, found.secret);
+    REVENANT_TRY_VOID(remains.search());
+    if (remains.was_synced()) return damaged(segment, found.end);
+    PROBE("segments.tail_cut");
+    found.epoch = std::max(found.epoch, remains.epoch());
+    return found;
 }
 
 // ------------------------------------------------------------------------- writing
 
-void SegmentWriter::resume(Segment segment, Lsn end) {
+void SegmentWriter::resume(Segment segment, std::shared_ptr<File> file, Lsn end) {
     filled_ = end.value - segment.start.value;
+    stale_from_ = filled_;
+    const auto size = file->size();
+    stale_to_ = size ? *size : UINT64_MAX;
+    file_ = std::move(file);
     current_ = std::move(segment);
 }
 
@@ -229,7 +300,8 @@ Result<void, IoError> SegmentWriter::write_once(Lsn at, std::string_view batch,
     if (batch.size() < settings_.small_batch_bytes) {
         REVENANT_TRY_VOID(fill_ahead(offset + batch.size()));
     }
-    REVENANT_TRY_VOID(current_->file->write(offset, batch));
+    REVENANT_TRY_VOID(end_with_zeros(offset + batch.size()));
+    REVENANT_TRY_VOID(file_->write(offset, batch));
     filled_ = std::max(filled_, offset + batch.size());
     unsynced_ = true;
     return {};
@@ -237,7 +309,7 @@ Result<void, IoError> SegmentWriter::write_once(Lsn at, std::string_view batch,
 
 Result<void, IoError> SegmentWriter::sync() {
     if (!unsynced_) return {};
-    if (auto outcome = current_->file->sync(); !outcome) {
+    if (auto outcome = file_->sync(); !outcome) {
         IoError error = std::move(outcome).error();
         error.disk_full = false;
         return Unexpected{std::move(error)};
@@ -249,37 +321,59 @@ Result<void, IoError> SegmentWriter::sync() {
 // The end of one segment is certain before the next one begins: only the last can be torn.
 Result<void, IoError> SegmentWriter::open_next(Lsn start) {
     REVENANT_TRY_VOID(sync());
-    Segment next{start, directory_ + "/" + segment_name(start), nullptr};
+    const std::string path = directory_ + "/" + segment_name(start);
+    std::shared_ptr<File> file;
     filled_ = 0;
+    stale_from_ = 0;
+    stale_to_ = 0;
     if (!spares_.empty()) {
         PROBE("segments.spare_used");
-        REVENANT_TRY_VOID(disk_.rename(spares_.back(), next.path));
+        REVENANT_TRY_VOID(disk_.rename(spares_.back(), path));
         spares_.pop_back();
-        REVENANT_TRY(next.file, disk_.open(next.path));
-        REVENANT_TRY(filled_, next.file->size());
+        REVENANT_TRY(file, disk_.open(path));
+        REVENANT_TRY(filled_, file->size());
+        stale_to_ = filled_;
     } else {
-        REVENANT_TRY(next.file, disk_.create(next.path));
+        REVENANT_TRY(file, disk_.create(path));
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
-    current_ = std::move(next);
+    current_ = Segment{start, path, disk_.open_when_read(path), nullptr};
+    file_ = std::move(file);
     return {};
+}
+
+// Behind the last batch no bytes of earlier days may stand that look like the next one. They come
+// before the batch: a process that is killed leaves none of the two undone but the last.
+Result<void, IoError> SegmentWriter::end_with_zeros(std::uint64_t end) {
+    const std::uint64_t to = std::min(end + batch_header_bytes, stale_to_);
+    if (std::max(end, stale_from_) >= to) return {};
+    return file_->write(end, std::string(to - end, '\0'));
 }
 
 Result<void, IoError> SegmentWriter::fill_ahead(std::uint64_t end) {
     if (end <= filled_) return {};
     const std::uint64_t to = std::max(end, filled_ + settings_.fill_bytes);
     const std::string zeros(to - filled_, '\0');
-    REVENANT_TRY_VOID(current_->file->write(filled_, zeros));
+    REVENANT_TRY_VOID(file_->write(filled_, zeros));
     filled_ = to;
+    stale_from_ = to;
     return {};
+}
+
+bool SegmentWriter::is_roomy() const {
+    constexpr std::uint64_t segments_free_min = 8;
+    const auto free_bytes = disk_.free_bytes(directory_);
+    return free_bytes && *free_bytes >= segments_free_min * settings_.segment_bytes;
+}
+
+void SegmentWriter::trim_spares() {
+    while (!spares_.empty() && !is_roomy() && drop_a_spare()) {
+    }
 }
 
 Result<void, IoError> SegmentWriter::retire(const std::string& path) {
     // Where room is short, nothing is kept for later.
-    constexpr std::uint64_t segments_free_min = 8;
-    const auto free_bytes = disk_.free_bytes(directory_);
-    const bool roomy = free_bytes && *free_bytes >= segments_free_min * settings_.segment_bytes;
-    if (!roomy || spares_.size() >= settings_.spares_max) return disk_.remove(path);
+    if (spares_.size() >= settings_.spares_max || !is_roomy()) return disk_.remove(path);
     const std::string spare = path + std::string(spare_suffix);
     REVENANT_TRY_VOID(disk_.rename(path, spare));
     spares_.push_back(spare);

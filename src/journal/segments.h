@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "journal/batch_format.h"
 #include "journal/compacted_file.h"
 #include "journal/disk.h"
 
@@ -32,7 +33,7 @@ struct SegmentSettings {
 struct Segment {
     Lsn start;
     std::string path;
-    std::shared_ptr<File> file;
+    std::shared_ptr<const File> file;
     std::shared_ptr<const ExtentIndex> index;  // of a compacted one: what is left of it
 };
 
@@ -63,17 +64,27 @@ struct ScannedBatch {
     std::string_view bytes;  // with its header
     std::uint32_t epoch = 0;
     Lsn synced;
-};
-
-// Reads the batches of a segment from its start, or from a position within it, up to `end`, or to
-// the end of what is whole. Returns the position behind the last one.
-struct ScanOutcome {
-    Lsn end;
-    std::uint32_t epoch = 0;  // the highest, also of what was cut off
+    Secret secret = 0;
 };
 using BatchVisitor = std::function<Result<void, IoError>(const ScannedBatch&)>;
-Result<ScanOutcome, IoError> scan_segment(const Segment& segment, Lsn from, std::optional<Lsn> end,
-                                          std::uint32_t epoch, const BatchVisitor& visit);
+
+// Reads the batches of a segment from its start, or from a position within it, up to `end`: all of
+// them must be there.
+Result<void, IoError> scan_segment(const Segment& segment, Lsn from, Lsn end,
+                                   const BatchVisitor& visit);
+
+// Reads the batches of the last segment from its start and finds where they end.
+struct StreamEnd {
+    Lsn end;                  // behind the last whole batch
+    std::uint32_t epoch = 0;  // the highest, also of what was cut off
+    Secret secret = 0;        // of the last batch
+};
+struct KnownOfStream {
+    Secret secret = 0;  // of the journal
+    Lsn reached;        // the stream goes so far at least: a snapshot says so
+};
+Result<StreamEnd, IoError> find_stream_end(const Segment& segment, const KnownOfStream& known,
+                                           const BatchVisitor& visit);
 
 class SegmentWriter {
   public:
@@ -81,7 +92,7 @@ class SegmentWriter {
         : disk_(disk), directory_(std::move(directory)), settings_(settings) {}
 
     // Goes on in a segment that was there.
-    void resume(Segment segment, Lsn end);
+    void resume(Segment segment, std::shared_ptr<File> file, Lsn end);
     void add_spare(std::string path) { spares_.push_back(std::move(path)); }
 
     // Writes the batch at its position; sets `opened` when it begins a new segment for it. After a
@@ -91,19 +102,28 @@ class SegmentWriter {
     Result<void, IoError> sync();
     // The file of a dead segment: kept as a spare or removed.
     Result<void, IoError> retire(const std::string& path);
+    // Where room has become short, spares are given back.
+    void trim_spares();
 
   private:
     Result<void, IoError> write_once(Lsn at, std::string_view batch,
                                      std::optional<Segment>& opened);
     bool drop_a_spare();
+    bool is_roomy() const;
     Result<void, IoError> open_next(Lsn start);
     Result<void, IoError> fill_ahead(std::uint64_t end);
+    Result<void, IoError> end_with_zeros(std::uint64_t end);
 
     Disk& disk_;
     const std::string directory_;
     const SegmentSettings settings_;
     std::optional<Segment> current_;
-    std::uint64_t filled_ = 0;  // the current file has data or zeros up to here
+    std::shared_ptr<File> file_;  // of the current one, for writing
+    std::uint64_t filled_ = 0;    // the current file has data or zeros up to here
+    // What the file held before it was given to this segment, or what a crash left in it, may
+    // stand from the one to the other.
+    std::uint64_t stale_from_ = 0;
+    std::uint64_t stale_to_ = 0;
     bool unsynced_ = false;
     std::vector<std::string> spares_;
 };

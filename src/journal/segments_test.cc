@@ -16,6 +16,7 @@ namespace {
 
 using sim::SimDisk;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -32,10 +33,13 @@ struct Stream {
 
     // A batch of that many bytes in all.
     Result<void, IoError> write(std::size_t size, std::uint32_t epoch = 1, Lsn synced = {}) {
+        return write(size, epoch, synced, secret);
+    }
+    Result<void, IoError> write(std::size_t size, std::uint32_t epoch, Lsn synced, Secret with) {
         std::string batch(batch_header_bytes, '\0');
         ByteWriter(batch).long_string(
             std::string(size - batch_header_bytes - record_header_bytes, 'r'));
-        finish_batch(batch, end, synced, epoch);
+        finish_batch(batch, end, synced, epoch, with);
         EXPECT_EQ(batch.size(), size);
         opened.reset();
         REVENANT_TRY_VOID(writer->write(end, batch, opened));
@@ -47,14 +51,22 @@ struct Stream {
     const Segment& segment(Lsn at) const { return *reader.find(at); }
 
     // The positions of the batches, or what was refused.
-    std::vector<std::string> scan(Lsn in, std::optional<Lsn> to = std::nullopt,
-                                  std::uint32_t epoch = 0) {
+    std::vector<std::string> scan(Lsn in, Lsn to) {
         std::vector<std::string> found;
-        const auto outcome =
-            scan_segment(segment(in), in, to, epoch, [&](const ScannedBatch& batch) {
-                found.push_back(std::to_string(batch.at.value));
-                return Result<void, IoError>{};
-            });
+        const auto outcome = scan_segment(segment(in), in, to, [&](const ScannedBatch& batch) {
+            found.push_back(std::to_string(batch.at.value));
+            return Result<void, IoError>{};
+        });
+        if (!outcome) return {outcome.error().text};
+        return found;
+    }
+    // The same of the last segment, up to where the stream ends.
+    std::vector<std::string> scan(Lsn in, KnownOfStream known = {}) {
+        std::vector<std::string> found;
+        const auto outcome = find_stream_end(segment(in), known, [&](const ScannedBatch& batch) {
+            found.push_back(std::to_string(batch.at.value));
+            return Result<void, IoError>{};
+        });
         if (!outcome) return {outcome.error().text};
         last = *outcome;
         return found;
@@ -66,7 +78,8 @@ struct Stream {
     SegmentReader reader;
     std::optional<Segment> opened;
     Lsn end;
-    ScanOutcome last;
+    StreamEnd last;
+    Secret secret = 7;
 };
 
 TEST(Segments, AreNamedAfterThePositionTheyBeginWith) {
@@ -158,7 +171,7 @@ TEST(SegmentWriter, GoesOnWhereAnEarlierOneEnded) {
     Stream s;
     ASSERT_TRUE(s.write(48).has_value());
     s.writer = std::make_unique<SegmentWriter>(s.disk, "/d", s.settings);
-    s.writer->resume(s.segment({0}), s.end);
+    s.writer->resume(s.segment({0}), s.disk.open(s.segment({0}).path).value(), s.end);
     ASSERT_TRUE(s.write(48).has_value());
     EXPECT_FALSE(s.opened);
     EXPECT_THAT(s.scan({0}), ElementsAre("0", "48"));
@@ -206,6 +219,18 @@ TEST(SegmentWriter, WhereRoomIsShortNothingIsKeptForLater) {
     EXPECT_THAT(s.names(), ElementsAre(segment_name({800})));
 }
 
+TEST(SegmentWriter, GivesSparesBackWhenRoomBecomesShort) {
+    Stream s;
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.writer->retire("/d/" + segment_name({0})).has_value());
+    s.writer->trim_spares();
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({0}) + ".spare", segment_name({800})));
+    s.disk.set_capacity(s.disk.used_bytes() + 2000);
+    s.writer->trim_spares();
+    EXPECT_THAT(s.names(), ElementsAre(segment_name({800})));
+    s.writer->trim_spares();
+}
+
 // ------------------------------------------------------------------------- reading
 
 TEST(SegmentReader, ReadsAPositionFromTheSegmentThatHoldsIt) {
@@ -246,7 +271,7 @@ TEST(ScanSegment, FindsTheBatchesAndTheirEnd) {
     EXPECT_EQ(s.last.end, s.end);
     EXPECT_EQ(s.last.epoch, 2U);
     EXPECT_THAT(s.scan({48}, Lsn{104}), ElementsAre("48"));
-    EXPECT_THAT(s.scan({168}), IsEmpty());
+    EXPECT_THAT(s.scan({168}, Lsn{168}), IsEmpty());
 }
 
 TEST(ScanSegment, OfAnEmptyFileIsAtItsEnd) {
@@ -272,7 +297,6 @@ TEST(ScanSegment, StopsWhereTheEpochFalls) {
     ASSERT_TRUE(s.write(48, 2).has_value());
     EXPECT_THAT(s.scan({0}), ElementsAre("0"));
     EXPECT_EQ(s.last.end, Lsn{48});
-    EXPECT_THAT(s.scan({0}, std::nullopt, 4), IsEmpty());
 }
 
 TEST(ScanSegment, CountsTheEpochsOfWhatItCutsOff) {
@@ -300,6 +324,170 @@ TEST(ScanSegment, TellsATornTailFromDamage) {
     }
 }
 
+// ------------------------------------------------------------------------- forged batches
+
+// A batch as a client could write it into the body of a message: right for its place, but for the
+// secret.
+std::string forged_batch(Lsn at, Lsn synced, std::uint32_t epoch, Secret secret) {
+    std::string batch(batch_header_bytes, '\0');
+    ByteWriter(batch).long_string("forged");
+    finish_batch(batch, at, synced, epoch, secret);
+    return batch;
+}
+
+// Three batches, the last of them torn, with forged ones in its body.
+struct Forgery {
+    explicit Forgery(Secret genuine, Secret guessed, std::uint32_t epoch = 1) {
+        s.secret = genuine;
+        EXPECT_TRUE(s.write(96).has_value());
+        EXPECT_TRUE(s.write(96).has_value());
+        broken = s.end;
+        EXPECT_TRUE(s.write(400).has_value());
+        for (const std::uint64_t at : {broken.value + 64, broken.value + 200}) {
+            overwrite(at, forged_batch({at}, {at}, epoch, guessed));
+        }
+    }
+    void overwrite(std::uint64_t at, std::string_view bytes) {
+        EXPECT_TRUE(s.disk.open(path).value()->write(at, bytes).has_value());
+    }
+
+    Stream s;
+    Lsn broken;
+    const std::string path = "/d/" + segment_name({0});
+};
+
+TEST(ForgedBatch, WithinATornBatchIsNobodysWord) {
+    for (const Secret guessed : {0U, 1U, 8U, UINT32_MAX}) {
+        Forgery f(7, guessed);
+        EXPECT_THAT(f.s.scan({0}), ElementsAre("0", "96")) << guessed;
+        EXPECT_EQ(f.s.last.end, f.broken);
+        EXPECT_EQ(f.s.last.secret, 7U);
+    }
+}
+
+TEST(ForgedBatch, DoesNotUseUpTheEpochs) {
+    Forgery f(7, 0, UINT32_MAX);
+    EXPECT_THAT(f.s.scan({0}), ElementsAre("0", "96"));
+    EXPECT_EQ(f.s.last.epoch, 1U);
+}
+
+TEST(ForgedBatch, OfAnotherVersionIsNobodysWord) {
+    Forgery f(7, 0);
+    f.overwrite(f.broken.value + 64 + 11, "9");
+    EXPECT_THAT(f.s.scan({0}), ElementsAre("0", "96"));
+}
+
+// The sector with the header was lost with the power, those of the body were not.
+TEST(ForgedBatch, IsNotBelievedWhereTheHeaderOfTheTornBatchIsLost) {
+    Forgery f(7, 0);
+    f.overwrite(f.broken.value, std::string(48, '\0'));
+    EXPECT_THAT(f.s.scan({0}), ElementsAre("0", "96"));
+}
+
+TEST(ForgedBatch, AtTheBeginningOfASegmentItIsKnownToo) {
+    for (const bool header_is_lost : {false, true}) {
+        Stream s;
+        ASSERT_TRUE(s.write(800).has_value());
+        const Lsn at = s.end;
+        ASSERT_TRUE(s.write(400).has_value());
+        const auto file = s.disk.open("/d/" + segment_name(at)).value();
+        const Lsn inside{at.value + 64};
+        ASSERT_TRUE(file->write(64, forged_batch(inside, inside, 1, 0)).has_value());
+        if (header_is_lost) {
+            ASSERT_TRUE(file->write(0, std::string(40, '\0')).has_value());
+        }
+        EXPECT_THAT(s.scan(at, KnownOfStream{header_is_lost ? s.secret : 0, {}}), IsEmpty());
+        EXPECT_EQ(s.last.end, at);
+    }
+}
+
+// Left behind by a batch that was cut off, or by an earlier segment in the same file.
+TEST(ForgedBatch, BehindTheLastBatchIsNotTheNext) {
+    Stream s;
+    ASSERT_TRUE(s.write(96).has_value());
+    const auto file = s.disk.open("/d/" + segment_name({0})).value();
+    ASSERT_TRUE(file->write(96, forged_batch({96}, {96}, 5, 8)).has_value());
+    EXPECT_THAT(s.scan({0}), ElementsAre("0"));
+    EXPECT_EQ(s.last.epoch, 1U);
+}
+
+TEST(ForgedBatch, DamageIsStillTold) {
+    Forgery f(7, 0);
+    ASSERT_TRUE(f.s.write(96, 1, f.s.end).has_value());
+    EXPECT_THAT(f.s.scan({0}), ElementsAre(HasSubstr("offset 192")));
+}
+
+TEST(ForgedBatch, DamageOfAnyBitOfABatchIsTold) {
+    for (const Secret secret : {0U, 7U}) {
+        for (std::size_t bit = 0; bit < 96 * 8; ++bit) {
+            Stream s;
+            s.secret = secret;
+            ASSERT_TRUE(s.write(96).has_value());
+            ASSERT_TRUE(s.write(96).has_value());
+            ASSERT_TRUE(s.write(96, 1, s.end).has_value());
+            s.disk.flip_bit("/d/" + segment_name({0}), 96 + bit / 8, bit % 8);
+            const auto found = s.scan({0});
+            // Where no secret was known before, the flipped one is as good as any.
+            ASSERT_THAT(found, ElementsAre(AnyOf(HasSubstr("offset 96"), HasSubstr("version"))))
+                << "bit " << bit;
+        }
+    }
+}
+
+// What versions without a secret have written.
+TEST(ForgedBatch, WithinATornBatchOfAnEarlierVersionIsNobodysWord) {
+    for (const std::uint32_t epoch : {1U, UINT32_MAX}) {
+        Forgery f(0, 0, epoch);
+        EXPECT_THAT(f.s.scan({0}), ElementsAre("0", "96"));
+        EXPECT_EQ(f.s.last.epoch, 1U);
+    }
+}
+
+TEST(Secret, IsTakenOverFromTheFirstBatchThatHasOne) {
+    Stream s;
+    ASSERT_TRUE(s.write(96, 1, {}, 0).has_value());
+    ASSERT_TRUE(s.write(96, 2, {}, 9).has_value());
+    ASSERT_TRUE(s.write(96, 2, {}, 9).has_value());
+    EXPECT_THAT(s.scan({0}), ElementsAre("0", "96", "192"));
+    EXPECT_EQ(s.last.secret, 9U);
+}
+
+TEST(Secret, AnEarlierVersionThatDidNotStopInGoodOrderMustBeStartedOnceMore) {
+    Stream s;
+    ASSERT_TRUE(s.write(96, 1).has_value());
+    ASSERT_TRUE(s.write(96, 2, {}, 0).has_value());
+    ASSERT_TRUE(s.write(96, 2, {}, 0).has_value());
+    EXPECT_THAT(s.scan({0}), ElementsAre(AllOf(HasSubstr("offset 96"), HasSubstr("earlier version"),
+                                               HasSubstr(segment_name({0})))));
+    EXPECT_THAT(s.scan({0}, KnownOfStream{0, s.end}), ElementsAre("0", "96", "192"))
+        << "a snapshot says that they are there";
+    EXPECT_EQ(s.last.secret, 0U);
+}
+
+TEST(SegmentWriter, LeavesNothingBehindABatchThatCouldPassForTheNext) {
+    Stream s({.segment_bytes = 1024, .fill_bytes = 0, .small_batch_bytes = 0, .spares_max = 1});
+    ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.write(800).has_value());
+    ASSERT_TRUE(s.writer->retire("/d/" + segment_name({0})).has_value());
+    const Lsn start = s.end;
+    ASSERT_TRUE(s.write(296).has_value());
+    const std::string path = "/d/" + segment_name(start);
+    std::string contents = s.disk.contents(path);
+    EXPECT_EQ(contents.size(), 800U);
+    EXPECT_EQ(contents.substr(296, 40), std::string(40, '\0'));
+    EXPECT_EQ(contents.substr(336, 8), "rrrrrrrr");
+    ASSERT_TRUE(s.write(480).has_value());
+    EXPECT_EQ(s.disk.contents(path).size(), 800U) << "there is nothing behind it to be hidden";
+    // After a restart.
+    s.writer = std::make_unique<SegmentWriter>(s.disk, "/d", s.settings);
+    s.writer->resume(s.segment(start), s.disk.open(path).value(), {start.value + 296});
+    s.end = {start.value + 296};
+    ASSERT_TRUE(s.write(96).has_value());
+    EXPECT_EQ(s.disk.contents(path).substr(392, 40), std::string(40, '\0'));
+    EXPECT_THAT(s.scan(start),
+                ElementsAre(std::to_string(start.value), std::to_string(start.value + 296)));
+}
+
 // More than is read at a time.
 TEST(ScanSegment, ReadsFilesOfAnySize) {
     Stream s({.segment_bytes = 8'000'000, .fill_bytes = 100, .small_batch_bytes = 64});
@@ -323,10 +511,11 @@ TEST(ScanSegment, FindsDamageFarBehindTheBrokenBatch) {
 TEST(ScanSegment, EndsWithTheErrorOfItsVisitor) {
     Stream s;
     ASSERT_TRUE(s.write(48).has_value());
-    const auto outcome = scan_segment(
-        s.segment({0}), {0}, std::nullopt, 0,
-        [](const ScannedBatch&) -> Result<void, IoError> { return Unexpected{IoError{"no"}}; });
-    EXPECT_EQ(outcome.error().text, "no");
+    const auto refuse = [](const ScannedBatch&) -> Result<void, IoError> {
+        return Unexpected{IoError{"no"}};
+    };
+    EXPECT_EQ(find_stream_end(s.segment({0}), {}, refuse).error().text, "no");
+    EXPECT_EQ(scan_segment(s.segment({0}), {0}, {48}, refuse).error().text, "no");
 }
 
 TEST(ScanSegment, AReadThatFailsIsAnError) {

@@ -26,6 +26,8 @@ namespace {
 
 constexpr Duration shutdown_patience = seconds(2);
 constexpr std::uint64_t descriptors_min = 48;
+// A node that can serve fewer connections than this is not started.
+constexpr std::uint64_t connections_min = 4;
 
 std::uint64_t resident_bytes() {
     std::ifstream file("/proc/self/statm");
@@ -33,6 +35,12 @@ std::uint64_t resident_bytes() {
     std::uint64_t resident_pages = 0;
     file >> size_pages >> resident_pages;
     return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+Unexpected<std::string> too_few_descriptors(std::uint64_t needed) {
+    return Unexpected{"Too many open files: only " + std::to_string(runtime::descriptor_limit()) +
+                      " are allowed, and " + std::to_string(needed) +
+                      " are needed at least; see ulimit -n or LimitNOFILE"};
 }
 
 Salt random_salt() {
@@ -268,19 +276,19 @@ Result<void, std::string> Node::listen() {
 Result<Ready, std::string> Node::start() {
     if (config_.data_dir.empty())
         return Unexpected{std::string("--data-dir (data_dir) names no directory")};
-    if (runtime::descriptor_limit() < descriptors_min) {
-        return Unexpected{"Too many open files: only " +
-                          std::to_string(runtime::descriptor_limit()) + " are allowed, and " +
-                          std::to_string(descriptors_min) +
-                          " are needed at least; see ulimit -n or LimitNOFILE"};
-    }
+    if (runtime::descriptor_limit() < descriptors_min) return too_few_descriptors(descriptors_min);
     log_.info("starting", {{"version", http::ApiSettings{}.product_version},
                            {"compatible_with", config_.connection.version},
                            {"node", config_.node_name},
                            {"data_dir", config_.data_dir},
                            {"memory_limit", std::to_string(memory_limit_bytes_.load())}});
     broker_ = std::make_unique<runtime::Broker>(broker_settings());
-    REVENANT_TRY(const bool known, broker_->open());
+    auto opened = broker_->open();
+    // Every virtual host has a file that is open all the time.
+    if (runtime::next_descriptor() + descriptors_min / 2 > runtime::descriptor_limit()) {
+        return too_few_descriptors(runtime::next_descriptor() + descriptors_min);
+    }
+    REVENANT_TRY(const bool known, std::move(opened));
     broker_->start();
     REVENANT_TRY_VOID(fill(known));
     protocol::ConnectionSettings connection = config_.connection;
@@ -300,6 +308,9 @@ Result<Ready, std::string> Node::start() {
     REVENANT_TRY_VOID(listen());
     resource_watch_ = std::thread([this] { watch_resources(); });
     REVENANT_TRY_VOID(start_http());
+    const std::uint64_t needed =
+        runtime::next_descriptor() + runtime::descriptors_kept_for_files() + connections_min;
+    if (needed > runtime::descriptor_limit()) return too_few_descriptors(needed);
     Ready ready;
     const auto first = [&](std::initializer_list<std::string_view> protocols) -> std::string {
         for (const std::string_view protocol : protocols) {

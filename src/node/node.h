@@ -13,6 +13,7 @@
 #include "node/definitions_file.h"
 #include "node/log.h"
 #include "node/path_prefix.h"
+#include "runtime/descriptors.h"
 
 #include <atomic>
 #include <memory>
@@ -68,7 +69,7 @@ class Node {
     Log& log_;
     const std::span<const http::WebAsset> pages_;
     std::vector<http::ListenerView> listeners_;
-    journal::PosixDisk disk_;  // outlives the broker
+    journal::PosixDisk disk_{runtime::read_files_open_max()};  // outlives the broker
     Ballast ballast_;
     std::shared_ptr<runtime::LoginGuard> login_guard_;
     std::unique_ptr<runtime::Broker> broker_;

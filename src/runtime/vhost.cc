@@ -20,6 +20,8 @@ constexpr std::size_t behind_bytes = 32 * 1024 * 1024;
 
 // Two seconds without any fact.
 constexpr unsigned ticks_before_tidying = 8;
+// Ten seconds: how often it is looked whether disk space can be freed while facts are written.
+constexpr unsigned ticks_between_looks = 40;
 
 engine::EngineSettings with_surroundings(engine::EngineSettings settings, VhostStore* store,
                                          const engine::Neighbours& neighbours) {
@@ -109,6 +111,10 @@ void Vhost::tick() {
     idle_ticks_ = journal.position() == position_at_tick_ ? idle_ticks_ + 1 : 0;
     position_at_tick_ = journal.position();
     if (idle_ticks_ >= ticks_before_tidying) store_->tidy_up(engine_.state());
+    if (++ticks_since_look_ < ticks_between_looks) return;
+    ticks_since_look_ = 0;
+    store_->free_space(engine_.state());
+    journal.trim_spares();
 }
 
 void Vhost::on_durable(Lsn durable) {

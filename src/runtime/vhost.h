@@ -104,6 +104,7 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     bool closing_ = false;
     Lsn position_at_tick_;
     unsigned idle_ticks_ = 0;
+    unsigned ticks_since_look_ = 0;
     std::atomic<bool> behind_{false};
     // Bytes sent to channels on other reactors since they last asked for more.
     boost::unordered_flat_map<ChannelId, std::uint64_t> far_bytes_;

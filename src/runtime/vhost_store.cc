@@ -1,6 +1,7 @@
 #include "runtime/vhost_store.h"
 
 #include "base/check.h"
+#include "base/probe.h"
 #include "engine/fact_check.h"
 #include "engine/memory_budget.h"
 #include "engine/message_codec.h"
@@ -123,7 +124,7 @@ Result<void, std::string> VhostStore::check_files(engine::State& state) const {
 // ------------------------------------------------------------------------- snapshots
 
 void VhostStore::take_snapshot_if_due(engine::State& state) {
-    if (journal_->is_writing_snapshot() || journal_->is_compacting()) return;
+    if (is_busy()) return;
     compact_if_planned();
     if (journal_->is_compacting()) return;
     if (bytes_since_snapshot() >= settings_.snapshot_after_bytes) {
@@ -132,27 +133,52 @@ void VhostStore::take_snapshot_if_due(engine::State& state) {
 }
 
 void VhostStore::tidy_up(engine::State& state) {
-    if (journal_->is_writing_snapshot() || journal_->is_compacting() || !planned_.empty()) return;
+    if (is_busy() || !planned_.empty()) return;
     if (bytes_since_snapshot() >= settings_.idle_snapshot_after_bytes) {
         take_snapshot(state, engine::Stop::none);
+    } else if (journal_->position() != looked_at_) {
+        free_space(state);
     }
+}
+
+// A record that settles a message is a few bytes, and the message may be millions: what was written
+// since the last snapshot says nothing about what one would free.
+void VhostStore::free_space(engine::State& state) {
+    if (is_busy() || !planned_.empty()) return;
+    const std::uint64_t ended = state.accounts().ended_total();
+    const bool found_no_room = journal_->take_found_no_room();
+    if (!found_no_room && journal_->position() == looked_at_ && ended == ended_when_looked_) return;
+    looked_at_ = journal_->position();
+    ended_when_looked_ = ended;
+    if (freeable_bytes(bytes_in_use(state)) < settings_.compact_for_bytes) return;
+    PROBE("vhost_store.freed_space");
+    take_snapshot(state, engine::Stop::none);
+}
+
+bool VhostStore::is_busy() const {
+    return journal_->is_writing_snapshot() || journal_->is_compacting();
 }
 
 std::uint64_t VhostStore::bytes_since_snapshot() const {
     return journal_->position().value - journal_->snapshot_position().value;
 }
 
-void VhostStore::take_snapshot(engine::State& state, engine::Stop stop) {
-    std::map<Lsn, std::uint64_t> bytes_in_use;
+VhostStore::BytesInUse VhostStore::bytes_in_use(engine::State& state) const {
+    BytesInUse bytes;
     for (const engine::JournalUse& use : engine::journal_in_use(state)) {
         // A stretch may reach over several segments; what lies between counts as used.
         const std::vector<Lsn> segments = journal_->segments_between(use.first, use.last);
-        for (const Lsn segment : segments) bytes_in_use[segment] += use.bytes / segments.size();
+        for (const Lsn segment : segments) bytes[segment] += use.bytes / segments.size();
     }
+    return bytes;
+}
+
+void VhostStore::take_snapshot(engine::State& state, engine::Stop stop) {
+    const BytesInUse used = bytes_in_use(state);
     std::set<Lsn> in_use;
-    for (const auto& [segment, bytes] : bytes_in_use) in_use.insert(segment);
+    for (const auto& [segment, bytes] : used) in_use.insert(segment);
     journal_->write_snapshot(engine::encode_snapshot(state, stop), std::move(in_use));
-    if (stop == engine::Stop::none) plan_compactions(state, bytes_in_use);
+    if (stop == engine::Stop::none) plan_compactions(state, used);
 }
 
 // ------------------------------------------------------------------------- compaction
@@ -175,6 +201,7 @@ struct Neighbours {
 // A file is worth touching if little of it is in use, or if it is small.
 bool is_sparse(const journal::Journal::ClosedSegment& segment, std::uint64_t used) {
     constexpr std::uint64_t small_file_bytes = 1024 * 1024;
+    if (segment.unreadable) return false;
     return used * 4 < segment.bytes || (segment.compacted && segment.bytes < small_file_bytes);
 }
 
@@ -201,10 +228,22 @@ std::vector<Neighbours> sparse_neighbours(
 
 }  // namespace
 
+// What a snapshot taken now would give back, with the compactions that follow it.
+std::uint64_t VhostStore::freeable_bytes(const BytesInUse& bytes_in_use) const {
+    const auto segments = journal_->closed_segments();
+    std::uint64_t bytes = 0;
+    for (const auto& segment : segments) {
+        if (!bytes_in_use.contains(segment.start)) bytes += segment.bytes;
+    }
+    for (const Neighbours& run : sparse_neighbours(segments, bytes_in_use)) {
+        if (run.worth(settings_)) bytes += run.gain();
+    }
+    return bytes;
+}
+
 // What the snapshot refers to must stay even when it is settled before the compaction begins:
 // a restart begins with the snapshot. So what is in use is seen when the snapshot is taken.
-void VhostStore::plan_compactions(engine::State& state,
-                                  const std::map<Lsn, std::uint64_t>& bytes_in_use) {
+void VhostStore::plan_compactions(engine::State& state, const BytesInUse& bytes_in_use) {
     planned_.clear();
     planned_with_ = journal_->batch_position();
     for (const Neighbours& run : sparse_neighbours(journal_->closed_segments(), bytes_in_use)) {

@@ -26,7 +26,8 @@ struct StoreSettings {
     std::uint64_t snapshot_after_bytes = 64 * 1024 * 1024;
     // The same when nobody does anything.
     std::uint64_t idle_snapshot_after_bytes = 1024 * 1024;
-    // Neighbouring files are compacted when that much of the disk can be had back.
+    // Neighbouring files are compacted when that much of the disk can be had back; a snapshot is
+    // taken early when it frees that much.
     std::uint64_t compact_for_bytes = 8 * 1024 * 1024;
     std::size_t compact_for_files = 16;  // or when they become so many
 };
@@ -47,8 +48,11 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     // When enough was written since the last one, or always.
     void take_snapshot_if_due(engine::State& state);
     void take_snapshot(engine::State& state, engine::Stop stop);
-    // The broker has been idle: what was written lately is tidied up as well.
+    // Called while nothing is written: takes a snapshot for a quick start, or to free disk space.
     void tidy_up(engine::State& state);
+    // Takes a snapshot if that frees enough disk space. Looks only if a message has ended, or a
+    // record was written, since it last looked.
+    void free_space(engine::State& state);
 
     // --- ColdStore ---
     engine::ColdPage keep(std::string_view page, engine::Keeping keeping) override;
@@ -75,7 +79,11 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
           fatal_(std::move(fatal)) {}
     Result<engine::Stop, std::string> recover_snapshot(engine::State& state);
     Result<void, std::string> check_files(engine::State& state) const;
-    void plan_compactions(engine::State& state, const std::map<Lsn, std::uint64_t>& bytes_in_use);
+    using BytesInUse = std::map<Lsn, std::uint64_t>;  // by segment
+    BytesInUse bytes_in_use(engine::State& state) const;
+    std::uint64_t freeable_bytes(const BytesInUse& bytes_in_use) const;
+    bool is_busy() const;
+    void plan_compactions(engine::State& state, const BytesInUse& bytes_in_use);
     std::uint64_t bytes_since_snapshot() const;
     void compact_if_planned();
     MessageRef find_message(Lsn at, const engine::MessageFormats& formats);
@@ -94,6 +102,9 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     };
     std::vector<PlannedCompaction> planned_;
     Lsn planned_with_;  // the snapshot that must be safe before
+    // When free_space() last looked.
+    Lsn looked_at_;
+    std::uint64_t ended_when_looked_ = UINT64_MAX;  // messages
 };
 
 }  // namespace revenant::runtime

@@ -270,6 +270,130 @@ TEST(VhostStore, APageWhereNoneCanBeEndsTheNode) {
                 AllOf(HasSubstr("damaged"), HasSubstr(".segment, offset 48")));
 }
 
+// ------------------------------------------------------------------------- disk space
+
+// A queue of messages over several segments, of which a snapshot was taken while all were there.
+class Settled : public ::testing::Test {
+  protected:
+    Settled() {
+        k.settings.compact_for_bytes = segment_bytes;
+        k.settings.idle_snapshot_after_bytes = 3000;
+        EXPECT_EQ(k.start(), "");
+        k.declare(1, "q");
+        for (std::uint64_t i = 0; i < messages; ++i) {
+            k.enqueue(1, std::string(body_bytes, 'x'));
+            k.make_safe();
+        }
+        k.store->tidy_up(*k.state);
+        k.worker.run_all();
+        EXPECT_EQ(bytes_since_snapshot(), 0U);
+    }
+    void remove(std::uint64_t from, std::uint64_t to) {
+        for (std::uint64_t i = from; i < to; ++i) {
+            k.apply(engine::Removed{{1}, Position::of(0, i), engine::Ending::acknowledged});
+        }
+        k.make_safe();
+    }
+    // What the broker does while nobody asks anything of it.
+    void rest() {
+        for (int i = 0; i < 20; ++i) {
+            k.store->take_snapshot_if_due(*k.state);
+            k.store->tidy_up(*k.state);
+            k.worker.run_all();
+        }
+    }
+    std::uint64_t bytes_since_snapshot() {
+        journal::Journal& journal = k.store->journal();
+        return journal.batch_position().value - journal.snapshot_position().value;
+    }
+    std::uint64_t snapshots() { return k.store->journal().counters().snapshots; }
+    // Of segments and compacted files.
+    std::uint64_t bytes_on_disk() {
+        std::uint64_t bytes = 0;
+        const auto names = k.disk.list(k.directory).value();
+        for (const std::string& name : names) {
+            if (!name.ends_with(".segment") && !name.ends_with(".compacted")) continue;
+            bytes += k.disk.contents(k.directory + "/" + name).size();
+        }
+        return bytes;
+    }
+
+    static constexpr std::uint64_t messages = 80;
+    static constexpr std::uint64_t body_bytes = 500;
+    static constexpr std::uint64_t segment_bytes = 4096;
+    Kept k;
+};
+
+TEST_F(Settled, MessagesGiveTheirSpaceBackThoughLittleIsWritten) {
+    EXPECT_GT(bytes_on_disk(), messages * body_bytes);
+    remove(0, messages);
+    EXPECT_LT(bytes_since_snapshot(), k.settings.snapshot_after_bytes);
+    rest();
+    EXPECT_LE(bytes_on_disk(), segment_bytes);
+    const std::string before = k.description();
+    EXPECT_EQ(k.start_after(SimDisk::Loss::power), "");
+    EXPECT_EQ(k.description(), before);
+}
+
+TEST_F(Settled, APurgeGivesTheSpaceBack) {
+    k.apply(engine::Purged{{1}, {}});
+    k.make_safe();
+    rest();
+    EXPECT_LE(bytes_on_disk(), segment_bytes);
+}
+
+TEST_F(Settled, AfterACrashTheSpaceIsGivenBackAsWell) {
+    remove(0, messages);
+    EXPECT_EQ(k.start_after(SimDisk::Loss::process), "");
+    rest();
+    EXPECT_LE(bytes_on_disk(), segment_bytes);
+}
+
+TEST_F(Settled, WhatIsLeftOfManyFilesIsPutIntoOne) {
+    remove(0, 20);
+    remove(21, 40);
+    remove(41, messages);
+    rest();
+    EXPECT_LE(bytes_on_disk(), segment_bytes + 3 * body_bytes);
+    EXPECT_NE(k.last_file(".compacted"), "");
+}
+
+TEST_F(Settled, ItIsNotLookedForAgainBeforeSomethingHasHappened) {
+    remove(0, messages);
+    rest();
+    const std::uint64_t before = snapshots();
+    rest();
+    k.store->free_space(*k.state);
+    EXPECT_FALSE(k.store->journal().is_writing_snapshot());
+    EXPECT_EQ(snapshots(), before);
+}
+
+TEST_F(Settled, NoSnapshotIsTakenForNothing) {
+    const std::uint64_t before = snapshots();
+    remove(0, 2);
+    rest();
+    EXPECT_EQ(snapshots(), before);
+}
+
+TEST_F(Settled, SpaceComesBackWhileOthersGoOnWriting) {
+    remove(0, messages);
+    k.declare(2, "busy");
+    k.store->free_space(*k.state);
+    k.worker.run_all();
+    EXPECT_LE(bytes_on_disk(), 2 * segment_bytes);
+}
+
+TEST_F(Settled, AFullDiskIsTriedAgain) {
+    remove(0, messages);
+    k.disk.set_capacity(k.disk.used_bytes());
+    rest();
+    EXPECT_GT(bytes_on_disk(), messages * body_bytes);
+    k.disk.set_capacity(std::nullopt);
+    k.store->free_space(*k.state);
+    k.worker.run_all();
+    EXPECT_LE(bytes_on_disk(), segment_bytes);
+}
+
 // ------------------------------------------------------------------------- refusals
 
 TEST(VhostStore, ARecordOfAnUnknownKindIsRefusedByItsPlace) {

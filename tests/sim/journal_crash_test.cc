@@ -3,7 +3,9 @@
 // REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
 // with this seed only.
 
+#include "base/byte_writer.h"
 #include "base/probe.h"
+#include "journal/batch_format.h"
 #include "journal/journal.h"
 #include "journal/snapshot_file.h"
 #include "tests/sim/sim_disk.h"
@@ -56,6 +58,37 @@ JournalSettings settings_from(Dice& dice, bool uniform) {
 
 std::string text_of(Lsn at) { return std::to_string(at.value); }
 
+// What a client that knows where its message will lie may write into it: batches that are right for
+// their places, or for the places they will have when the file is written again.
+class Forger {
+  public:
+    explicit Forger(std::uint64_t segment_bytes) : segment_bytes_(segment_bytes) {}
+
+    void fill(std::string& body, Lsn at, Dice& dice) const {
+        constexpr std::size_t step = 64;
+        std::size_t offset = (step - at.value % step) % step;
+        for (; offset + journal::batch_header_bytes < body.size(); offset += step) {
+            const std::string batch = forged({at.value + offset}, dice);
+            if (offset + batch.size() <= body.size()) body.replace(offset, batch.size(), batch);
+        }
+    }
+
+  private:
+    std::string forged(Lsn place, Dice& dice) const {
+        if (dice.one_in(3)) place.value += segment_bytes_ * (1 + dice.below(4));
+        std::string batch(journal::batch_header_bytes, '\0');
+        ByteWriter(batch).long_string("forged");
+        const Lsn synced = dice.one_in(3) ? Lsn{0} : place;
+        const auto epoch = static_cast<std::uint32_t>(dice.one_in(3) ? UINT32_MAX : dice.below(9));
+        const auto secret = static_cast<journal::Secret>(dice.below(4));
+        journal::finish_batch(batch, place, synced, epoch, secret);
+        if (dice.one_in(8)) batch[11] = '7';  // the version
+        return batch;
+    }
+
+    const std::uint64_t segment_bytes_;
+};
+
 enum class Trouble : std::uint8_t { crash, crash_and_lying_syncs, error };
 
 // What was asked of a journal, what it promised, and whether it kept that when it is opened again.
@@ -69,7 +102,9 @@ class History {
           trouble_(trouble),
           fills_up_(dice_.one_in(4)),
           uniform_(dice_.one_in(4)),
-          settings_(settings_from(dice_, uniform_)) {
+          settings_(settings_from(dice_, uniform_)),
+          forges_(seed % 3 == 0),
+          forger_(settings_.segments.segment_bytes) {
         disk_.lie_on_sync(trouble == Trouble::crash_and_lying_syncs);
         make_trouble_at(step);
     }
@@ -176,6 +211,7 @@ class History {
         record.batch = journal_->batch_position();
         std::string& out = journal_->begin_record();
         record.at = journal_->position();
+        if (forges_) forger_.fill(record.bytes, record.at, dice);
         out += record.bytes;
         record.end = journal_->end_record();
         records_.push_back(std::move(record));
@@ -325,6 +361,8 @@ class History {
     const bool fills_up_;
     const bool uniform_;  // every record is a batch, all of one size, and no place is filled before
     const JournalSettings settings_;
+    const bool forges_;  // what is appended is full of forged batches
+    const Forger forger_;
     std::unique_ptr<Journal> journal_;
     std::vector<Appended> records_;
     TakenSnapshot safe_;

@@ -127,6 +127,50 @@ class SimFile final : public File {
     const std::string path_;
 };
 
+// Open only while it is used, so that whoever holds one while its name comes to mean another file
+// is found out.
+class SimReadFile final : public File {
+  public:
+    SimReadFile(SimDisk& disk, std::string path)
+        : disk_(disk), generation_(disk.generation_), path_(std::move(path)) {}
+
+    Result<std::size_t, IoError> read(std::uint64_t offset, std::span<char> into) const override {
+        REVENANT_TRY(const auto node, opened());
+        return SimFile(disk_, node, path_).read(offset, into);
+    }
+    Result<std::uint64_t, IoError> size() const override {
+        REVENANT_TRY(const auto node, opened());
+        return SimFile(disk_, node, path_).size();
+    }
+    void expect_read(std::uint64_t, std::uint64_t) const override {}
+    Result<std::shared_ptr<const void>, IoError> keep_open() const override {
+        REVENANT_TRY(const auto node, opened());
+        auto held = std::make_shared<std::shared_ptr<SimDisk::Node>>(node);
+        held_ = held;
+        return std::shared_ptr<const void>(std::move(held));
+    }
+    Result<void, IoError> write(std::uint64_t, std::string_view) override { UNREACHABLE(); }
+    Result<void, IoError> allocate(std::uint64_t) override { UNREACHABLE(); }
+    Result<void, IoError> sync() override { UNREACHABLE(); }
+
+  private:
+    Result<std::shared_ptr<SimDisk::Node>, IoError> opened() const {
+        if (generation_ != disk_.generation_) return failure("open", path_, EIO);
+        if (const auto held = held_.lock()) return *held;
+        auto node = disk_.find(path_);
+        if (!node) return failure("open", path_, ENOENT);
+        if (!seen_) seen_ = node;
+        CHECK(seen_ == node);  // its name has come to mean another file
+        return node;
+    }
+
+    SimDisk& disk_;
+    const std::uint64_t generation_;
+    const std::string path_;
+    mutable std::shared_ptr<SimDisk::Node> seen_;
+    mutable std::weak_ptr<std::shared_ptr<SimDisk::Node>> held_;
+};
+
 // ------------------------------------------------------------------------- steps
 
 SimDisk::Step SimDisk::step() {
@@ -218,6 +262,10 @@ Result<std::shared_ptr<File>, IoError> SimDisk::open(const std::string& path) {
     auto node = find(path);
     if (!node) return failure("open", path, ENOENT);
     return std::shared_ptr<File>(std::make_shared<SimFile>(*this, std::move(node), path));
+}
+
+std::shared_ptr<const File> SimDisk::open_when_read(const std::string& path) {
+    return std::make_shared<const SimReadFile>(*this, path);
 }
 
 Result<std::shared_ptr<File>, IoError> SimDisk::create(const std::string& path) {

@@ -46,6 +46,7 @@ class SimDisk final : public journal::Disk {
     explicit SimDisk(std::uint64_t seed) : dice_(seed) {}
 
     Result<std::shared_ptr<File>, IoError> open(const std::string& path) override;
+    std::shared_ptr<const File> open_when_read(const std::string& path) override;
     Result<std::shared_ptr<File>, IoError> create(const std::string& path) override;
     Result<void, IoError> rename(const std::string& from, const std::string& to) override;
     Result<void, IoError> remove(const std::string& path) override;
@@ -55,6 +56,9 @@ class SimDisk final : public journal::Disk {
     Result<void, IoError> sync_directory(const std::string& path) override;
     Result<std::unique_ptr<DirectoryLock>, IoError> lock(const std::string& path) override;
     Result<std::uint64_t, IoError> free_bytes(const std::string& path) override;
+    std::uint32_t draw_secret() override {
+        return static_cast<std::uint32_t>(dice_.below(UINT32_MAX));
+    }
 
     // --- crashes ---
 
@@ -96,6 +100,7 @@ class SimDisk final : public journal::Disk {
 
   private:
     friend class SimFile;
+    friend class SimReadFile;
     struct Change {
         std::uint64_t offset = 0;
         std::string bytes;
