@@ -110,4 +110,7 @@ std::optional<Refusal> check_binding(const Exchange& source, std::string_view ro
 // What the type asks of the exchange's own arguments (amqp091 7.9).
 std::optional<Refusal> check_exchange_arguments(ExchangeType type, const Table& arguments);
 
+// Further rules, for new bindings only: those that exist stay when a rule becomes stricter (amqp091
+// 7.4).
+std::optional<Refusal> check_new_binding(const Exchange& source, std::string_view routing_key);
 }  // namespace revenant::engine

@@ -483,6 +483,9 @@ Result<void, Refusal> bind(Turn& turn, const Bind& command) {
                                                    command.routing_key, command.arguments))) {
         return {};
     }
+    if (auto refusal = check_new_binding(*source, command.routing_key)) {
+        return Unexpected{std::move(*refusal)};
+    }
     turn.emit(Bound{command.source, command.destination_kind, command.destination,
                     command.routing_key, command.arguments});
     return {};
