@@ -17,6 +17,7 @@ constexpr std::size_t watched_max = 200;
 constexpr Duration interest_lasts = seconds(300);
 constexpr Duration watching_lasts = seconds(600);
 constexpr std::int64_t samples_per_range_max = 1000;
+constexpr std::int64_t range_seconds_max = duration_ms_max / 1000;
 
 // How far apart the samples of a ring are, and how many there are.
 struct Level {
@@ -82,9 +83,12 @@ Result<std::optional<Range>, Response> asked_range(const Call& call, const std::
     for (const auto& [text, number] :
          {std::pair{age, &range.age}, std::pair{increment, &range.increment}}) {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-        if (error != std::errc{} || end != text.data() + text.size() || *number <= 0) {
-            return Unexpected{bad_request(kind + "_age and " + kind +
-                                          "_incr must both be numbers of seconds above 0")};
+        if (error != std::errc{} || end != text.data() + text.size() || *number <= 0 ||
+            *number > range_seconds_max) {
+            return Unexpected{
+                bad_request(kind + "_age and " + kind +
+                            "_incr must both be numbers of seconds above 0, at most " +
+                            std::to_string(range_seconds_max))};
         }
     }
     if (range.age / range.increment > samples_per_range_max) {
