@@ -136,20 +136,17 @@ void State::restore_letter(Queue& queue, std::uint64_t sequence, WaitingLetter l
 
 void State::suspect_all() {
     for (const auto& [id, queue] : queues_by_id_) {
-        for (std::size_t level = 0; level < queue->level_count(); ++level) {
-            queue->level(level).suspect_all();
-        }
+        queue->for_each_level([](std::size_t, Chain& chain) { chain.suspect_all(); });
     }
 }
 
 void State::restored(Queue& queue) {
     accounts_.entered += queue.message_count();
-    for (std::size_t level = 0; level < queue.level_count(); ++level) {
-        const Chain& chain = queue.level(level);
+    queue.for_each_level([&](std::size_t level, const Chain& chain) {
         for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
             schedule_block(queue, Position::of(level, number * block_entries));
         }
-    }
+    });
 }
 
 void State::apply_one(const QueueDeleted& event) {
