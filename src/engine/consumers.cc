@@ -179,6 +179,7 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
         consumer->timeout_ms = *timeout->as_integer();
     }
     queue->consumers.add(*consumer);
+    turn.attached().consumers().enter(*consumer, consumer->roster_place);
     queue->had_consumer = true;
     Consumer& added = *consumer;
     channel.consumers.emplace(command.consumer, std::move(consumer));

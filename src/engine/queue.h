@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/ids.h"
+#include "base/roster.h"
 #include "engine/accounts.h"
 #include "engine/attached.h"
 #include "engine/chain.h"
@@ -124,11 +125,12 @@ class Queue {
     std::uint64_t unsettled_deliveries = 0;
     bool deleted = false;
     bool had_consumer = false;
-    Timestamp expiry_timer = never;  // of x-expires, while one is running
-    WorkHook work_hook;              // on the worklist while it has work waiting
-    bool overdue = false;            // expired ones may stand behind the head (ttl-mode: head)
-    bool refusing = false;           // a quorum queue that told its publishers to stop (DL-140)
-    std::uint64_t route_mark = 0;    // the routing pass that found this queue already
+    Timestamp expiry_timer = never;     // of x-expires, while one is running
+    WorkHook work_hook;                 // on the worklist while it has work waiting
+    bool overdue = false;               // expired ones may stand behind the head (ttl-mode: head)
+    bool refusing = false;              // a quorum queue that told its publishers to stop (DL-140)
+    std::uint64_t route_mark = 0;       // the routing pass that found this queue already
+    Roster<Queue>::Place roster_place;  // given back when it is deleted
 
     bool awaits_work() const { return work_hook.is_linked(); }
     const std::string& name() const { return declaration.name; }

@@ -248,14 +248,12 @@ std::vector<std::pair<std::string, Figures>> Samples::look_at_objects(Context& c
         objects.emplace_back(connection_key(connection.name), figures);
     }
     for (const auto& vhost : context.broker().vhosts()) {
-        Figures totals = figures_of(context.broker().ask(
-            vhost, [](engine::Engine& engine) { return engine::sum_up(engine); }));
+        Figures totals = figures_of(totals_of(context.broker(), vhost));
         const Figures& data = data_of_vhosts[vhost->name()];
         totals[Figure::recv_oct] = data[Figure::recv_oct];
         totals[Figure::send_oct] = data[Figure::send_oct];
         objects.emplace_back(vhost_key(vhost->name()), totals);
-        const engine::ObjectCounters counters = context.broker().ask(
-            vhost, [](engine::Engine& engine) { return engine::count_objects(engine); });
+        const engine::ObjectCounters counters = counters_of(context.broker(), vhost);
         for (const auto& queue : counters.queues) {
             Figures figures = figures_of(queue.passage);
             figures[Figure::messages] = queue.messages;
