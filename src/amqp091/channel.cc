@@ -719,7 +719,7 @@ void Channel::on_done(engine::Done&& done) {
 void Channel::write_answer(const Pending& pending, engine::Done& done) {
     const auto count = [&] {
         const auto* answer = std::get_if<engine::CountAnswer>(&done.answer);
-        return static_cast<std::uint32_t>(answer == nullptr ? 0 : answer->message_count);
+        return answer == nullptr ? 0 : shown_count(answer->message_count);
     };
     switch (pending.reply) {
         case Reply::none:
@@ -737,8 +737,8 @@ void Channel::write_answer(const Pending& pending, engine::Done& done) {
             const auto& answer = std::get<engine::QueueAnswer>(done.answer);
             QueueDeclareOk ok;
             ok.queue = pending.text;
-            ok.message_count = static_cast<std::uint32_t>(answer.message_count);
-            ok.consumer_count = static_cast<std::uint32_t>(answer.consumer_count);
+            ok.message_count = shown_count(answer.message_count);
+            ok.consumer_count = shown_count(answer.consumer_count);
             return connection_.write(number_, ok);
         }
         case Reply::queue_bind:

@@ -1,5 +1,6 @@
 #include "amqp091/death_headers.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -21,7 +22,8 @@ Value render_death(const Death& death) {
     if (death.ttl_ms) {
         table.push_back({"original-expiration", Value::string(std::to_string(*death.ttl_ms))});
     }
-    table.push_back({"count", Value::int64(static_cast<std::int64_t>(death.count))});
+    table.push_back(
+        {"count", Value::int64(static_cast<std::int64_t>(std::min(death.count, death_count_max)))});
     table.push_back({"reason", Value::string(to_string(death.reason))});
     table.push_back({"queue", Value::string(death.queue)});
     table.push_back(
@@ -79,7 +81,10 @@ std::optional<Death> read_death(const Value& entry) {
     }
     if (const Value* time = find(*table, "time");
         time != nullptr && time->type == ValueType::timestamp) {
-        death.first_time = {std::get<std::int64_t>(time->data) * 1'000'000};
+        // Unsigned on the wire; what is beyond all times is the last of them.
+        const auto given = static_cast<std::uint64_t>(std::get<std::int64_t>(time->data));
+        const auto whole = static_cast<std::int64_t>(std::min<std::uint64_t>(given, INT64_MAX));
+        death.first_time = Timestamp{} + seconds(whole);
         death.last_time = death.first_time;
     }
     if (const Value* keys = find(*table, "routing-keys"); keys != nullptr && keys->as_array()) {

@@ -87,6 +87,26 @@ TEST(HistoryInHeaders, ReadsWhatAClientPublishedAgain) {  // DL-109
     EXPECT_EQ(history->first, (DeathMark{"first", DeathReason::maxlen, ""}));
 }
 
+TEST(HistoryInHeaders, TimesAndCountsBeyondAllOthersAreTheLast) {
+    for (const std::uint64_t time :
+         {std::uint64_t{INT64_MAX} / 1'000'000 + 1, std::uint64_t{INT64_MAX}, UINT64_MAX}) {
+        Table death = published_death("q", "expired", INT64_MAX);
+        for (Field& field : death) {
+            if (field.name == "time") field.value = Value::timestamp(time);
+        }
+        const auto history =
+            history_in_headers({{"x-death", Value::array({Value::table(std::move(death))})}});
+        ASSERT_TRUE(history);
+        EXPECT_EQ(history->deaths.front().first_time, never);
+        Death again = history->deaths.front();
+        again.count = 1;
+        Table headers;
+        write_history(with_death(&*history, again), headers);
+        const Table& shown = *find(headers, "x-death")->as_array()->front().as_table();
+        EXPECT_EQ(*find(shown, "count"), Value::int64(INT64_MAX));
+    }
+}
+
 TEST(HistoryInHeaders, WhatIsNoneIsLeftAlone) {  // DL-109
     EXPECT_FALSE(history_in_headers({}));
     EXPECT_FALSE(history_in_headers({{"x-death", Value::string("text")}}));

@@ -166,7 +166,7 @@ void DeliveryWriter::write(const engine::GetAnswer& answer) {
     ok.redelivered = answer.redelivered;
     ok.exchange = exchange_of(*answer.message, answer.envelope);
     ok.routing_key = routing_key_of(*answer.message, answer.envelope);
-    ok.message_count = static_cast<std::uint32_t>(answer.messages_left);
+    ok.message_count = shown_count(answer.messages_left);
     append_method(output_.buffer(), channel_, ok);
     write_content(answer.message, answer.envelope, answer.counts);
 }

@@ -7,10 +7,16 @@
 #include "message/message.h"
 #include "protocol/output.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
 namespace revenant::amqp091 {
+
+// A count as a method shows it: 32 bits, and not less when there are more.
+inline std::uint32_t shown_count(std::uint64_t count) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, UINT32_MAX));
+}
 
 class DeliveryWriter {
   public:

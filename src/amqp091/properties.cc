@@ -16,7 +16,6 @@ constexpr std::string_view direct_reply_to = "amq.rabbitmq.reply-to";
 constexpr std::size_t short_string_bytes_max = 255;
 // Of CC and BCC together: a message is stored with 16 bits for their size.
 constexpr std::size_t extra_keys_bytes_max = 60'000;
-constexpr std::int64_t ttl_ms_max = 315'360'000'000;  // ten years (DL-124)
 
 Unexpected<PropertiesError> malformed(std::string text) {
     return Unexpected{PropertiesError{PropertiesError::Kind::malformed, std::move(text)}};
@@ -69,7 +68,7 @@ Result<std::int64_t, PropertiesError> parse_expiration(std::string_view text) {
     if (negative && shown != "0") return invalid("{value_negative,-" + shown + "}");
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(shown.data(), shown.data() + shown.size(), value);
-    if (error != std::errc{} || value > ttl_ms_max)
+    if (error != std::errc{} || value > duration_ms_max)
         return invalid("{value_too_large," + shown + "}");
     return value;
 }

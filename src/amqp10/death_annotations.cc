@@ -125,7 +125,7 @@ std::optional<Death> read_death(const Datum& datum) {
     if (!known_reason || !known_keys || !is_time(first) || !is_time(last)) return std::nullopt;
     death.queue = *queue->as_string();
     death.reason = *known_reason;
-    death.count = *count->as_unsigned();
+    death.count = std::min(*count->as_unsigned(), death_count_max);
     death.first_time = {*first->as_signed() * 1000};
     death.last_time = {*last->as_signed() * 1000};
     death.exchange = *exchange->as_string();

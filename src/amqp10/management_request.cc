@@ -120,11 +120,18 @@ bool is_among(const std::vector<std::string_view>& names, std::string_view name)
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// A number that is too large for every argument must not become a negative one.
+std::optional<Value> to_argument(const Datum& datum) {
+    const std::uint64_t* const number = datum.as_unsigned();
+    if (number != nullptr && *number > INT64_MAX) return Value::int64(INT64_MAX);
+    return to_value(datum);
+}
+
 Result<Table, std::string> arguments_of(const Datum& map) {
     Table table;
     for (const MapEntry& entry : *map.as_map()) {
         const std::string* const key = entry.key.as_string();
-        auto value = to_value(entry.value);
+        auto value = to_argument(entry.value);
         if (key == nullptr || key->size() > short_string_bytes_max || !value) {
             return Unexpected{std::string("bad argument")};
         }

@@ -32,6 +32,7 @@ Channel& Attached::open_channel(ConnectionId connection, ChannelId id) {
     channel->connection = owner;
     channel->protocol = owner->protocol;
     owner->channels.push_back(id);
+    channel_roster_.enter(*channel, channel->roster_place);
     const auto [place, fresh] = channels_.emplace(id, std::move(channel));
     CHECK(fresh);
     return *place->second;

@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/numbered_ring.h"
+#include "base/roster.h"
 #include "base/time.h"
 #include "engine/accounts.h"
 #include "engine/command.h"
@@ -59,6 +60,7 @@ struct Consumer : ActiveHook {
     std::uint32_t timed_out = 0;             // of its unsettled: suspended while there are any
     Table arguments;
     ConsumerList::iterator place;  // in the list of its queue, until it leaves
+    Roster<Consumer>::Place roster_place;
     bool is_suspended() const { return timed_out > 0; }
 };
 
@@ -189,6 +191,7 @@ struct Channel {
     std::string reply_name;  // of its direct reply-to consumer
     std::uint32_t reply_consumer = 0;
     std::uint64_t reply_bytes_beyond = 0;  // of replies since it takes no deliveries
+    Roster<Channel>::Place roster_place;
     bool takes_deliveries() const;
 };
 
@@ -242,7 +245,14 @@ class Attached {
         for (auto& [id, channel] : channels_) visit(*channel);
     }
 
+    // For walks in portions. Consumers that were cancelled are there while deliveries to them are
+    // unsettled.
+    Roster<Channel>& channels() { return channel_roster_; }
+    Roster<Consumer>& consumers() { return consumer_roster_; }
+
   private:
+    Roster<Channel> channel_roster_;    // outlives the channels,
+    Roster<Consumer> consumer_roster_;  // and their consumers
     boost::unordered_flat_map<ConnectionId, std::unique_ptr<Connection>> connections_;
     boost::unordered_flat_map<ChannelId, std::unique_ptr<Channel>> channels_;
     boost::unordered_flat_map<std::string, ChannelId> reply_names_;

@@ -20,6 +20,11 @@ constexpr std::uint64_t block_bytes_max = 512 * 1024;
 
 enum class EntryState : std::uint8_t { gone, ready, unacked };
 
+// A count that stops at its largest.
+constexpr std::uint32_t one_more(std::uint32_t count) {
+    return count + (count < UINT32_MAX ? 1 : 0);
+}
+
 // How often a message was tried in vain (DL-147).
 struct Counts {
     std::uint32_t delivery = 0;

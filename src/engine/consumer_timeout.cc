@@ -13,8 +13,6 @@ namespace {
 
 // A look costs a step per unsettled delivery of the channel, so there is one a second at most.
 constexpr Duration between_looks = seconds(1);
-// Ten years: more than anybody waits for, and no danger to the arithmetic of time.
-constexpr std::int64_t timeout_ms_max = 10LL * 365 * 24 * 3600 * 1000;
 
 Refusal kept_too_long(Duration timeout) {
     return {RefusalKind::precondition_failed,
@@ -64,7 +62,7 @@ std::optional<Duration> timeout_of(const EngineSettings& settings, const Queue& 
     if (!timeout_ms) timeout_ms = queue.settings.consumer_timeout_ms;
     if (!timeout_ms) timeout_ms = settings.consumer_timeout_ms;
     if (!timeout_ms || *timeout_ms <= 0) return std::nullopt;
-    return milliseconds(std::min(*timeout_ms, timeout_ms_max));
+    return milliseconds(std::min(*timeout_ms, duration_ms_max));
 }
 
 void watch_delivery(Turn& turn, Channel& channel, const Queue& queue, const Consumer* consumer) {

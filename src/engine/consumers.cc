@@ -27,15 +27,17 @@ std::optional<Refusal> check_consumer_arguments(const Turn& turn, const Queue& q
         const bool is_timeout = name == "x-consumer-timeout";
         const Value* const value = find(command.arguments, name);
         if (value == nullptr || (is_timeout && !queue.is_quorum())) continue;
-        if (value->as_integer() == nullptr) {
-            return invalid_argument(
-                turn, command, name,
-                "\"expected integer, got " + std::string(type_name(value->type)) + "\"");
+        const auto invalid = [&](const std::string& why) {
+            return invalid_argument(turn, command, name, why);
+        };
+        const std::int64_t* const number = value->as_integer();
+        if (number == nullptr) {
+            return invalid("\"expected integer, got " + std::string(type_name(value->type)) + "\"");
         }
-        if (is_timeout && *value->as_integer() < 0) {
-            return invalid_argument(
-                turn, command, name,
-                "{value_negative," + std::to_string(*value->as_integer()) + "}");
+        if (!is_timeout) continue;
+        if (*number < 0) return invalid("{value_negative," + std::to_string(*number) + "}");
+        if (*number > duration_ms_max) {
+            return invalid("{value_too_large," + std::to_string(*number) + "}");
         }
     }
     return std::nullopt;
@@ -177,6 +179,7 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
         consumer->timeout_ms = *timeout->as_integer();
     }
     queue->consumers.add(*consumer);
+    turn.attached().consumers().enter(*consumer, consumer->roster_place);
     queue->had_consumer = true;
     Consumer& added = *consumer;
     channel.consumers.emplace(command.consumer, std::move(consumer));

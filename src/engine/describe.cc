@@ -57,12 +57,12 @@ class Description {
         text_ += queue.declaration.exclusive ? " exclusive" : "";
         text_ += queue.declaration.auto_delete ? " auto-delete" : "";
         text_ += ' ' + display(Value::table(queue.declaration.arguments)) + '\n';
-        for (std::size_t level = 0; level < queue.level_count(); ++level) {
-            queue.level(level).for_each([&](std::uint64_t sequence, const Entry& entry) {
+        queue.for_each_level([&](std::size_t level, const Chain& chain) {
+            chain.for_each([&](std::uint64_t sequence, const Entry& entry) {
                 if (durable_only_ && !entry.durable) return;
                 write_entry(queue, Position::of(level, sequence), entry);
             });
-        }
+        });
     }
 
     void write_entry(const Queue& queue, Position position, const Entry& entry) {

@@ -10,6 +10,7 @@ namespace revenant::engine {
 namespace {
 
 constexpr std::int64_t consistent_hash_weight_max = 10000;
+constexpr std::ptrdiff_t hash_wildcards_max = 2;
 
 std::optional<std::int64_t> parse_weight(std::string_view routing_key) {
     std::int64_t weight = 0;
@@ -212,6 +213,23 @@ std::optional<Refusal> check_binding(const Exchange& source, std::string_view ro
         }
     }
     return std::nullopt;
+}
+
+std::optional<Refusal> check_new_binding(const Exchange& source, std::string_view routing_key) {
+    const auto refuse = [](std::string text) {
+        return Refusal{RefusalKind::precondition_failed, std::move(text)};
+    };
+    if (routing_key.size() > name_bytes_max) {
+        return refuse("a binding key has at most " + std::to_string(name_bytes_max) + " bytes");
+    }
+    if (source.declaration.type != ExchangeType::topic) return std::nullopt;
+    std::vector<std::string_view> words;
+    split_words(routing_key, words);
+    const auto wildcards = std::count(words.begin(), words.end(), "#");
+    if (wildcards <= hash_wildcards_max) return std::nullopt;
+    return refuse("Topic binding key '" + std::string(routing_key) + "' uses " +
+                  std::to_string(wildcards) + " '#' wildcards, at most " +
+                  std::to_string(hash_wildcards_max) + " are allowed");
 }
 
 std::optional<Refusal> check_exchange_arguments(ExchangeType type, const Table& arguments) {

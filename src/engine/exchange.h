@@ -1,6 +1,7 @@
 // Exchange and Binding: who is bound to whom, and the routes that follow from it.
 #pragma once
 
+#include "base/roster.h"
 #include "engine/command.h"
 #include "engine/queue_settings.h"
 #include "engine/refusal.h"
@@ -32,6 +33,7 @@ struct Binding {
     Destination destination;
     std::string routing_key;
     Table arguments;
+    Roster<Binding>::Place roster_place;
 };
 
 enum class ExchangeType : std::uint8_t { direct, fanout, topic, headers, consistent_hash };
@@ -86,6 +88,7 @@ struct Exchange {
     std::uint64_t route_mark = 0;    // the routing pass that visited this exchange already
     std::uint64_t published_in = 0;
     std::uint64_t published_out = 0;  // once per queue
+    Roster<Exchange>::Place roster_place;
 
     const std::string& name() const { return declaration.name; }
     // Routing depends on exchange and key alone, so its result may be cached.
@@ -107,6 +110,9 @@ std::string binding_identity(DestinationKind kind, std::string_view destination,
 // What the exchange's type asks of a binding (amqp091 7.6, 7.9).
 std::optional<Refusal> check_binding(const Exchange& source, std::string_view routing_key,
                                      const Table& arguments);
+// Further rules, for new bindings only: those that exist stay when a rule becomes stricter (amqp091
+// 7.4).
+std::optional<Refusal> check_new_binding(const Exchange& source, std::string_view routing_key);
 // What the type asks of the exchange's own arguments (amqp091 7.9).
 std::optional<Refusal> check_exchange_arguments(ExchangeType type, const Table& arguments);
 

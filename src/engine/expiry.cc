@@ -156,6 +156,7 @@ std::vector<Position> find_due_at_heads(Turn& turn, Queue& queue, std::size_t co
     std::vector<Position> positions;
     std::vector<std::uint64_t> sequences;
     for (std::size_t level = queue.served_levels(); level-- > 0;) {
+        if (!queue.has_level(level)) continue;
         sequences.clear();
         queue.level(level).due_at_head(turn.now(), count_max - positions.size(), sequences);
         for (const std::uint64_t sequence : sequences) {
@@ -192,6 +193,7 @@ void expire_overdue(Turn& turn, Queue& queue) {
     PROBE("expiry.overdue");
     queue.overdue = false;
     for (std::size_t level = queue.served_levels(); level-- > 0;) {
+        if (!queue.has_level(level)) continue;
         Chain& chain = queue.level(level);
         for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
             chain.look_again(number, turn.now());

@@ -3,6 +3,7 @@
 #include "engine/topology.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace revenant::engine {
 namespace {
@@ -21,6 +22,15 @@ bool is_asked_for(const Binding& binding, const ListBindings& command) {
     return to_queue == (command.destination_kind == DestinationKind::queue) &&
            binding.routing_key == command.routing_key &&
            name_of(binding.destination) == command.destination;
+}
+
+const std::vector<Binding*>* incoming_of(State& state, const ListBindings& command) {
+    if (command.destination_kind == DestinationKind::queue) {
+        const Queue* const queue = state.find_queue(command.destination);
+        return queue == nullptr ? nullptr : &queue->bindings;
+    }
+    const Exchange* const exchange = state.find_exchange(command.destination);
+    return exchange == nullptr ? nullptr : &exchange->incoming;
 }
 
 }  // namespace
@@ -68,11 +78,17 @@ Result<BindingsAnswer, Refusal> list_bindings(Turn& turn, const ListBindings& co
         return answer;
     }
     const Exchange* const source = turn.state().find_exchange(command.source);
-    if (source == nullptr) return answer;
-    for (const auto& [identity, binding] : source->outgoing) {
-        if (is_asked_for(*binding, command)) {
-            answer.bindings.push_back({binding->routing_key, binding->arguments});
-        }
+    const std::vector<Binding*>* const incoming = incoming_of(turn.state(), command);
+    if (source == nullptr || incoming == nullptr) return answer;
+    const auto add = [&](const Binding& binding) {
+        if (binding.source != source || !is_asked_for(binding, command)) return;
+        answer.bindings.push_back({binding.routing_key, binding.arguments});
+    };
+    // Whichever end has fewer.
+    if (incoming->size() < source->outgoing.size()) {
+        for (const Binding* const binding : *incoming) add(*binding);
+    } else {
+        for (const auto& [identity, binding] : source->outgoing) add(*binding);
     }
     return answer;
 }

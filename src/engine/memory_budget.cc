@@ -26,10 +26,9 @@ void page_out_everywhere(State& state) {
     if (paging.resident_bytes < paging.searched_at_bytes + step) return;
     PROBE("memory_budget.searched");
     for (Queue* const queue : state.queues_by_name()) {
-        for (std::size_t level = 0; level < queue->served_levels(); ++level) {
-            if (!paging.over_budget()) break;
-            queue->level(level).page_out_all();
-        }
+        queue->for_each_level([&](std::size_t level, Chain& chain) {
+            if (level < queue->served_levels() && paging.over_budget()) chain.page_out_all();
+        });
     }
     paging.searched_at_bytes = paging.resident_bytes;
 }

@@ -63,7 +63,11 @@ class PageWriter {
         out_.varint(entry.delivery_count);
         out_.varint(entry.acquired_count);
         if (deadline != never) {
-            out_.signed_varint(deadline.us - std::exchange(last_deadline_, deadline).us);
+            // As the reader adds: from one end of the range to the other, too.
+            const auto last =
+                static_cast<std::uint64_t>(std::exchange(last_deadline_, deadline).us);
+            out_.signed_varint(
+                static_cast<std::int64_t>(static_cast<std::uint64_t>(deadline.us) - last));
         }
         if (stored) {
             add_reference(message);

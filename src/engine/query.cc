@@ -1,9 +1,11 @@
 #include "engine/query.h"
 
+#include "base/check.h"
 #include "engine/add_fields.h"
 #include "engine/consumer_timeout.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -64,50 +66,143 @@ BindingView view(const Binding& binding) {
             binding.routing_key, binding.arguments};
 }
 
-BindingView implicit_binding(const Queue& queue) {
-    return {"", DestinationKind::queue, queue.name(), queue.name(), {}};
-}
-
-void sort(std::vector<BindingView>& bindings) {
-    const auto key = [](const BindingView& binding) {
-        return std::tie(binding.source, binding.destination_kind, binding.destination,
-                        binding.routing_key);
-    };
-    std::stable_sort(bindings.begin(), bindings.end(),
-                     [&](const auto& a, const auto& b) { return key(a) < key(b); });
-}
-
-void append_outgoing(const Exchange& exchange, std::vector<BindingView>& bindings) {
-    // By identity first: the order of the map must not show where only arguments differ.
-    std::vector<std::pair<std::string_view, const Binding*>> sorted;
-    for (const auto& [identity, binding] : exchange.outgoing) {
-        sorted.emplace_back(identity, binding.get());
-    }
-    std::sort(sorted.begin(), sorted.end());
-    for (const auto& [identity, binding] : sorted) bindings.push_back(view(*binding));
-}
-
-void append_consumers(const EngineSettings& settings, const Queue& queue,
-                      std::vector<ConsumerView>& consumers) {
+ConsumerView view(const EngineSettings& settings, const Consumer& consumer) {
+    const Queue& queue = *consumer.queue;
     const bool single = queue.settings.single_active_consumer;
-    for (const Consumer* consumer : queue.consumers.all) {
-        ConsumerView shown;
-        shown.queue = queue.name();
-        shown.channel = consumer->channel->id;
-        shown.connection = consumer->channel->connection->id;
-        shown.user = consumer->channel->connection->user;
-        shown.tag = consumer->tag;
-        shown.no_ack = consumer->no_ack;
-        shown.exclusive = consumer->exclusive;
-        shown.active = !single || consumer == queue.consumers.all.front();
-        shown.single_active = single;
-        shown.prefetch = consumer->prefetch;
-        shown.arguments = consumer->arguments;
-        if (const auto timeout = timeout_of(settings, queue, consumer)) {
-            shown.timeout_ms = timeout->us / 1000;
-        }
-        consumers.push_back(std::move(shown));
+    ConsumerView shown;
+    shown.queue = queue.name();
+    shown.channel = consumer.channel->id;
+    shown.connection = consumer.channel->connection->id;
+    shown.user = consumer.channel->connection->user;
+    shown.tag = consumer.tag;
+    shown.no_ack = consumer.no_ack;
+    shown.exclusive = consumer.exclusive;
+    shown.active = !single || &consumer == queue.consumers.all.front();
+    shown.single_active = single;
+    shown.prefetch = consumer.prefetch;
+    shown.arguments = consumer.arguments;
+    if (const auto timeout = timeout_of(settings, queue, &consumer)) {
+        shown.timeout_ms = timeout->us / 1000;
     }
+    return shown;
+}
+
+ChannelView view(const Channel& channel) {
+    ChannelView shown;
+    shown.id = channel.id;
+    shown.connection = channel.connection->id;
+    shown.user = channel.connection->user;
+    shown.consumers = channel.consumers.size();
+    shown.unacked = channel.unsettled.count();
+    shown.prefetch = channel.prefetch;
+    shown.global_prefetch = channel.global_prefetch;
+    shown.passage = channel.passage;
+    if (channel.transaction != nullptr) {
+        shown.transactional = true;
+        shown.uncommitted_messages = channel.transaction->publishes.size();
+        shown.uncommitted_settlements = channel.transaction->settlements.size();
+    }
+    return shown;
+}
+
+// The next part of those that are chosen.
+template <typename Item, typename Member, typename Chosen, typename View>
+ListPart<Item> take_part(const Roster<Member>& roster, std::uint64_t after, Chosen chosen,
+                         View view_of) {
+    ListPart<Item> part;
+    const auto seen = roster.walk(after, part_steps_max, [&](Member& member) {
+        if (chosen(member)) part.items.push_back(view_of(member));
+        return part.items.size() < part_items_max;
+    });
+    part.last = seen.last;
+    part.newest = roster.newest();
+    part.all = seen.all;
+    return part;
+}
+
+constexpr auto every_one = [](const auto&) { return true; };
+
+// As they came: the order of a map must not show.
+template <typename Member>
+std::vector<const Member*> in_order(std::vector<const Member*> members) {
+    std::sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
+        return a->roster_place.number() < b->roster_place.number();
+    });
+    return members;
+}
+
+bool ends_at(const Binding& binding, const BindingFilter& filter) {
+    const Destination& to = binding.destination;
+    if (filter.destination_kind == DestinationKind::queue) {
+        return to.queue != nullptr && to.queue->name() == *filter.destination;
+    }
+    return to.exchange != nullptr && to.exchange->name() == *filter.destination;
+}
+
+bool fits(const Binding& binding, const BindingFilter& filter) {
+    if (filter.source && binding.source->name() != *filter.source) return false;
+    return !filter.destination || ends_at(binding, filter);
+}
+
+// What the filter leaves over, if one of the ends has so few bindings that all can be looked at.
+std::optional<ListPart<BindingView>> few_bindings(State& state, const BindingFilter& filter) {
+    std::vector<const Binding*> few;
+    const auto chosen = [&] {
+        std::erase_if(few, [&](const Binding* binding) { return !fits(*binding, filter); });
+        ListPart<BindingView> part;
+        for (const Binding* const binding : in_order(few)) part.items.push_back(view(*binding));
+        return part;
+    };
+    if (filter.source) {
+        const Exchange* const source = state.find_exchange(*filter.source);
+        if (source == nullptr) return chosen();
+        if (source->outgoing.size() <= part_items_max) {
+            for (const auto& [identity, binding] : source->outgoing) few.push_back(binding.get());
+            return chosen();
+        }
+    }
+    if (!filter.destination) return std::nullopt;
+    const std::vector<Binding*>* incoming = nullptr;
+    if (filter.destination_kind == DestinationKind::queue) {
+        const Queue* const queue = state.find_queue(*filter.destination);
+        if (queue != nullptr) incoming = &queue->bindings;
+    } else if (const Exchange* const exchange = state.find_exchange(*filter.destination)) {
+        incoming = &exchange->incoming;
+    }
+    if (incoming == nullptr) return chosen();
+    if (incoming->size() > part_items_max) return std::nullopt;
+    few.assign(incoming->begin(), incoming->end());
+    return chosen();
+}
+
+std::optional<ListPart<ConsumerView>> few_consumers(Engine& engine, const ConsumerFilter& filter) {
+    ListPart<ConsumerView> part;
+    if (filter.queue) {
+        const Queue* const queue = engine.state().find_queue(*filter.queue);
+        if (queue == nullptr) return part;
+        if (queue->consumers.all.size() > part_items_max) return std::nullopt;
+        for (const Consumer* const consumer : queue->consumers.all) {
+            if (filter.channel && consumer->channel->id != *filter.channel) continue;
+            part.items.push_back(view(engine.settings(), *consumer));
+        }
+        return part;
+    }
+    if (!filter.channel) return std::nullopt;
+    const Channel* const channel = engine.attached().find_channel(*filter.channel);
+    if (channel == nullptr) return part;
+    if (channel->consumers.size() > part_items_max) return std::nullopt;
+    std::vector<const Consumer*> few;
+    for (const auto& [number, consumer] : channel->consumers) few.push_back(consumer.get());
+    for (const Consumer* const consumer : in_order(few)) {
+        part.items.push_back(view(engine.settings(), *consumer));
+    }
+    return part;
+}
+
+bool is_chosen(const Consumer& consumer, const ConsumerFilter& filter) {
+    if (consumer.cancelled || consumer.queue->deleted) return false;
+    if (filter.queue && consumer.queue->name() != *filter.queue) return false;
+    return !filter.channel || consumer.channel->id == *filter.channel;
 }
 
 }  // namespace
@@ -137,10 +232,69 @@ std::uint64_t Totals::consumers() const {
     return total;
 }
 
-std::vector<QueueView> list_queues(Engine& engine) {
-    std::vector<QueueView> views;
-    for (Queue* queue : engine.state().queues_by_name()) views.push_back(view(engine, *queue));
-    return views;
+// ------------------------------------------------------------------------- lists
+
+ListPart<QueueName> next_queue_names(Engine& engine, std::uint64_t after) {
+    ListPart<QueueName> part;
+    const Roster<Queue>& queues = engine.state().queues();
+    const auto seen = queues.walk(after, part_steps_max, [&](const Queue& queue) {
+        part.items.push_back({queue.id(), queue.name()});
+        return true;
+    });
+    part.last = seen.last;
+    part.newest = queues.newest();
+    part.all = seen.all;
+    return part;
+}
+
+ListPart<QueueView> next_queues(Engine& engine, std::uint64_t after) {
+    return take_part<QueueView>(engine.state().queues(), after, every_one,
+                                [&](Queue& queue) { return view(engine, queue); });
+}
+
+ListPart<ExchangeView> next_exchanges(Engine& engine, std::uint64_t after) {
+    return take_part<ExchangeView>(engine.state().exchanges(), after, every_one,
+                                   [](const Exchange& exchange) { return view(exchange); });
+}
+
+ListPart<BindingView> next_bindings(Engine& engine, std::uint64_t after,
+                                    const BindingFilter& filter) {
+    if (after == 0) {
+        if (auto few = few_bindings(engine.state(), filter)) return std::move(*few);
+    }
+    return take_part<BindingView>(
+        engine.state().bindings(), after,
+        [&](const Binding& binding) { return fits(binding, filter); },
+        [](const Binding& binding) { return view(binding); });
+}
+
+ListPart<ConsumerView> next_consumers(Engine& engine, std::uint64_t after,
+                                      const ConsumerFilter& filter) {
+    if (after == 0) {
+        if (auto few = few_consumers(engine, filter)) return std::move(*few);
+    }
+    return take_part<ConsumerView>(
+        engine.attached().consumers(), after,
+        [&](const Consumer& consumer) { return is_chosen(consumer, filter); },
+        [&](const Consumer& consumer) { return view(engine.settings(), consumer); });
+}
+
+ListPart<ChannelView> next_channels(Engine& engine, std::uint64_t after) {
+    return take_part<ChannelView>(engine.attached().channels(), after, every_one,
+                                  [](const Channel& channel) { return view(channel); });
+}
+
+BindingView implicit_binding(const std::string& queue) {
+    return {"", DestinationKind::queue, queue, queue, {}};
+}
+
+void sort(std::vector<BindingView>& bindings) {
+    const auto key = [](const BindingView& binding) {
+        return std::tie(binding.source, binding.destination_kind, binding.destination,
+                        binding.routing_key);
+    };
+    std::stable_sort(bindings.begin(), bindings.end(),
+                     [&](const auto& a, const auto& b) { return key(a) < key(b); });
 }
 
 std::optional<QueueView> find_queue(Engine& engine, std::string_view name) {
@@ -148,12 +302,14 @@ std::optional<QueueView> find_queue(Engine& engine, std::string_view name) {
     return queue == nullptr ? std::nullopt : std::optional(view(engine, *queue));
 }
 
-std::vector<ExchangeView> list_exchanges(Engine& engine) {
-    std::vector<ExchangeView> views;
-    for (const Exchange* exchange : engine.state().exchanges_by_name()) {
-        views.push_back(view(*exchange));
+std::vector<QueueView> find_queues(Engine& engine, std::span<const QueueId> ids) {
+    CHECK(ids.size() <= part_items_max);
+    std::vector<QueueView> found;
+    for (const QueueId id : ids) {
+        if (Queue* const queue = engine.state().find_queue(id))
+            found.push_back(view(engine, *queue));
     }
-    return views;
+    return found;
 }
 
 std::optional<ExchangeView> find_exchange(Engine& engine, std::string_view name) {
@@ -161,88 +317,9 @@ std::optional<ExchangeView> find_exchange(Engine& engine, std::string_view name)
     return exchange == nullptr ? std::nullopt : std::optional(view(*exchange));
 }
 
-std::vector<BindingView> list_bindings(Engine& engine) {
-    std::vector<BindingView> bindings;
-    for (const Queue* queue : engine.state().queues_by_name()) {
-        bindings.push_back(implicit_binding(*queue));
-    }
-    for (const Exchange* exchange : engine.state().exchanges_by_name()) {
-        append_outgoing(*exchange, bindings);
-    }
-    sort(bindings);
-    return bindings;
-}
-
-std::vector<BindingView> list_bindings_of_queue(Engine& engine, std::string_view name) {
-    std::vector<BindingView> bindings;
-    const Queue* const queue = engine.state().find_queue(name);
-    if (queue == nullptr) return bindings;
-    bindings.push_back(implicit_binding(*queue));
-    for (const Binding* binding : queue->bindings) bindings.push_back(view(*binding));
-    sort(bindings);
-    return bindings;
-}
-
-std::vector<BindingView> list_bindings_from(Engine& engine, std::string_view name) {
-    std::vector<BindingView> bindings;
-    if (name.empty()) {
-        for (const Queue* queue : engine.state().queues_by_name()) {
-            bindings.push_back(implicit_binding(*queue));
-        }
-    } else if (const Exchange* const exchange = engine.state().find_exchange(name)) {
-        append_outgoing(*exchange, bindings);
-    }
-    sort(bindings);
-    return bindings;
-}
-
-std::vector<BindingView> list_bindings_to(Engine& engine, std::string_view name) {
-    std::vector<BindingView> bindings;
-    const Exchange* const exchange = engine.state().find_exchange(name);
-    if (exchange == nullptr) return bindings;
-    for (const Binding* binding : exchange->incoming) bindings.push_back(view(*binding));
-    sort(bindings);
-    return bindings;
-}
-
-std::vector<ConsumerView> list_consumers(Engine& engine) {
-    std::vector<ConsumerView> consumers;
-    for (const Queue* queue : engine.state().queues_by_name()) {
-        append_consumers(engine.settings(), *queue, consumers);
-    }
-    return consumers;
-}
-
-std::vector<ConsumerView> list_consumers_of_queue(Engine& engine, std::string_view name) {
-    std::vector<ConsumerView> consumers;
-    if (const Queue* const queue = engine.state().find_queue(name)) {
-        append_consumers(engine.settings(), *queue, consumers);
-    }
-    return consumers;
-}
-
-std::vector<ChannelView> list_channels(Engine& engine) {
-    std::vector<ChannelView> channels;
-    engine.attached().for_each_channel([&](const Channel& channel) {
-        ChannelView shown;
-        shown.id = channel.id;
-        shown.connection = channel.connection->id;
-        shown.user = channel.connection->user;
-        shown.consumers = channel.consumers.size();
-        shown.unacked = channel.unsettled.count();
-        shown.prefetch = channel.prefetch;
-        shown.global_prefetch = channel.global_prefetch;
-        shown.passage = channel.passage;
-        if (channel.transaction != nullptr) {
-            shown.transactional = true;
-            shown.uncommitted_messages = channel.transaction->publishes.size();
-            shown.uncommitted_settlements = channel.transaction->settlements.size();
-        }
-        channels.push_back(std::move(shown));
-    });
-    std::sort(channels.begin(), channels.end(),
-              [](const auto& a, const auto& b) { return a.id < b.id; });
-    return channels;
+std::optional<ChannelView> find_channel(Engine& engine, ChannelId id) {
+    const Channel* const channel = engine.attached().find_channel(id);
+    return channel == nullptr ? std::nullopt : std::optional(view(*channel));
 }
 
 std::vector<Policy> list_policies(Engine& engine, PolicyScope scope) {
@@ -256,63 +333,112 @@ std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string
     return found == nullptr ? std::nullopt : std::optional{*found};
 }
 
-Totals sum_up(Engine& engine) {
-    Totals totals;
+// ------------------------------------------------------------------------- sums
+
+namespace {
+
+void add(const Engine& engine, const Queue& queue, Totals& totals) {
+    totals.queues += 1;
+    totals.ready += engine.ready_count(queue);
+    totals.unacked += queue.unacked_count();
+    totals.ready_bytes += queue.ready_bytes();
+    totals.unacked_bytes += queue.unacked_bytes();
+    totals.delayed += queue.delayed().count;
+    totals.delayed_bytes += queue.delayed().bytes;
+    totals.dead_letters_waiting += queue.outbox().count;
+    totals.dead_letter_bytes_waiting += queue.outbox().bytes;
+    totals.lasting.add(queue.lasting());
+    totals.paged_out.add(queue.paged_out());
+    totals.memory_bytes += queue.memory_bytes();
+}
+
+void add(const Channel& channel, Totals& totals) {
+    ClientCounts& clients = totals.clients_of(channel.protocol);
+    const bool publishes = channel.use == ChannelUse::publishing;
+    if (publishes || channel.passage.published > 0) clients.publishers += 1;
+    clients.consumers += channel.consumers.size();
+    totals.prefetch += channel.prefetch;
+    totals.global_prefetch += channel.global_prefetch;
+    if (channel.transaction == nullptr) return;
+    totals.uncommitted_messages += channel.transaction->publishes.size();
+    totals.uncommitted_settlements += channel.transaction->settlements.size();
+}
+
+// Visits the next ones until `steps` is used up; true if there are no more.
+template <typename Member, typename Visit>
+bool visit_some(const Roster<Member>& roster, std::uint64_t& after, std::size_t& steps,
+                Visit visit) {
+    const auto seen = roster.walk(after, steps, [&](const Member& member) {
+        visit(member);
+        return --steps > 0;
+    });
+    after = seen.last;
+    if (!seen.all) steps = 0;
+    return seen.all;
+}
+
+}  // namespace
+
+void sum_some(Engine& engine, TotalsWalk& walk) {
+    std::size_t steps = part_steps_max;
+    Totals& totals = walk.totals;
+    if (!walk.queues_done) {
+        walk.queues_done = visit_some(engine.state().queues(), walk.queue, steps,
+                                      [&](const Queue& queue) { add(engine, queue, totals); });
+    }
+    if (steps == 0) return;
+    walk.done = visit_some(engine.attached().channels(), walk.channel, steps,
+                           [&](const Channel& channel) { add(channel, totals); });
+    if (!walk.done) return;
     totals.exchanges = engine.state().exchange_count();
     totals.connections = engine.attached().connection_count();
     totals.channels = engine.attached().channel_count();
-    engine.state().for_each_queue([&](const Queue& queue) {
-        totals.queues += 1;
-        totals.ready += engine.ready_count(queue);
-        totals.unacked += queue.unacked_count();
-        totals.ready_bytes += queue.ready_bytes();
-        totals.unacked_bytes += queue.unacked_bytes();
-        totals.delayed += queue.delayed().count;
-        totals.delayed_bytes += queue.delayed().bytes;
-        totals.dead_letters_waiting += queue.outbox().count;
-        totals.dead_letter_bytes_waiting += queue.outbox().bytes;
-        totals.lasting.add(queue.lasting());
-        totals.paged_out.add(queue.paged_out());
-        totals.memory_bytes += queue.memory_bytes();
-    });
-    engine.attached().for_each_channel([&](const Channel& channel) {
-        ClientCounts& clients = totals.clients_of(channel.protocol);
-        const bool publishes = channel.use == ChannelUse::publishing;
-        if (publishes || channel.passage.published > 0) clients.publishers += 1;
-        clients.consumers += channel.consumers.size();
-        totals.prefetch += channel.prefetch;
-        totals.global_prefetch += channel.global_prefetch;
-        if (channel.transaction == nullptr) return;
-        totals.uncommitted_messages += channel.transaction->publishes.size();
-        totals.uncommitted_settlements += channel.transaction->settlements.size();
-    });
     totals.accounts = engine.state().accounts();
     totals.traffic = engine.state().traffic();
-    return totals;
 }
 
-ObjectCounters count_objects(Engine& engine) {
+void ObjectCounters::append(ObjectCounters more) {
+    const auto move = [](auto& from, auto& to) {
+        to.insert(to.end(), std::make_move_iterator(from.begin()),
+                  std::make_move_iterator(from.end()));
+    };
+    move(more.queues, queues);
+    move(more.exchanges, exchanges);
+    move(more.channels, channels);
+}
+
+ObjectCounters count_some(Engine& engine, CountersWalk& walk) {
+    std::size_t steps = part_steps_max;
     ObjectCounters counters;
-    engine.state().for_each_queue([&](const Queue& queue) {
-        auto& counted = counters.queues.emplace_back();
-        counted.id = queue.id();
-        counted.passage = queue.passage;
-        counted.messages = queue.message_count();
-        counted.ready = queue.ready_count();
-        counted.unacked = queue.unacked_count();
-        if (!queue.deaths) return;
-        for (std::size_t i = 0; i < death_reason_count; ++i) {
-            counted.deaths[i] = queue.deaths->of(static_cast<DeathReason>(i));
-        }
-    });
-    for (const Exchange* exchange : engine.state().exchanges_by_name()) {
-        if (exchange->published_in == 0) continue;
-        counters.exchanges.push_back(
-            {exchange->name(), exchange->published_in, exchange->published_out});
+    if (!walk.queues_done) {
+        walk.queues_done =
+            visit_some(engine.state().queues(), walk.queue, steps, [&](const Queue& queue) {
+                auto& counted = counters.queues.emplace_back();
+                counted.id = queue.id();
+                counted.passage = queue.passage;
+                counted.messages = queue.message_count();
+                counted.ready = queue.ready_count();
+                counted.unacked = queue.unacked_count();
+                if (!queue.deaths) return;
+                for (std::size_t i = 0; i < death_reason_count; ++i) {
+                    counted.deaths[i] = queue.deaths->of(static_cast<DeathReason>(i));
+                }
+            });
     }
-    engine.attached().for_each_channel([&](const Channel& channel) {
-        counters.channels.push_back({channel.id, channel.passage});
-    });
+    if (steps == 0) return counters;
+    if (!walk.exchanges_done) {
+        walk.exchanges_done = visit_some(
+            engine.state().exchanges(), walk.exchange, steps, [&](const Exchange& exchange) {
+                if (exchange.published_in == 0) return;
+                counters.exchanges.push_back(
+                    {exchange.name(), exchange.published_in, exchange.published_out});
+            });
+    }
+    if (steps == 0) return counters;
+    walk.done =
+        visit_some(engine.attached().channels(), walk.channel, steps, [&](const Channel& channel) {
+            counters.channels.push_back({channel.id, channel.passage});
+        });
     return counters;
 }
 

@@ -4,14 +4,17 @@
 #pragma once
 
 #include "base/ids.h"
+#include "base/roster.h"
 #include "base/time.h"
 #include "engine/accounts.h"
 #include "engine/engine.h"
 #include "message/value.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,6 +124,7 @@ struct ObjectCounters {
     std::vector<OfQueue> queues;
     std::vector<OfExchange> exchanges;  // those that were ever published to
     std::vector<OfChannel> channels;
+    void append(ObjectCounters more);
 };
 
 // The clients of one protocol that are there.
@@ -196,30 +200,80 @@ struct DeadLetterRest {
     std::optional<Timestamp> oldest;  // when the message at its head died last, if it is known
 };
 
-// Lists are sorted by name; bindings by source, destination, key.
-std::vector<QueueView> list_queues(Engine& engine);
+// ------------------------------------------------------------------------- lists
+
+// A list is asked for in parts (base/roster.h), each in a turn of its own, so that everybody
+// else is served in between, however long it is. How many objects a part may hold, and how many
+// may be looked at for it.
+constexpr std::size_t part_items_max = 200;
+constexpr std::size_t part_steps_max = 1000;
+
+struct QueueName {
+    QueueId id;
+    std::string name;
+};
+
+// Bindings from an exchange or to a destination; without either: all.
+struct BindingFilter {
+    std::optional<std::string> source;
+    std::optional<std::string> destination;
+    DestinationKind destination_kind = DestinationKind::queue;
+};
+// Consumers of a queue or a channel; without either: all.
+struct ConsumerFilter {
+    std::optional<std::string> queue;
+    std::optional<ChannelId> channel;
+};
+
+// Each goes on behind the number `after`; 0 is the beginning.
+ListPart<QueueName> next_queue_names(Engine& engine, std::uint64_t after);
+ListPart<QueueView> next_queues(Engine& engine, std::uint64_t after);
+ListPart<ExchangeView> next_exchanges(Engine& engine, std::uint64_t after);
+// Without the implicit ones of the default exchange, which is bound to every queue by its name.
+ListPart<BindingView> next_bindings(Engine& engine, std::uint64_t after,
+                                    const BindingFilter& filter = {});
+ListPart<ConsumerView> next_consumers(Engine& engine, std::uint64_t after,
+                                      const ConsumerFilter& filter = {});
+ListPart<ChannelView> next_channels(Engine& engine, std::uint64_t after);
+
+BindingView implicit_binding(const std::string& queue);
+// By source, destination and key.
+void sort(std::vector<BindingView>& bindings);
+
 std::optional<QueueView> find_queue(Engine& engine, std::string_view name);
-std::vector<ExchangeView> list_exchanges(Engine& engine);
+// Those that are still there; not more than a part.
+std::vector<QueueView> find_queues(Engine& engine, std::span<const QueueId> ids);
 std::optional<ExchangeView> find_exchange(Engine& engine, std::string_view name);
-// With the implicit bindings of the default exchange, which is bound to every queue by its name.
-std::vector<BindingView> list_bindings(Engine& engine);
-std::vector<BindingView> list_bindings_of_queue(Engine& engine, std::string_view queue);
-std::vector<BindingView> list_bindings_from(Engine& engine, std::string_view exchange);
-// Exchange-to-exchange bindings that end there.
-std::vector<BindingView> list_bindings_to(Engine& engine, std::string_view exchange);
-// In order of registration, queue by queue.
-std::vector<ConsumerView> list_consumers(Engine& engine);
-std::vector<ConsumerView> list_consumers_of_queue(Engine& engine, std::string_view queue);
-std::vector<ChannelView> list_channels(Engine& engine);
+std::optional<ChannelView> find_channel(Engine& engine, ChannelId id);
 // Sorted by name.
 std::vector<Policy> list_policies(Engine& engine, PolicyScope scope);
 std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string_view name);
-Totals sum_up(Engine& engine);
 // Queues that name a dead-letter exchange, and those in which messages died. Sorted by name.
 std::vector<DeadLetterPath> list_dead_letter_paths(Engine& engine);
 std::optional<DeadLetterPath> find_dead_letter_path(Engine& engine, std::string_view queue);
 std::optional<DeadLetterRest> find_dead_letter_rest(Engine& engine, std::string_view queue);
-// In no order.
-ObjectCounters count_objects(Engine& engine);
+
+// ------------------------------------------------------------------------- sums
+
+// Adds up in parts, too. The sums are whole when it is done.
+struct TotalsWalk {
+    Totals totals;
+    std::uint64_t queue = 0;  // the last one that was added
+    std::uint64_t channel = 0;
+    bool queues_done = false;
+    bool done = false;
+};
+void sum_some(Engine& engine, TotalsWalk& walk);
+
+struct CountersWalk {
+    std::uint64_t queue = 0;
+    std::uint64_t exchange = 0;
+    std::uint64_t channel = 0;
+    bool queues_done = false;
+    bool exchanges_done = false;
+    bool done = false;
+};
+// Those of the next part.
+ObjectCounters count_some(Engine& engine, CountersWalk& walk);
 
 }  // namespace revenant::engine

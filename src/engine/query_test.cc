@@ -4,8 +4,40 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 namespace revenant::engine {
 namespace {
+
+std::vector<QueueView> all_queues(Engine& engine) {
+    return whole_list([&](std::uint64_t after) { return next_queues(engine, after); });
+}
+
+std::vector<BindingView> all_bindings(Engine& engine, const BindingFilter& filter = {}) {
+    return whole_list([&](std::uint64_t after) { return next_bindings(engine, after, filter); });
+}
+
+std::vector<ConsumerView> all_consumers(Engine& engine, const ConsumerFilter& filter = {}) {
+    return whole_list([&](std::uint64_t after) { return next_consumers(engine, after, filter); });
+}
+
+std::vector<ChannelView> all_channels(Engine& engine) {
+    return whole_list([&](std::uint64_t after) { return next_channels(engine, after); });
+}
+
+Totals sum_up(Engine& engine) {
+    TotalsWalk walk;
+    while (!walk.done) sum_some(engine, walk);
+    return walk.totals;
+}
+
+ObjectCounters count_objects(Engine& engine) {
+    CountersWalk walk;
+    ObjectCounters counters;
+    while (!walk.done) counters.append(count_some(engine, walk));
+    return counters;
+}
 
 TEST(Query, AQueueShowsItsDeclarationAndItsCounters) {
     Scenario scenario;
@@ -33,18 +65,18 @@ TEST(Query, AnExclusiveQueueNamesItsOwner) {
     EXPECT_EQ(find_queue(scenario.engine(), "mine")->owner, ch.connection());
 }
 
-TEST(Query, ListsAreSortedByName) {
+TEST(Query, ListsAreInTheOrderOfDeclaration) {
     Scenario scenario;
     ScenarioChannel& ch = scenario.open_channel();
     for (const char* name : {"b", "c", "a"}) ch.declare_queue(name);
     std::string names;
-    for (const QueueView& queue : list_queues(scenario.engine())) names += queue.name;
-    EXPECT_EQ(names, "abc");
-    EXPECT_EQ(list_exchanges(scenario.engine()).front().name, "");
+    for (const QueueView& queue : all_queues(scenario.engine())) names += queue.name;
+    EXPECT_EQ(names, "bca");
+    EXPECT_EQ(next_exchanges(scenario.engine(), 0).items.front().name, "");
     EXPECT_EQ(find_exchange(scenario.engine(), "amq.topic")->type, "topic");
 }
 
-TEST(Query, BindingsIncludeTheImplicitOnes) {
+TEST(Query, BindingsAreListedByEitherEnd) {
     Scenario scenario;
     ScenarioChannel& ch = scenario.open_channel();
     ch.declare_queue("q");
@@ -52,19 +84,128 @@ TEST(Query, BindingsIncludeTheImplicitOnes) {
     ch.bind("amq.topic", "q", "a.#");
     ch.bind("amq.topic", "q", "a.#", {.arguments = arguments({{"k", 1}})});
     ch.bind("amq.fanout", "amq.topic", "x", {.to = DestinationKind::exchange});
-    EXPECT_EQ(list_bindings(scenario.engine()).size(), 5U);
-    const auto of_queue = list_bindings_of_queue(scenario.engine(), "q");
-    ASSERT_EQ(of_queue.size(), 3U);
-    EXPECT_EQ(of_queue[0].source, "");
-    EXPECT_EQ(of_queue[0].routing_key, "q");
-    EXPECT_EQ(of_queue[1].routing_key, "a.#");
-    EXPECT_EQ(list_bindings_from(scenario.engine(), "amq.topic").size(), 2U);
-    EXPECT_EQ(list_bindings_from(scenario.engine(), "").size(), 2U);
-    const auto to = list_bindings_to(scenario.engine(), "amq.topic");
+    ch.bind("amq.topic", "other", "b");
+    Engine& engine = scenario.engine();
+    EXPECT_EQ(all_bindings(engine).size(), 4U);
+    const auto of_queue = all_bindings(engine, {.destination = "q"});
+    ASSERT_EQ(of_queue.size(), 2U);
+    EXPECT_EQ(of_queue[0].source, "amq.topic");
+    EXPECT_EQ(of_queue[0].routing_key, "a.#");
+    EXPECT_EQ(all_bindings(engine, {.source = "amq.topic"}).size(), 3U);
+    EXPECT_EQ(all_bindings(engine, {.source = "amq.topic", .destination = "q"}).size(), 2U);
+    EXPECT_TRUE(all_bindings(engine, {.source = "amq.fanout", .destination = "q"}).empty());
+    const auto to = all_bindings(
+        engine, {.destination = "amq.topic", .destination_kind = DestinationKind::exchange});
     ASSERT_EQ(to.size(), 1U);
     EXPECT_EQ(to[0].destination_kind, DestinationKind::exchange);
     EXPECT_EQ(to[0].source, "amq.fanout");
-    EXPECT_TRUE(list_bindings_of_queue(scenario.engine(), "nosuch").empty());
+    EXPECT_TRUE(all_bindings(engine, {.destination = "nosuch"}).empty());
+    EXPECT_TRUE(all_bindings(engine, {.source = "nosuch"}).empty());
+}
+
+// However many there are: no part is larger than it may be, and together they are all.
+TEST(Query, ListsComeInPortions) {
+    Scenario scenario;
+    scenario.keep_in_memory();
+    ScenarioChannel& ch = scenario.open_channel();
+    ch.declare_queue("many");
+    constexpr int count = 1'100;
+    for (int i = 0; i < count; ++i) {
+        const std::string name = std::to_string(i);
+        ch.declare_queue("q" + name);
+        ch.declare_exchange("x" + name, "fanout");
+        ch.bind("amq.topic", "many", "k" + name);
+        ch.bind("amq.topic", "q" + name, "one");
+        ch.consume("many", {.arguments = arguments({{"number", i}})});
+    }
+    Engine& engine = scenario.engine();
+    const auto checked = [](auto part) {
+        EXPECT_LE(part.items.size(), part_items_max);
+        return part;
+    };
+    const auto names = [&](auto next, auto name_of) {
+        const auto items =
+            whole_list([&](std::uint64_t after) { return checked(next(engine, after)); });
+        std::set<std::string> distinct;
+        for (const auto& item : items) distinct.insert(name_of(item));
+        EXPECT_EQ(distinct.size(), items.size());
+        return distinct.size();
+    };
+    EXPECT_EQ(names(next_queues, [](const auto& queue) { return queue.name; }), count + 1U);
+    EXPECT_EQ(names(next_exchanges, [](const auto& exchange) { return exchange.name; }),
+              count + 7U);
+    const auto bindings_to = [](const BindingFilter& filter) {
+        return [filter](Engine& asked, std::uint64_t after) {
+            return next_bindings(asked, after, filter);
+        };
+    };
+    const auto both_ends = [](const auto& one) { return one.destination + one.routing_key; };
+    EXPECT_EQ(names(bindings_to({}), both_ends), 2U * count);
+    EXPECT_EQ(names(bindings_to({.source = "amq.topic"}), both_ends), 2U * count);
+    EXPECT_EQ(names(bindings_to({.destination = "many"}), both_ends), 1U * count);
+    EXPECT_EQ(names(bindings_to({.source = "amq.topic", .destination = "q7"}), both_ends), 1U);
+    const auto consumers_of = [](const ConsumerFilter& filter) {
+        return [filter](Engine& asked, std::uint64_t after) {
+            return next_consumers(asked, after, filter);
+        };
+    };
+    const auto number = [](const auto& one) { return display(Value::table(one.arguments)); };
+    EXPECT_EQ(names(consumers_of({}), number), 1U * count);
+    EXPECT_EQ(names(consumers_of({.queue = "many"}), number), 1U * count);
+    EXPECT_EQ(names(consumers_of({.channel = ch.id()}), number), 1U * count);
+    EXPECT_EQ(names(consumers_of({.queue = "q7"}), number), 0U);
+    EXPECT_EQ(
+        whole_list([&](std::uint64_t after) { return next_queue_names(engine, after); }).size(),
+        count + 1U);
+    TotalsWalk walk;
+    sum_some(engine, walk);
+    EXPECT_FALSE(walk.done);
+    EXPECT_EQ(sum_up(engine).queues, count + 1U);
+    EXPECT_EQ(sum_up(engine).consumers(), 1U * count);
+    EXPECT_EQ(count_objects(engine).queues.size(), count + 1U);
+}
+
+TEST(Query, WhatIsDeletedBetweenTwoPortionsDoesNoHarm) {
+    Scenario scenario;
+    scenario.keep_in_memory();
+    ScenarioChannel& ch = scenario.open_channel();
+    for (int i = 0; i < 600; ++i) ch.declare_queue("q" + std::to_string(i));
+    Engine& engine = scenario.engine();
+    auto part = next_queues(engine, 0);
+    std::set<std::string> seen;
+    for (const auto& queue : part.items) seen.insert(queue.name);
+    const std::string last = part.items.back().name;
+    ch.delete_queue(last);  // where the walk stands
+    ch.delete_queue("q0");
+    ch.delete_queue("q599");
+    ch.declare_queue("new");
+    while (!part.all) {
+        part = next_queues(engine, part.last);
+        for (const auto& queue : part.items) {
+            EXPECT_TRUE(seen.insert(queue.name).second) << queue.name;
+        }
+    }
+    EXPECT_EQ(seen.size(), 600U);  // without q599, with the new one
+    EXPECT_TRUE(seen.contains("q300") && seen.contains("new"));
+    EXPECT_FALSE(seen.contains("q599"));
+    const std::vector<QueueId> ids{find_queue(engine, "q1")->id, QueueId{1}, QueueId{9'999}};
+    EXPECT_EQ(find_queues(engine, ids).size(), 1U);
+}
+
+// Nobody is waited for who comes when the list is under way.
+TEST(Query, AListEndsThoughObjectsComeAllTheTime) {
+    Scenario scenario;
+    scenario.keep_in_memory();
+    ScenarioChannel& ch = scenario.open_channel();
+    for (int i = 0; i < 300; ++i) ch.declare_queue("q" + std::to_string(i));
+    int made = 0;
+    const auto queues = whole_list([&](std::uint64_t after) {
+        for (int i = 0; i < 250 && made < 5'000; ++i)
+            ch.declare_queue("n" + std::to_string(made++));
+        return next_queues(scenario.engine(), after);
+    });
+    EXPECT_LT(queues.size(), 1'000U);
+    EXPECT_LT(made, 5'000);
 }
 
 TEST(Query, OneOfManyConsumersIsActiveWhereOnlyOneMayBe) {
@@ -75,14 +216,14 @@ TEST(Query, OneOfManyConsumersIsActiveWhereOnlyOneMayBe) {
     first.qos(7);
     first.consume("q");
     second.consume("q", {.no_ack = true});
-    const auto consumers = list_consumers(scenario.engine());
+    const auto consumers = all_consumers(scenario.engine());
     ASSERT_EQ(consumers.size(), 2U);
     EXPECT_TRUE(consumers[0].active && consumers[0].single_active);
     EXPECT_EQ(consumers[0].channel, first.id());
     EXPECT_EQ(consumers[0].prefetch, 7U);
     EXPECT_FALSE(consumers[1].active);
     EXPECT_TRUE(consumers[1].no_ack);
-    EXPECT_EQ(list_consumers_of_queue(scenario.engine(), "q").size(), 2U);
+    EXPECT_EQ(all_consumers(scenario.engine(), {.queue = "q"}).size(), 2U);
     EXPECT_EQ(find_queue(scenario.engine(), "q")->consumers, 2U);
 }
 
@@ -96,7 +237,7 @@ TEST(Query, AChannelShowsWhatItHolds) {
     ch.publish("q", "2");
     ch.publish("q", "3");
     ch.ack(got->tag);
-    const auto channels = list_channels(scenario.engine());
+    const auto channels = all_channels(scenario.engine());
     ASSERT_EQ(channels.size(), 1U);
     EXPECT_EQ(channels[0].id, ch.id());
     EXPECT_TRUE(channels[0].transactional);
@@ -203,7 +344,7 @@ TEST(Query, WhatPassesIsCountedWhereItPasses) {  // management 2.7
     const auto exchange = find_exchange(scenario.engine(), "");
     EXPECT_EQ(exchange->published_in, 4U);
     EXPECT_EQ(exchange->published_out, 4U);
-    const auto channels = list_channels(scenario.engine());
+    const auto channels = all_channels(scenario.engine());
     ASSERT_EQ(channels.size(), 1U);
     EXPECT_EQ(channels[0].passage.published, 4U);
     EXPECT_EQ(channels[0].passage.consumed.acknowledged, 1U);

@@ -49,13 +49,26 @@ std::optional<Compatibility> parse_compatibility(std::string_view text) {
 }
 
 Queue::Queue(QueueDeclaration declared, Paging& paging, bool count_properties)
-    : declaration(std::move(declared)), count_properties_(is_quorum() && count_properties) {
-    const std::size_t level_count = level_count_for(declaration);
-    levels_.reserve(level_count);
-    for (std::uint32_t level = 0; level < level_count; ++level) {
-        levels_.emplace_back(paging, id(), level);
-    }
-    served_levels_ = is_quorum() ? returned_level + 1 : level_count;
+    : declaration(std::move(declared)),
+      paging_(paging),
+      main_level_(is_quorum() ? default_quorum_priority : 0),
+      level_count_(level_count_for(declaration)),
+      served_levels_(is_quorum() ? returned_level + 1 : level_count_),
+      main_(paging, id(), static_cast<std::uint32_t>(main_level_)),
+      count_properties_(is_quorum() && count_properties) {}
+
+Chain& Queue::other_level(std::size_t index) {
+    CHECK(index < level_count_);
+    if (others_.empty()) others_.resize(level_count_);
+    auto& other = others_[index];
+    if (!other) other = std::make_unique<Chain>(paging_, id(), static_cast<std::uint32_t>(index));
+    return *other;
+}
+
+const Chain& Queue::other_level(std::size_t index) const {
+    static const Chain never_used;
+    const Chain* const found = find_level(index);
+    return found == nullptr ? never_used : *found;
 }
 
 std::uint64_t Queue::bytes_of(const BlockSum& sum) const {
@@ -71,7 +84,7 @@ std::size_t Queue::level_for(std::optional<std::uint8_t> priority) const {
         return std::min<std::size_t>(priority.value_or(default_quorum_priority),
                                      quorum_priorities - 1);
     }
-    return std::min<std::size_t>(priority.value_or(0), levels_.size() - 1);
+    return std::min<std::size_t>(priority.value_or(0), level_count_ - 1);
 }
 
 Amount& Queue::amount_at(std::size_t level, EntryState state) {
@@ -80,46 +93,51 @@ Amount& Queue::amount_at(std::size_t level, EntryState state) {
     return level == delayed_level ? delayed_ : outbox_;
 }
 
-void Queue::note_ready(std::size_t level) {
-    if (level >= served_levels_) return;
-    const std::uint64_t bit = std::uint64_t{1} << (level % 64);
-    if (levels_[level].ready_count() > 0) {
-        ready_levels_[level / 64] |= bit;
+void Queue::note_ready(std::size_t index, const Chain& chain) {
+    if (index >= served_levels_) return;
+    const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+    if (chain.ready_count() > 0) {
+        ready_levels_[index / 64] |= bit;
     } else {
-        ready_levels_[level / 64] &= ~bit;
+        ready_levels_[index / 64] &= ~bit;
     }
 }
 
-Position Queue::push(std::size_t level, Entry entry, Timestamp deadline) {
-    const Position position = next_in(level);
-    push_at(position, std::move(entry), deadline);
+Position Queue::push(std::size_t index, Entry&& entry, Timestamp deadline) {
+    Chain& chain = level(index);
+    const Position position = Position::of(index, chain.next_sequence());
+    put(chain, position, std::move(entry), deadline);
     return position;
 }
 
-void Queue::push_at(Position position, Entry entry, Timestamp deadline) {
-    const std::size_t level = position.level();
+void Queue::push_at(Position position, Entry&& entry, Timestamp deadline) {
+    put(level(position.level()), position, std::move(entry), deadline);
+}
+
+void Queue::put(Chain& chain, Position position, Entry&& entry, Timestamp deadline) {
+    const std::size_t index = position.level();
     const std::uint64_t bytes = bytes_of(*entry.message);
-    amount_at(level, EntryState::ready).add(bytes);
+    amount_at(index, EntryState::ready).add(bytes);
     if (keeps(*entry.message)) lasting_.add(bytes);
-    levels_[level].push_at(position.sequence(), std::move(entry), deadline);
-    note_ready(level);
+    chain.push_at(position.sequence(), std::move(entry), deadline);
+    note_ready(index, chain);
 }
 
 std::optional<Position> Queue::head() {
     for (std::size_t word = ready_levels_.size(); word-- > 0;) {
         if (ready_levels_[word] == 0) continue;
-        const std::size_t level =
+        const std::size_t index =
             word * 64 + 63 - static_cast<std::size_t>(std::countl_zero(ready_levels_[word]));
-        return Position::of(level, *levels_[level].first_ready());
+        return Position::of(index, *level(index).first_ready());
     }
     return std::nullopt;
 }
 
 std::uint64_t Queue::ready_count_at(Timestamp now) const {
     std::uint64_t due = 0;
-    for (std::size_t level = 0; level < served_levels_; ++level) {
-        due += levels_[level].count_due(now);
-    }
+    for_each_level([&](std::size_t index, const Chain& chain) {
+        if (index < served_levels_) due += chain.count_due(now);
+    });
     return ready_.count - std::min(ready_.count, due);
 }
 
@@ -128,36 +146,39 @@ Timestamp Queue::deadline(Position position) const {
         const auto found = deadlines_of_delayed_.find(position.sequence());
         return found == deadlines_of_delayed_.end() ? never : found->second;
     }
-    return levels_[position.level()].deadline(position.sequence());
+    return level(position.level()).deadline(position.sequence());
 }
 
 void Queue::mark_unacked(Position position) {
-    const std::uint64_t bytes = bytes_of(*at(position).message);
-    levels_[position.level()].mark_unacked(position.sequence());
+    Chain& chain = level(position.level());
+    const std::uint64_t bytes = bytes_of(*chain.at(position.sequence()).message);
+    chain.mark_unacked(position.sequence());
     ready_.subtract(bytes);
     unacked_.add(bytes);
-    note_ready(position.level());
+    note_ready(position.level(), chain);
 }
 
 void Queue::mark_ready(Position position) {
-    const std::uint64_t bytes = bytes_of(*at(position).message);
-    levels_[position.level()].mark_ready(position.sequence());
+    Chain& chain = level(position.level());
+    const std::uint64_t bytes = bytes_of(*chain.at(position.sequence()).message);
+    chain.mark_ready(position.sequence());
     ready_.add(bytes);
     unacked_.subtract(bytes);
-    note_ready(position.level());
+    note_ready(position.level(), chain);
 }
 
 Entry Queue::take(Position position) {
-    const std::size_t level = position.level();
-    const EntryState state = at(position).state;
-    Entry entry = levels_[level].take(position.sequence());
+    const std::size_t index = position.level();
+    Chain& chain = level(index);
+    const EntryState state = chain.at(position.sequence()).state;
+    Entry entry = chain.take(position.sequence());
     const std::uint64_t bytes = bytes_of(*entry.message);
-    amount_at(level, state).subtract(bytes);
+    amount_at(index, state).subtract(bytes);
     if (keeps(*entry.message)) lasting_.subtract(bytes);
-    note_ready(level);
-    if (level >= served_levels_) {
-        if (level == delayed_level) deadlines_of_delayed_.erase(position.sequence());
-        if (level == outbox_level) forget_letter(position.sequence());
+    note_ready(index, chain);
+    if (index >= served_levels_) {
+        if (index == delayed_level) deadlines_of_delayed_.erase(position.sequence());
+        if (index == outbox_level) forget_letter(position.sequence());
     }
     return entry;
 }
@@ -181,7 +202,7 @@ void Queue::delay(Position from, Position to, Timestamp until) {
 }
 
 void Queue::clear() {
-    for (Chain& level : levels_) level.clear();
+    for_each_level([](std::size_t, Chain& chain) { chain.clear(); });
     ready_levels_ = {};
     deadlines_of_delayed_.clear();
     letters.clear();
@@ -195,60 +216,61 @@ void Queue::clear() {
 
 std::uint64_t Queue::purge(const std::vector<Position>& but) {
     std::uint64_t purged = 0;
-    for (std::size_t level = 0; level < levels_.size(); ++level) {
-        Chain& chain = levels_[level];
+    for_each_level([&](std::size_t index, Chain& chain) {
         std::vector<Position> positions;
         for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
-            const Position first = Position::of(level, number * block_entries);
-            const Position behind = Position::of(level, (number + 1) * block_entries);
+            const Position first = Position::of(index, number * block_entries);
+            const Position behind = Position::of(index, (number + 1) * block_entries);
             const auto kept = std::lower_bound(but.begin(), but.end(), first);
             if (kept != but.end() && *kept < behind) continue;
             const auto sum = chain.drop_cold(number);
             if (!sum) continue;
-            amount_at(level, EntryState::ready).subtract({sum->live, bytes_of(*sum)});
+            amount_at(index, EntryState::ready).subtract({sum->live, bytes_of(*sum)});
             purged += sum->live;
         }
         chain.for_each([&](std::uint64_t sequence, const Entry&) {
-            const Position position = Position::of(level, sequence);
+            const Position position = Position::of(index, sequence);
             if (!std::binary_search(but.begin(), but.end(), position))
                 positions.push_back(position);
         });
         for (const Position position : positions) take(position);
         purged += positions.size();
-        note_ready(level);
-    }
+        note_ready(index, chain);
+    });
     count_lasting();
     return purged;
 }
 
 void Queue::count_lasting() {
     lasting_ = {};
-    for (const Chain& level : levels_) {
-        level.for_each([&](std::uint64_t, const Entry& entry) {
+    for_each_level([&](std::size_t, const Chain& chain) {
+        chain.for_each([&](std::uint64_t, const Entry& entry) {
             if (keeps(*entry.message)) lasting_.add(bytes_of(*entry.message));
         });
-    }
+    });
 }
 
 Amount Queue::paged_out() const {
     Amount all;
-    for (const Chain& level : levels_) {
-        const BlockSums& sums = level.paged_out();
+    for_each_level([&](std::size_t, const Chain& chain) {
+        const BlockSums& sums = chain.paged_out();
         all.add({sums.live, sums.body_bytes + (count_properties_ ? sums.properties_bytes : 0)});
-    }
+    });
     return all;
 }
 
 std::uint64_t Queue::memory_bytes() const {
-    std::uint64_t bytes = sizeof(Queue) + levels_.size() * sizeof(Chain);
-    for (const Chain& level : levels_) bytes += level.resident_bytes();
+    std::uint64_t bytes = sizeof(Queue) + others_.capacity() * sizeof others_.front();
+    for_each_level([&](std::size_t index, const Chain& chain) {
+        bytes += chain.resident_bytes() + (index == main_level_ ? 0 : sizeof(Chain));
+    });
     return bytes;
 }
 
 std::optional<std::int64_t> Queue::head_timestamp() {
     const auto position = head();
     if (!position) return std::nullopt;
-    const Chain& chain = levels_[position->level()];
+    const Chain& chain = level(position->level());
     if (chain.view(Chain::block_of(position->sequence())).hot == nullptr) return std::nullopt;
     const Message& message = *chain.at(position->sequence()).message;
     if (!message.is_whole()) return std::nullopt;
@@ -263,7 +285,7 @@ std::optional<std::int64_t> Queue::head_timestamp() {
 std::optional<Timestamp> Queue::head_died_at() {
     const auto position = head();
     if (!position) return std::nullopt;
-    const Chain& chain = levels_[position->level()];
+    const Chain& chain = level(position->level());
     if (chain.view(Chain::block_of(position->sequence())).hot == nullptr) return std::nullopt;
     const EnvelopeRef& envelope = chain.at(position->sequence()).envelope;
     if (!envelope || envelope->history.deaths.empty()) return std::nullopt;
@@ -271,7 +293,7 @@ std::optional<Timestamp> Queue::head_died_at() {
 }
 
 const MessageRef& Queue::whole_message(Position position) {
-    Chain& chain = levels_[position.level()];
+    Chain& chain = level(position.level());
     chain.make_whole(position.sequence());
     return chain.at(position.sequence()).message;
 }
@@ -283,16 +305,18 @@ void Queue::restore(Position first, std::unique_ptr<Block> block) {
         amount.add(bytes_of(*entry.message));
         if (keeps(*entry.message)) lasting_.add(bytes_of(*entry.message));
     }
-    levels_[first.level()].restore(Chain::block_of(first.sequence()), std::move(block));
-    note_ready(first.level());
+    Chain& chain = level(first.level());
+    chain.restore(Chain::block_of(first.sequence()), std::move(block));
+    note_ready(first.level(), chain);
 }
 
-void Queue::restore(std::size_t level, std::uint64_t number, ColdBlock block) {
+void Queue::restore(std::size_t index, std::uint64_t number, ColdBlock block) {
     const Amount amount{block.all.live, bytes_of(block.all)};
-    amount_at(level, EntryState::ready).add(amount);
+    amount_at(index, EntryState::ready).add(amount);
     if (survives()) lasting_.add(amount);  // nothing else is found after a restart
-    levels_[level].restore(number, std::move(block));
-    note_ready(level);
+    Chain& chain = level(index);
+    chain.restore(number, std::move(block));
+    note_ready(index, chain);
 }
 
 }  // namespace revenant::engine

@@ -2,10 +2,12 @@
 //
 // A classic queue has one chain per priority. A quorum queue has 32 of them and three more: what
 // was returned, served before all others (DL-156); what waits for its next attempt (DL-163); and
-// what died and waits for its targets (DL-173).
+// what died and waits for its targets (DL-173). All but the one that messages without a priority go
+// to are made when they are first used: most queues never need another.
 #pragma once
 
 #include "base/ids.h"
+#include "base/roster.h"
 #include "engine/accounts.h"
 #include "engine/attached.h"
 #include "engine/chain.h"
@@ -14,6 +16,7 @@
 
 #include <boost/intrusive/list_hook.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -22,6 +25,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace revenant::engine {
@@ -121,11 +125,12 @@ class Queue {
     std::uint64_t unsettled_deliveries = 0;
     bool deleted = false;
     bool had_consumer = false;
-    Timestamp expiry_timer = never;  // of x-expires, while one is running
-    WorkHook work_hook;              // on the worklist while it has work waiting
-    bool overdue = false;            // expired ones may stand behind the head (ttl-mode: head)
-    bool refusing = false;           // a quorum queue that told its publishers to stop (DL-140)
-    std::uint64_t route_mark = 0;    // the routing pass that found this queue already
+    Timestamp expiry_timer = never;     // of x-expires, while one is running
+    WorkHook work_hook;                 // on the worklist while it has work waiting
+    bool overdue = false;               // expired ones may stand behind the head (ttl-mode: head)
+    bool refusing = false;              // a quorum queue that told its publishers to stop (DL-140)
+    std::uint64_t route_mark = 0;       // the routing pass that found this queue already
+    Roster<Queue>::Place roster_place;  // given back when it is deleted
 
     bool awaits_work() const { return work_hook.is_linked(); }
     const std::string& name() const { return declaration.name; }
@@ -163,26 +168,43 @@ class Queue {
     bool keeps(const Message& message) const {
         return survives() && (is_quorum() || message.persistent());
     }
-    std::size_t level_count() const { return levels_.size(); }
-    Chain& level(std::size_t index) { return levels_[index]; }
-    const Chain& level(std::size_t index) const { return levels_[index]; }
+    std::size_t level_count() const { return level_count_; }
+    // Creates the level on first use; the other functions that look at a level do not.
+    Chain& level(std::size_t index) { return index == main_level_ ? main_ : other_level(index); }
+    // An empty one if it was never used.
+    const Chain& level(std::size_t index) const {
+        return index == main_level_ ? main_ : other_level(index);
+    }
+    bool has_level(std::size_t index) const { return find_level(index) != nullptr; }
+    template <typename Visit>  // visit(index, chain) of those that were ever used, the lowest first
+    void for_each_level(Visit visit) {
+        std::as_const(*this).for_each_level([&](std::size_t index, const Chain& chain) {
+            visit(index, const_cast<Chain&>(chain));
+        });
+    }
+    template <typename Visit>
+    void for_each_level(Visit visit) const {
+        if (others_.empty()) return visit(main_level_, main_);
+        for (std::size_t index = 0; index < level_count_; ++index) {
+            if (const Chain* const found = find_level(index)) visit(index, *found);
+        }
+    }
     // The levels consumers are served from: not those of delayed ones and of the outbox.
     std::size_t served_levels() const { return served_levels_; }
     // The level a message of this priority belongs to.
     std::size_t level_for(std::optional<std::uint8_t> priority) const;
     // Where the next entry of this level will stand.
-    Position next_in(std::size_t level) const {
-        return Position::of(level, levels_[level].next_sequence());
+    Position next_in(std::size_t index) const {
+        return Position::of(index, level(index).next_sequence());
     }
 
-    Position push(std::size_t level, Entry entry, Timestamp deadline);
-    void push_at(Position position, Entry entry, Timestamp deadline);
+    Position push(std::size_t index, Entry&& entry, Timestamp deadline);
+    void push_at(Position position, Entry&& entry, Timestamp deadline);
     // The entry that is delivered or dropped next: highest level, oldest first.
     std::optional<Position> head();
-    Entry& at(Position position) { return levels_[position.level()].at(position.sequence()); }
+    Entry& at(Position position) { return level(position.level()).at(position.sequence()); }
     bool contains(Position position) const {
-        return position.level() < levels_.size() &&
-               levels_[position.level()].contains(position.sequence());
+        return level(position.level()).contains(position.sequence());
     }
     // When it expires. What is delayed does not expire before it is ready again, what died never.
     Timestamp deadline(Position position) const;
@@ -190,7 +212,7 @@ class Queue {
     void mark_ready(Position position);
     Entry take(Position position);
     void set_envelope(Position position, EnvelopeRef envelope) {
-        levels_[position.level()].set_envelope(position.sequence(), std::move(envelope));
+        level(position.level()).set_envelope(position.sequence(), std::move(envelope));
     }
     // To another level of a quorum queue, with its deadline.
     void move(Position from, Position to);
@@ -204,7 +226,7 @@ class Queue {
 
     // --- after a restart ---
     void restore(Position first, std::unique_ptr<Block> block);
-    void restore(std::size_t level, std::uint64_t number, ColdBlock block);
+    void restore(std::size_t index, std::uint64_t number, ColdBlock block);
     const std::map<std::uint64_t, Timestamp>& deadlines_of_delayed() const {
         return deadlines_of_delayed_;
     }
@@ -213,13 +235,24 @@ class Queue {
     }
 
   private:
+    const Chain* find_level(std::size_t index) const {
+        if (index == main_level_) return &main_;
+        return index < others_.size() ? others_[index].get() : nullptr;
+    }
+    Chain& other_level(std::size_t index);
+    const Chain& other_level(std::size_t index) const;
+    void put(Chain& chain, Position position, Entry&& entry, Timestamp deadline);
     Amount& amount_at(std::size_t level, EntryState state);
-    void note_ready(std::size_t level);
+    void note_ready(std::size_t index, const Chain& chain);
     void count_lasting();
     void forget_letter(std::uint64_t sequence);
 
-    std::vector<Chain> levels_;
+    Paging& paging_;
+    std::size_t main_level_;  // where a message without a priority belongs
+    std::size_t level_count_;
     std::size_t served_levels_;
+    Chain main_;
+    std::vector<std::unique_ptr<Chain>> others_;  // by their index; empty while none was used
     bool count_properties_;
     std::array<std::uint64_t, 4> ready_levels_{};  // a bit per served level with something ready
     std::map<std::uint64_t, Timestamp> deadlines_of_delayed_;

@@ -1,5 +1,6 @@
 #include "engine/queue_arguments.h"
 
+#include "base/time.h"
 #include "engine/meant_for.h"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 namespace revenant::engine {
 namespace {
 
-constexpr std::int64_t ttl_ms_max = 315'360'000'000;  // ten years (DL-40)
 constexpr std::int64_t max_priority_max = 255;
 
 constexpr unsigned for_both = for_classic | for_quorum;
@@ -75,17 +75,24 @@ std::optional<std::string> check_integer(const Value& value) {
     return std::nullopt;
 }
 
-std::optional<std::string> check_ttl(const Value& value) {
+std::optional<std::string> check_duration(const Value& value) {
     if (auto detail = check_integer(value)) return detail;
-    if (*value.as_integer() > ttl_ms_max)
+    if (*value.as_integer() > duration_ms_max) {
         return with_number("value_too_large", *value.as_integer());
+    }
     return std::nullopt;
+}
+
+// Anything else that is no delay means none (DL-41).
+std::optional<std::string> check_retry_delay(const Value& value) {
+    if (value.as_integer() == nullptr || *value.as_integer() < 0) return std::nullopt;
+    return check_duration(value);
 }
 
 std::optional<std::string> check_expires(const Value& value) {
     if (value.as_integer() != nullptr && *value.as_integer() == 0)
         return with_number("value_zero", 0);
-    return check_ttl(value);
+    return check_duration(value);
 }
 
 std::optional<std::string> check_max_priority(const Value& value) {
@@ -151,7 +158,7 @@ struct ArgumentCheck {
 };
 constexpr ArgumentCheck argument_checks[] = {
     {"x-expires", check_expires},
-    {"x-message-ttl", check_ttl},
+    {"x-message-ttl", check_duration},
     {"x-dead-letter-exchange", check_name},
     {"x-dead-letter-routing-key", check_name},
     {"x-dead-letter-strategy", check_strategy},
@@ -167,8 +174,10 @@ constexpr ArgumentCheck argument_checks[] = {
     {"x-quorum-target-group-size", check_integer},
     {"x-max-in-memory-length", check_integer},
     {"x-max-in-memory-bytes", check_integer},
-    {"x-consumer-timeout", check_integer},
-    {"x-consumer-disconnected-timeout", check_integer},
+    {"x-delayed-retry-min", check_retry_delay},
+    {"x-delayed-retry-max", check_retry_delay},
+    {"x-consumer-timeout", check_duration},
+    {"x-consumer-disconnected-timeout", check_duration},
 };
 
 Refusal precondition_failed(std::string text) {

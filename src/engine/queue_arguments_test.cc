@@ -11,9 +11,9 @@
 namespace revenant::engine {
 namespace {
 
-std::string refusal_text(std::initializer_list<Argument> given) {
-    const auto refusal =
-        check_queue_arguments(QueueKind::classic, arguments(given), "queue 'q' in vhost '/'");
+std::string refusal_text(std::initializer_list<Argument> given,
+                         QueueKind kind = QueueKind::classic) {
+    const auto refusal = check_queue_arguments(kind, arguments(given), "queue 'q' in vhost '/'");
     if (!refusal) return "accepted";
     EXPECT_EQ(refusal->kind, RefusalKind::precondition_failed);
     return refusal->text;
@@ -61,6 +61,14 @@ TEST(QueueArguments, ATimeHasAnUpperBound) {  // DL-40
               invalid("x-message-ttl", "{value_too_large,315360000001}"));
     EXPECT_EQ(refusal_text({{"x-expires", 315'360'000'001L}}),
               invalid("x-expires", "{value_too_large,315360000001}"));
+    for (const char* name : {"x-delayed-retry-min", "x-delayed-retry-max", "x-consumer-timeout",
+                             "x-consumer-disconnected-timeout"}) {
+        const auto text = [&](std::int64_t number) {
+            return refusal_text({{"x-queue-type", "quorum"}, {name, number}}, QueueKind::quorum);
+        };
+        EXPECT_EQ(text(315'360'000'000L), "accepted") << name;
+        EXPECT_EQ(text(INT64_MAX), invalid(name, "{value_too_large,9223372036854775807}"));
+    }
 }
 
 TEST(QueueArguments, APriorityHasAnUpperBound) {  // amqp091 8.14

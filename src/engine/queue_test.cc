@@ -1,5 +1,6 @@
 #include "engine/queue.h"
 
+#include "engine/snapshot_codec.h"
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>
@@ -46,6 +47,64 @@ TEST(Queue, AMaximumPriorityOfZeroBehavesAsOne) {  // amqp091 16.1
     const Queue queue = queue_with(arguments({{"x-max-priority", 0}}));
     EXPECT_EQ(queue.level_count(), 2U);
     EXPECT_EQ(queue.level_for(7), 1U);
+}
+
+TEST(Queue, ALevelThatNobodyUsesCostsNothing) {
+    Queue queue = queue_with(arguments({{"x-max-priority", 255}}));
+    const std::uint64_t empty = queue_with({}).memory_bytes();
+    EXPECT_EQ(queue.level_count(), 256U);
+    EXPECT_EQ(queue.memory_bytes(), empty);
+    const Queue& looked_at = queue;
+    for (std::size_t level = 0; level < queue.level_count(); ++level) {
+        EXPECT_EQ(looked_at.level(level).live_count(), 0U);
+        EXPECT_FALSE(queue.contains(Position::of(level, 0)));
+        EXPECT_EQ(queue.next_in(level), Position::of(level, 0));
+    }
+    EXPECT_EQ(queue.purge({}), 0U);
+    queue.clear();
+    EXPECT_EQ(queue.memory_bytes(), empty);
+    const Position high = queue.push(255, queue_entry("high"), never);
+    EXPECT_TRUE(queue.has_level(0) && queue.has_level(255));
+    EXPECT_FALSE(queue.has_level(254));
+    EXPECT_EQ(queue.head(), high);
+    queue.take(high);
+    EXPECT_EQ(queue.next_in(255), Position::of(255, 1));
+}
+
+// Whatever happens to it, and after a restart.
+TEST(Queue, NoLevelIsMadeByLooking) {
+    Scenario s;
+    auto& ch = s.open_channel();
+    const auto levels = [&](const char* name) {
+        std::size_t count = 0;
+        s.queue(name).for_each_level([&](std::size_t, const Chain&) { ++count; });
+        return count;
+    };
+    ch.declare_queue("q", {{"x-max-priority", 255}, {"x-max-length", 3}});
+    ch.declare_queue("quorum", {{"x-queue-type", "quorum"}});
+    for (const char* queue : {"q", "quorum"}) {
+        EXPECT_EQ(levels(queue), 1U);
+        for (int i = 0; i < 5; ++i) ch.publish(queue, "m", {.ttl_ms = 100});
+        ch.nack(ch.get(queue)->tag);
+        s.advance(milliseconds(100));
+        ch.publish(queue, "m");
+        ch.purge(queue);
+        ch.set_policy({"p", ".*", ApplyTo::queues, 0, arguments({{"ttl-mode", "head"}})});
+        ch.publish(queue, "m", {.ttl_ms = 100});
+        s.advance(milliseconds(100));
+        ch.clear_policy("p");
+        EXPECT_EQ(levels(queue), 1U);
+        ch.publish(queue, "m", {.priority = 7});
+        EXPECT_EQ(levels(queue), 2U);
+    }
+    ch.requeue(ch.get("quorum")->tag);
+    EXPECT_EQ(levels("quorum"), 3U);
+    for (const char* queue : {"q", "quorum"}) ch.purge(queue);
+    State restored;
+    ASSERT_TRUE(decode_snapshot(encode_snapshot(s.engine().state(), Stop::clean), restored));
+    std::size_t made = 0;
+    restored.find_queue("q")->for_each_level([&](std::size_t, const Chain&) { ++made; });
+    EXPECT_EQ(made, 2U);
 }
 
 TEST(Queue, TheHighestPriorityIsTheHead) {  // amqp091 16.1

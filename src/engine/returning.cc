@@ -12,7 +12,8 @@ Counts counts_after_return(Turn& turn, const Queue& queue, const Entry& entry,
                            bool delivery_failed) {
     const bool counts =
         turn.state().compatibility() == Compatibility::v4_3 ? delivery_failed : queue.is_quorum();
-    return {entry.delivery_count + (counts ? 1 : 0), entry.acquired_count + 1U};
+    return {counts ? one_more(entry.delivery_count) : entry.delivery_count,
+            entry.acquired_count + 1U};
 }
 
 // DL-161
@@ -31,10 +32,8 @@ std::optional<Duration> retry_delay(const QueueSettings& settings, bool delivery
             break;
     }
     const std::int64_t attempts = std::max<std::int64_t>(1, delivery_count);
-    if (settings.retry_min_ms > settings.retry_max_ms / attempts) {
-        return milliseconds(settings.retry_max_ms);
-    }
-    return milliseconds(std::min(settings.retry_min_ms * attempts, settings.retry_max_ms));
+    return milliseconds(
+        std::min(saturated_product(settings.retry_min_ms, attempts), settings.retry_max_ms));
 }
 
 // When the message may be handed out again; nothing for at once.

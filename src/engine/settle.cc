@@ -168,8 +168,9 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
             break;
         case OutcomeKind::rejected: {
             Entry& entry = queue.at(position);
-            entry.count({entry.delivery_count + (outcome.delivery_failed ? 1 : 0),
-                         entry.acquired_count + 1U});
+            entry.count(
+                {outcome.delivery_failed ? one_more(entry.delivery_count) : entry.delivery_count,
+                 entry.acquired_count + 1U});
             run.add(queue, position, DeathReason::rejected);
             break;
         }

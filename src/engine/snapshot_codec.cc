@@ -129,7 +129,7 @@ class SnapshotWriter {
         out_(std::uint64_t{queues.size()});
         for (Queue* const queue : queues) write_queue(*queue);
     }
-    void write_queue(Queue& queue) {
+    void write_queue(const Queue& queue) {
         out_(queue.declaration);
         out_(queue.counts_properties());
         out_(std::uint64_t{queue.level_count()});
@@ -147,7 +147,7 @@ class SnapshotWriter {
             out_(letter);
         }
     }
-    void write_level(Chain& chain, std::uint8_t level) {
+    void write_level(const Chain& chain, std::uint8_t level) {
         std::string blocks;
         WriteArchive archive(blocks);
         LevelShape shape{level, chain.next_sequence(), chain.suspect_below(), 0};
@@ -252,8 +252,10 @@ class SnapshotReader {
         for (std::uint64_t i = 0; i < shape.blocks; ++i) {
             if (!read_block(queue, shape.level)) return false;
         }
-        queue.level(shape.level).restore_next(shape.next);
-        queue.level(shape.level).restore_suspect_below(shape.suspect_below);
+        if (shape.next > 0 || shape.suspect_below > 0) {
+            queue.level(shape.level).restore_next(shape.next);
+            queue.level(shape.level).restore_suspect_below(shape.suspect_below);
+        }
         return !in_.failed();
     }
     bool read_block(Queue& queue, std::size_t level) {
@@ -261,7 +263,8 @@ class SnapshotReader {
         BlockForm form = BlockForm::in_memory;
         in_(number);
         in_(form);
-        if (in_.failed() || !fits_behind(queue.level(level), number, gap_max_)) return false;
+        if (in_.failed() || !fits_behind(std::as_const(queue).level(level), number, gap_max_))
+            return false;
         // What cannot be served is not looked for on the disk.
         if (form == BlockForm::on_disk && level >= queue.served_levels()) return false;
         if (form == BlockForm::on_disk) {
@@ -351,12 +354,11 @@ void add_pages(const ColdBlock& cold, std::vector<JournalUse>& uses) {
 template <typename Visit>
 void for_each_block(State& state, Visit visit) {
     for (Queue* const queue : state.queues_by_name()) {
-        for (std::size_t level = 0; level < queue->level_count(); ++level) {
-            const Chain& chain = queue->level(level);
+        queue->for_each_level([&](std::size_t, const Chain& chain) {
             for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
                 visit(chain.view(number));
             }
-        }
+        });
     }
 }
 

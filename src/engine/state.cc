@@ -97,6 +97,7 @@ std::vector<Exchange*> State::exchanges_by_name() {
 void State::apply_one(const ExchangeDeclared& event) {
     auto exchange = std::make_unique<Exchange>(event.exchange);
     configure(*exchange);
+    exchange_roster_.enter(*exchange, exchange->roster_place);
     exchanges_.emplace(event.exchange.name, std::move(exchange));
     ++topology_version_;
 }
@@ -123,6 +124,7 @@ void State::restore_queue(QueueDeclaration declaration, bool count_properties) {
     auto queue = std::make_unique<Queue>(std::move(declaration), paging_, count_properties);
     configure(*queue);
     last_queue_id_ = std::max(last_queue_id_, queue->id().value);
+    queue_roster_.enter(*queue, queue->roster_place);
     queues_.emplace(queue->name(), queue.get());
     queues_by_id_.emplace(queue->id(), std::move(queue));
     ++topology_version_;
@@ -136,20 +138,17 @@ void State::restore_letter(Queue& queue, std::uint64_t sequence, WaitingLetter l
 
 void State::suspect_all() {
     for (const auto& [id, queue] : queues_by_id_) {
-        for (std::size_t level = 0; level < queue->level_count(); ++level) {
-            queue->level(level).suspect_all();
-        }
+        queue->for_each_level([](std::size_t, Chain& chain) { chain.suspect_all(); });
     }
 }
 
 void State::restored(Queue& queue) {
     accounts_.entered += queue.message_count();
-    for (std::size_t level = 0; level < queue.level_count(); ++level) {
-        const Chain& chain = queue.level(level);
+    queue.for_each_level([&](std::size_t level, const Chain& chain) {
         for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
             schedule_block(queue, Position::of(level, number * block_entries));
         }
-    }
+    });
 }
 
 void State::apply_one(const QueueDeleted& event) {
@@ -161,6 +160,7 @@ void State::apply_one(const QueueDeleted& event) {
     queue.clear();
     queues_with_letters_.erase(queue.id());
     queues_.erase(queue.name());
+    queue.roster_place.leave();
     queue.deleted = true;
     // Deliveries still unsettled on channels refer to it; release_deleted_queue frees it then.
     if (queue.unsettled_deliveries > 0) {
@@ -255,6 +255,7 @@ void State::apply_one(const Bound& event) {
                          ? binding->destination.queue->bindings
                          : binding->destination.exchange->incoming;
     incoming.push_back(binding.get());
+    binding_roster_.enter(*binding, binding->roster_place);
     source->add_route(*binding);
     source->outgoing.emplace(binding_identity(event.destination_kind, event.destination,
                                               event.routing_key, event.arguments),

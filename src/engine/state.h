@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/ids.h"
+#include "base/roster.h"
 #include "engine/accounts.h"
 #include "engine/deadlines.h"
 #include "engine/event.h"
@@ -79,6 +80,10 @@ class State {
         for (const auto& [name, queue] : queues_) visit(*queue);
     }
     std::vector<Exchange*> exchanges_by_name();  // sorted
+    // For walks in portions.
+    const Roster<Queue>& queues() const { return queue_roster_; }
+    const Roster<Exchange>& exchanges() const { return exchange_roster_; }
+    const Roster<Binding>& bindings() const { return binding_roster_; }
 
     // Sets or moves the timer of the block that holds this position.
     void schedule_block(Queue& queue, Position position);
@@ -129,6 +134,9 @@ class State {
     Destination destination(DestinationKind kind, std::string_view name);
 
     Paging paging_;  // outlives the queues
+    Roster<Queue> queue_roster_;
+    Roster<Exchange> exchange_roster_;
+    Roster<Binding> binding_roster_;
     StringMap<std::unique_ptr<Exchange>> exchanges_;
     StringMap<Queue*> queues_;
     boost::unordered_flat_map<QueueId, std::unique_ptr<Queue>> queues_by_id_;

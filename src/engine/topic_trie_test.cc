@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -124,9 +125,78 @@ TEST(TopicTrie, ManyHashesDoNotMakeALookupExponential) {
     EXPECT_THAT(matches(trie, key), IsEmpty());  // would not end otherwise
 }
 
-std::string random_words(std::mt19937_64& random, const std::vector<std::string>& alphabet) {
+// The nodes of a trie with these patterns, its root included.
+std::size_t nodes_of(const std::vector<std::string>& patterns) {
+    std::set<std::string> beginnings{""};
+    for (const std::string& pattern : patterns) {
+        for (std::size_t dot = pattern.find('.'); dot != std::string::npos;
+             dot = pattern.find('.', dot + 1)) {
+            beginnings.insert(pattern.substr(0, dot));
+        }
+        beginnings.insert(pattern);
+    }
+    return beginnings.size();
+}
+
+// Every way to write a or b into 10 places, each behind a #, and the same words to the end.
+std::vector<std::string> patterns_with_many_hashes() {
+    std::vector<std::string> patterns;
+    for (unsigned choice = 0; choice < 1024; ++choice) {
+        std::string pattern;
+        for (unsigned place = 0; place < 60; ++place) {
+            pattern += (choice >> (place % 10) & 1) != 0 ? "#.a." : "#.b.";
+        }
+        patterns.push_back(pattern + "z");
+    }
+    return patterns;
+}
+
+TEST(TopicTrie, ALookupTakesAStepPerNodeWhateverTheNumberOfHashes) {
+    const std::vector<std::string> patterns = patterns_with_many_hashes();
+    ASSERT_LE(patterns.front().size(), 255U);
+    Trie trie;
+    for (const std::string& pattern : patterns) trie.add(pattern, pattern);
+    const std::size_t nodes = nodes_of(patterns);
+    for (const char* word : {"a.", "b.", "a.b.", "b.a.a.", "x.", "x.a.b."}) {
+        std::string key;
+        while (std::count(key.begin(), key.end(), '.') < 119) key += word;
+        key += 'y';
+        std::size_t found = 0;
+        const std::size_t steps = trie.match(key, [&](const std::string&) { ++found; });
+        EXPECT_EQ(found, 0U) << word;
+        EXPECT_LE(steps, 2 * nodes) << word;
+    }
+}
+
+TEST(TopicTrie, ManyWordsBehindAHashAreNotTriedOneByOne) {
+    Trie trie;
+    for (int i = 0; i < 10'000; ++i) trie.add("#.w" + std::to_string(i), std::to_string(i));
+    std::string key = "w17";
+    for (int i = 0; i < 100; ++i) key += ".w" + std::to_string(i * 7);
+    std::vector<std::string> found;
+    const std::size_t steps =
+        trie.match(key, [&](const std::string& leaf) { found.push_back(leaf); });
+    EXPECT_THAT(found, ElementsAre("693"));
+    EXPECT_LE(steps, 110U);
+}
+
+TEST(TopicTrie, WordsThatNoPatternHasAreForgotten) {
+    Trie trie;
+    for (int i = 0; i < 100; ++i) {
+        const std::string pattern = "#.w" + std::to_string(i) + ".*.v";
+        trie.add(pattern, "x");
+        trie.add("w" + std::to_string(i), "y");
+        trie.remove(pattern, "x");
+        EXPECT_THAT(matches(trie, "w" + std::to_string(i)), ElementsAre("y"));
+        trie.remove("w" + std::to_string(i), "y");
+    }
+    EXPECT_TRUE(trie.is_empty());
+}
+
+std::string random_words(std::mt19937_64& random, const std::vector<std::string>& alphabet,
+                         std::size_t words_max) {
     std::string text;
-    const std::size_t count = random() % 6;
+    const std::size_t count = random() % words_max;
     for (std::size_t i = 0; i < count; ++i) {
         if (i > 0) text += '.';
         text += alphabet[random() % alphabet.size()];
@@ -144,14 +214,14 @@ TEST(TopicTrie, AgreesWithTheDefinitionOnRandomPatternsAndKeys) {  // amqp091 7.
         std::vector<std::string> patterns;
         for (int step = 0; step < 60; ++step) {
             if (patterns.empty() || random() % 3 != 0) {
-                patterns.push_back(random_words(random, pattern_words));
+                patterns.push_back(random_words(random, pattern_words, 6));
                 trie.add(patterns.back(), patterns.back());
             } else {
                 const auto place = patterns.begin() + random() % patterns.size();
                 trie.remove(*place, *place);
                 patterns.erase(place);
             }
-            const std::string key = random_words(random, key_words);
+            const std::string key = random_words(random, key_words, 6);
             std::vector<std::string> expected;
             for (const std::string& pattern : patterns) {
                 if (naive_match(pattern, key)) expected.push_back(pattern);
@@ -159,6 +229,40 @@ TEST(TopicTrie, AgreesWithTheDefinitionOnRandomPatternsAndKeys) {  // amqp091 7.
             std::sort(expected.begin(), expected.end());
             ASSERT_EQ(matches(trie, key), expected) << "key '" << key << "'";
         }
+    }
+}
+
+// Long ones, of few words, so that much matches in many ways, and others that come and go.
+TEST(TopicTrie, AgreesWithTheDefinitionOnLongPatternsWithManyHashes) {  // amqp091 7.4
+    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const std::vector<std::string> pattern_words =
+            seed % 2 == 0 ? std::vector<std::string>{"a", "b", "*", "#", "#", "#"}
+                          : std::vector<std::string>{"a", "a", "b", "*", "*", "#"};
+        const std::vector<std::string> key_words{"a", "a", "b"};
+        Trie trie;
+        std::vector<std::string> patterns;
+        std::size_t found = 0;
+        for (int step = 0; step < 120; ++step) {
+            if (patterns.empty() || random() % 4 != 0) {
+                patterns.push_back(random_words(random, pattern_words, 12));
+                trie.add(patterns.back(), patterns.back());
+            } else {
+                const auto place = patterns.begin() + random() % patterns.size();
+                trie.remove(*place, *place);
+                patterns.erase(place);
+            }
+            const std::string key = random_words(random, key_words, 14);
+            std::vector<std::string> expected;
+            for (const std::string& pattern : patterns) {
+                if (naive_match(pattern, key)) expected.push_back(pattern);
+            }
+            std::sort(expected.begin(), expected.end());
+            ASSERT_EQ(matches(trie, key), expected) << "key '" << key << "'";
+            found += expected.size();
+        }
+        EXPECT_GT(found, 100U);
     }
 }
 

@@ -428,13 +428,13 @@ Result<CountAnswer, Refusal> purge_queue(Turn& turn, const PurgeQueue& command) 
     // What was delayed or waited in the outbox goes as well (DL-15).
     const CountAnswer answer{queue->message_count() - queue->unacked_count()};
     Purged purged{queue->id(), {}};
-    for (std::size_t level = 0; level < queue->level_count(); ++level) {
+    queue->for_each_level([&](std::size_t level, const Chain& chain) {
         // What is out of memory is ready.
-        queue->level(level).for_each_in_memory([&](std::uint64_t sequence, const Entry& entry) {
+        chain.for_each_in_memory([&](std::uint64_t sequence, const Entry& entry) {
             if (entry.state != EntryState::unacked) return;
             purged.unsettled.push_back(Position::of(level, sequence));
         });
-    }
+    });
     turn.portion().spend(queue->message_count() / block_entries);
     turn.emit(purged);
     note_room(*queue);
@@ -484,6 +484,9 @@ Result<void, Refusal> bind(Turn& turn, const Bind& command) {
     if (source->outgoing.contains(binding_identity(command.destination_kind, command.destination,
                                                    command.routing_key, command.arguments))) {
         return {};
+    }
+    if (auto refusal = check_new_binding(*source, command.routing_key)) {
+        return Unexpected{std::move(*refusal)};
     }
     turn.emit(Bound{command.source, command.destination_kind, command.destination,
                     command.routing_key, command.arguments});

@@ -77,9 +77,10 @@ std::string Context::cluster_id() {
 namespace {
 
 Sums ask_for_sums(runtime::Broker& broker, const std::shared_ptr<runtime::Vhost>& vhost) {
-    return broker.ask(vhost->home(), [vhost](runtime::Reactor&) {
-        return Sums{engine::sum_up(vhost->engine()), vhost->journal_view()};
-    });
+    engine::Totals totals = totals_of(broker, vhost);
+    return {std::move(totals), broker.ask(vhost->home(), [vhost](runtime::Reactor&) {
+                return vhost->journal_view();
+            })};
 }
 
 }  // namespace

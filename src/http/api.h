@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "engine/query.h"
 #include "http/login.h"
+#include "http/object_lists.h"
 #include "http/request.h"
 #include "http/router.h"
 #include "protocol/session_facts.h"
@@ -144,6 +145,14 @@ class Context {
         const auto found = broker_.find_vhost(vhost);
         if (found == nullptr) return std::nullopt;
         return broker_.ask(found, std::move(work));
+    }
+    // A list or a sum of object_lists.h; absent if the vhost was deleted meanwhile.
+    template <typename Listing, typename... Filter>
+    auto list(std::string_view vhost, Listing listing, const Filter&... filter) -> std::optional<
+        std::invoke_result_t<Listing&, runtime::Broker&, const VhostRef&, const Filter&...>> {
+        const auto found = broker_.find_vhost(vhost);
+        if (found == nullptr) return std::nullopt;
+        return listing(broker_, found, filter...);
     }
 
   private:

@@ -15,7 +15,7 @@ using engine::BindingView;
 using engine::DestinationKind;
 
 void append_bindings(Context& context, const std::string& vhost, json::array& all) {
-    const auto bindings = context.ask(vhost, engine::list_bindings);
+    const auto bindings = context.list(vhost, bindings_in, engine::BindingFilter{});
     if (!bindings) return;
     for (const BindingView& binding : *bindings) all.push_back(view_binding(vhost, binding));
 }
@@ -51,14 +51,10 @@ std::optional<BindingEnds> named_ends(const Call& call, DestinationKind kind) {
 }
 
 std::vector<BindingView> bindings_between(Context& context, const BindingEnds& ends) {
-    auto bindings = context.ask(ends.vhost, [&](engine::Engine& engine) {
-        return list_bindings_from(engine, ends.source);
-    });
-    if (!bindings) return {};
-    std::erase_if(*bindings, [&](const BindingView& binding) {
-        return binding.destination_kind != ends.kind || binding.destination != ends.destination;
-    });
-    return std::move(*bindings);
+    return context
+        .list(ends.vhost, bindings_in,
+              engine::BindingFilter{ends.source, ends.destination, ends.kind})
+        .value_or(std::vector<BindingView>{});
 }
 
 // Clients escape the key as they found it in a listing; some take it for escaped already.

@@ -15,7 +15,7 @@ using Channels = std::map<ChannelId, engine::ChannelView>;
 
 Channels channels_of(Context& context, const std::string& vhost) {
     Channels channels;
-    const auto views = context.ask(vhost, engine::list_channels);
+    const auto views = context.list(vhost, channels_in);
     if (!views) return channels;
     for (const engine::ChannelView& view : *views) channels.emplace(view.id, view);
     return channels;
@@ -96,16 +96,19 @@ Response show_channel(Context& context, const Call& call) {
     const auto [connection, number] = find_named(peers, call.parameter(0));
     if (number == nullptr) return not_found();
     if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
-    const Channels channels = channels_of(context, connection->vhost);
-    const auto channel = channels.find(number->id);
-    if (channel == channels.end()) return not_found();
-    auto consumers = context.ask(connection->vhost, engine::list_consumers)
-                         .value_or(std::vector<engine::ConsumerView>{});
-    std::erase_if(consumers, [id = number->id](const auto& one) { return one.channel != id; });
+    const auto channel =
+        context
+            .ask(connection->vhost,
+                 [&](engine::Engine& engine) { return engine::find_channel(engine, number->id); })
+            .value_or(std::nullopt);
+    if (!channel) return not_found();
+    const auto consumers =
+        context.list(connection->vhost, consumers_in, engine::ConsumerFilter{.channel = number->id})
+            .value_or(std::vector<engine::ConsumerView>{});
     const auto wanted = Wanted::of(context, call);
     if (!wanted) return wanted.error();
-    json::object view = view_channel(context.settings(), *connection, *number, channel->second,
-                                     *wanted, wanted->trend_of_one(channel_key(number->id)));
+    json::object view = view_channel(context.settings(), *connection, *number, *channel, *wanted,
+                                     wanted->trend_of_one(channel_key(number->id)));
     view["consumer_details"] =
         view_consumers(context.settings(), peers, connection->vhost, consumers);
     view["publishes"] = json::array{};

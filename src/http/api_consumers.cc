@@ -10,7 +10,7 @@ namespace {
 
 void append_consumers(Context& context, const Peers& peers, const std::string& vhost,
                       json::array& all) {
-    const auto consumers = context.ask(vhost, engine::list_consumers);
+    const auto consumers = context.list(vhost, consumers_in, engine::ConsumerFilter{});
     if (!consumers) return;
     for (json::value& view : view_consumers(context.settings(), peers, vhost, *consumers)) {
         all.push_back(std::move(view));

@@ -292,11 +292,24 @@ json::object view_target(const Target& target) {
             {"source_count", target.sources.size()},       {"deaths", std::move(deaths)}};
 }
 
+template <typename Item, typename Name, typename View>
+Response list_items(const Call& call, const std::vector<Item>& items, Name name, View view) {
+    return list_some_at_a_time(call, {.count = items.size(),
+                                      .name = [&](std::size_t index) { return name(items[index]); },
+                                      .views =
+                                          [&](std::span<const std::size_t> indexes) {
+                                              std::vector<std::optional<json::object>> views;
+                                              for (const std::size_t index : indexes)
+                                                  views.emplace_back(view(items[index]));
+                                              return views;
+                                          }});
+}
+
 Response list_targets(Context& context, const Call& call) {
     const std::vector<Found> paths = find_paths(context, asked_vhosts(context, call));
     const std::vector<Target> targets = find_targets(context, paths);
-    return list_one_by_one(call, targets.size(),
-                           [&](std::size_t index) { return view_target(targets[index]); });
+    return list_items(
+        call, targets, [](const Target& target) { return target.name; }, view_target);
 }
 
 json::object view_source(const Found& one) {
@@ -326,8 +339,8 @@ Response list_sources(Context& context, const Call& call) {
         for_each_reason([&](DeathReason reason) { any = any || one.path.deaths.of(reason) > 0; });
         return !any;
     });
-    return list_one_by_one(call, paths.size(),
-                           [&](std::size_t index) { return view_source(paths[index]); });
+    return list_items(
+        call, paths, [](const Found& one) { return one.path.queue; }, view_source);
 }
 
 // -------------------------------------------------------------------------- one queue

@@ -38,7 +38,7 @@ Response list_exchanges_of(Context& context, const Call& call,
     if (!wanted) return wanted.error();
     json::array all;
     for (const std::string& vhost : vhosts) {
-        const auto exchanges = context.ask(vhost, engine::list_exchanges);
+        const auto exchanges = context.list(vhost, exchanges_in);
         if (!exchanges) continue;
         for (const auto& exchange : *exchanges) {
             const Trend trend = wanted->trend_of(exchange_key(vhost, exchange.name));
@@ -100,12 +100,19 @@ Response delete_exchange(Context& context, const Call& call) {
     return done ? no_content() : response_to(done.error());
 }
 
-template <typename Listing>
-Response bindings_of(Context& context, const Call& call, Listing listing) {
+enum class ExchangeEnd : std::uint8_t { source, destination };
+
+Response bindings_of(Context& context, const Call& call, ExchangeEnd end) {
     const auto name = exchange_name(call.parameter(1));
     if (!name) return not_found();
-    const auto bindings = context.ask(
-        call.parameter(0), [&](engine::Engine& engine) { return listing(engine, *name); });
+    engine::BindingFilter filter;
+    if (end == ExchangeEnd::source) {
+        filter.source = *name;
+    } else {
+        filter.destination = *name;
+        filter.destination_kind = engine::DestinationKind::exchange;
+    }
+    const auto bindings = context.list(call.parameter(0), bindings_in, filter);
     if (!bindings) return not_found();
     json::array views;
     for (const auto& binding : *bindings) views.push_back(view_binding(call.parameter(0), binding));
@@ -127,12 +134,11 @@ void add_exchange_routes(Router& router, Context& context) {
                [&](const Call& call) { return put_exchange(context, call); });
     router.add("DELETE", "/exchanges/*/*", Role::vhost,
                [&](const Call& call) { return delete_exchange(context, call); });
-    router.add("GET", "/exchanges/*/*/bindings/source", Role::vhost_visible, [&](const Call& call) {
-        return bindings_of(context, call, engine::list_bindings_from);
-    });
+    router.add("GET", "/exchanges/*/*/bindings/source", Role::vhost_visible,
+               [&](const Call& call) { return bindings_of(context, call, ExchangeEnd::source); });
     router.add(
         "GET", "/exchanges/*/*/bindings/destination", Role::vhost_visible,
-        [&](const Call& call) { return bindings_of(context, call, engine::list_bindings_to); });
+        [&](const Call& call) { return bindings_of(context, call, ExchangeEnd::destination); });
 }
 
 }  // namespace revenant::http

@@ -83,17 +83,15 @@ bool is_used(Context& context, std::string_view name) {
     const bool queues = name == "transient_nonexcl_queues";
     const auto vhosts = context.broker().vhosts();
     return std::any_of(vhosts.begin(), vhosts.end(), [&](const auto& vhost) {
-        return context.broker().ask(vhost, [queues](engine::Engine& engine) {
-            if (queues) {
-                const auto all = engine::list_queues(engine);
-                return std::any_of(all.begin(), all.end(), [](const auto& queue) {
-                    return !queue.durable && !queue.exclusive;
-                });
-            }
-            const auto all = engine::list_channels(engine);
-            return std::any_of(all.begin(), all.end(),
-                               [](const auto& channel) { return channel.global_prefetch > 0; });
-        });
+        if (queues) {
+            const auto all = queues_in(context.broker(), vhost);
+            return std::any_of(all.begin(), all.end(), [](const auto& queue) {
+                return !queue.durable && !queue.exclusive;
+            });
+        }
+        const auto all = channels_in(context.broker(), vhost);
+        return std::any_of(all.begin(), all.end(),
+                           [](const auto& channel) { return channel.global_prefetch > 0; });
     });
 }
 

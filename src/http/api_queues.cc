@@ -10,7 +10,11 @@
 #include "http/views.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace revenant::http {
 namespace {
@@ -136,30 +140,79 @@ void keep_totals_only(json::object& view) {
     view = std::move(kept);
 }
 
+// The queues of some vhosts: their names, and of the rest only what is asked for.
+class QueueList {
+  public:
+    QueueList(Context& context, const Wanted& wanted, bool totals_only)
+        : context_(context), wanted_(wanted), totals_only_(totals_only), owners_(context) {}
+
+    void add(const std::string& vhost) {
+        const auto found = context_.broker().find_vhost(vhost);
+        if (found == nullptr) return;
+        for (auto& queue : queue_names_in(context_.broker(), found)) {
+            rows_.push_back({found, std::move(queue)});
+        }
+    }
+    std::size_t count() const { return rows_.size(); }
+    const std::string& name(std::size_t index) const { return rows_[index].queue.name; }
+
+    std::vector<std::optional<json::object>> views(std::span<const std::size_t> indexes) {
+        std::vector<std::optional<json::object>> views(indexes.size());
+        std::map<VhostRef, std::vector<std::size_t>> by_vhost;
+        for (std::size_t i = 0; i < indexes.size(); ++i) {
+            by_vhost[rows_[indexes[i]].vhost].push_back(i);
+        }
+        for (const auto& [vhost, places] : by_vhost) {
+            std::vector<QueueId> ids;
+            for (const std::size_t place : places) ids.push_back(rows_[indexes[place]].queue.id);
+            const auto found = context_.broker().ask(
+                vhost, [&](engine::Engine& engine) { return engine::find_queues(engine, ids); });
+            auto queue = found.begin();
+            for (std::size_t i = 0; i < ids.size() && queue != found.end(); ++i) {
+                if (queue->id != ids[i]) continue;  // it was deleted meanwhile
+                views[places[i]] = view(vhost->name(), *queue);
+                ++queue;
+            }
+        }
+        return views;
+    }
+
+  private:
+    struct Row {
+        VhostRef vhost;
+        engine::QueueName queue;
+    };
+
+    json::object view(const std::string& vhost, const engine::QueueView& queue) {
+        json::object view = view_queue(context_.settings(), vhost, queue);
+        if (wanted_.stats()) {
+            add_numbers(queue, wanted_, wanted_.trend_of(queue_key(vhost, queue.id)), view);
+            owners_.add(queue, view);
+        } else if (totals_only_) {
+            keep_totals_only(view);
+        }
+        return view;
+    }
+
+    Context& context_;
+    const Wanted& wanted_;
+    const bool totals_only_;
+    Owners owners_;
+    std::vector<Row> rows_;
+};
+static_assert(views_at_once_max <= engine::part_items_max);
+
 Response list_queues_of(Context& context, const Call& call,
                         const std::vector<std::string>& vhosts) {
     const auto wanted = Wanted::of(context, call);
     if (!wanted) return wanted.error();
-    std::vector<std::pair<const std::string*, engine::QueueView>> queues;
-    for (const std::string& vhost : vhosts) {
-        auto in_vhost = context.ask(vhost, engine::list_queues);
-        if (!in_vhost) continue;
-        for (auto& queue : *in_vhost) queues.emplace_back(&vhost, std::move(queue));
-    }
-    Owners owners(context);
     const bool totals_only =
         context.settings().enable_queue_totals || call.asked("enable_queue_totals") == "true";
-    return list_one_by_one(call, queues.size(), [&](std::size_t index) {
-        const auto& [vhost, queue] = queues[index];
-        json::object view = view_queue(context.settings(), *vhost, queue);
-        if (wanted->stats()) {
-            add_numbers(queue, *wanted, wanted->trend_of(queue_key(*vhost, queue.id)), view);
-            owners.add(queue, view);
-        } else if (totals_only) {
-            keep_totals_only(view);
-        }
-        return view;
-    });
+    QueueList queues(context, *wanted, totals_only);
+    for (const std::string& vhost : vhosts) queues.add(vhost);
+    return list_some_at_a_time(
+        call, {queues.count(), [&](std::size_t index) { return queues.name(index); },
+               [&](std::span<const std::size_t> indexes) { return queues.views(indexes); }});
 }
 
 Response list_all_queues(Context& context, const Call& call) {
@@ -171,28 +224,25 @@ Response list_queues_of_vhost(Context& context, const Call& call) {
 }
 
 Response show_queue(Context& context, const Call& call) {
-    struct Found {
-        std::optional<engine::QueueView> queue;
-        std::vector<engine::ConsumerView> consumers;
-    };
     const std::string& vhost = call.parameter(0);
     const std::string& name = call.parameter(1);
-    const auto found = context.ask(vhost, [&](engine::Engine& engine) {
-        return Found{engine::find_queue(engine, name), list_consumers_of_queue(engine, name)};
-    });
-    if (!found || !found->queue) return not_found();
+    const auto queue =
+        context.ask(vhost, [&](engine::Engine& engine) { return engine::find_queue(engine, name); })
+            .value_or(std::nullopt);
+    if (!queue) return not_found();
+    const auto consumers = context.list(vhost, consumers_in, engine::ConsumerFilter{.queue = name})
+                               .value_or(std::vector<engine::ConsumerView>{});
     const auto wanted = Wanted::of(context, call);
     if (!wanted) return wanted.error();
-    json::object view = view_queue(context.settings(), vhost, *found->queue);
-    Owners(context).add(*found->queue, view);
+    json::object view = view_queue(context.settings(), vhost, *queue);
+    Owners(context).add(*queue, view);
     if (wanted->stats()) {
-        const Trend trend = wanted->trend_of_one(queue_key(vhost, found->queue->id));
-        add_numbers(*found->queue, *wanted, trend, view);
+        const Trend trend = wanted->trend_of_one(queue_key(vhost, queue->id));
+        add_numbers(*queue, *wanted, trend, view);
     }
     view["consumer_details"] =
-        found->consumers.empty()
-            ? json::array{}
-            : view_consumers(context.settings(), Peers(context), vhost, found->consumers);
+        consumers.empty() ? json::array{}
+                          : view_consumers(context.settings(), Peers(context), vhost, consumers);
     view["incoming"] = json::array{};
     view["deliveries"] = json::array{};
     return show(call, std::move(view));
@@ -255,9 +305,8 @@ Response purge_queue(Context& context, const Call& call) {
 }
 
 Response list_bindings(Context& context, const Call& call) {
-    const auto bindings = context.ask(call.parameter(0), [&](engine::Engine& engine) {
-        return list_bindings_of_queue(engine, call.parameter(1));
-    });
+    const auto bindings = context.list(call.parameter(0), bindings_in,
+                                       engine::BindingFilter{.destination = call.parameter(1)});
     // Every queue is bound to the default exchange; what has no binding does not exist.
     if (!bindings || bindings->empty()) return not_found();
     json::array views;

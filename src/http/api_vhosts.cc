@@ -32,7 +32,7 @@ json::object view_vhost(Context& context, const Vhost& vhost, const Wanted& want
         {"cluster_state", {{context.settings().node_name, "running"}}},
         {"protected_from_deletion", vhost.protected_from_deletion},
     };
-    const auto totals = context.ask(vhost.name, engine::sum_up);
+    const auto totals = context.list(vhost.name, totals_of);
     if (!totals) return view;
     const Figures now = figures_of(*totals);
     if (!wanted.stats()) {

@@ -1,4 +1,5 @@
 #include "http/definitions.h"
+#include "http/object_lists.h"
 #include "http/resource_json.h"
 #include "http/views.h"
 
@@ -21,10 +22,27 @@ struct VhostContent {
     std::vector<engine::Policy> operator_policies;
 };
 
-VhostContent content_of(engine::Engine& engine) {
-    return {engine::list_queues(engine), engine::list_exchanges(engine),
-            engine::list_bindings(engine), engine::list_policies(engine, PolicyScope::user),
-            engine::list_policies(engine, PolicyScope::operator_only)};
+// Asked for bit by bit while others declare and delete: a binding whose ends are not in the other
+// lists would make a document that cannot be imported, and is left out.
+VhostContent content_of(runtime::Broker& broker, const VhostRef& vhost) {
+    VhostContent content;
+    content.bindings = explicit_bindings_in(broker, vhost);
+    content.queues = queues_in(broker, vhost);
+    content.exchanges = exchanges_in(broker, vhost);
+    std::set<std::string_view> queues;
+    std::set<std::string_view> exchanges;
+    for (const auto& queue : content.queues) queues.insert(queue.name);
+    for (const auto& exchange : content.exchanges) exchanges.insert(exchange.name);
+    std::erase_if(content.bindings, [&](const engine::BindingView& binding) {
+        const bool to_queue = binding.destination_kind == engine::DestinationKind::queue;
+        return !exchanges.contains(binding.source) ||
+               !(to_queue ? queues : exchanges).contains(binding.destination);
+    });
+    broker.ask(vhost, [&](engine::Engine& engine) {
+        content.policies = engine::list_policies(engine, PolicyScope::user);
+        content.operator_policies = engine::list_policies(engine, PolicyScope::operator_only);
+    });
+    return content;
 }
 
 // The lists of a document, which grow vhost by vhost.
@@ -113,7 +131,7 @@ void append(const Vhost& rules, const VhostContent& content, VhostNames names, L
     for (const auto& binding : content.bindings) {
         const bool to_passing = binding.destination_kind == engine::DestinationKind::queue &&
                                 passing.contains(binding.destination);
-        if (binding.source.empty() || to_passing) continue;
+        if (to_passing) continue;
         lists.bindings.push_back(definition_of(binding, vhost, names));
     }
 }
@@ -154,7 +172,7 @@ void add_lists(Lists&& lists, json::object& document) {
 std::optional<VhostContent> ask_for_content(runtime::Broker& broker, const std::string& vhost) {
     const auto found = broker.find_vhost(vhost);
     if (found == nullptr) return std::nullopt;
-    return broker.ask(found, content_of);
+    return content_of(broker, found);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "http/body.h"
 #include "http/definitions.h"
 #include "http/errand.h"
+#include "http/object_lists.h"
 #include "http/resource_json.h"
 
 #include <set>
@@ -280,14 +281,11 @@ class Import {
         const auto cached = known_.find(vhost);
         if (cached != known_.end()) return &cached->second;
         REVENANT_TRY(const auto found, find_vhost(vhost, shown));
-        Known known = broker_.ask(found, [](engine::Engine& engine) {
-            Known names;
-            for (const auto& queue : engine::list_queues(engine)) names.queues.insert(queue.name);
-            for (const auto& exchange : engine::list_exchanges(engine)) {
-                names.exchanges.insert(exchange.name);
-            }
-            return names;
-        });
+        Known known;
+        for (const auto& queue : queue_names_in(broker_, found)) known.queues.insert(queue.name);
+        for (const auto& exchange : exchanges_in(broker_, found)) {
+            known.exchanges.insert(exchange.name);
+        }
         return &known_.emplace(vhost, std::move(known)).first->second;
     }
 

@@ -110,7 +110,7 @@ Result<Value, std::string> value_from_json(const json::value& value) {
         case json::kind::int64:
             return Value::int64(value.get_int64());
         case json::kind::uint64:
-            return Unexpected{std::string("a number does not fit into 64 bits")};
+            return Unexpected{std::string("a number is larger than 9223372036854775807")};
         case json::kind::double_:
             return Value{ValueType::float64, value.get_double()};
         case json::kind::string:

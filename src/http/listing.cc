@@ -10,6 +10,7 @@
 #include <charconv>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -123,10 +124,11 @@ class NameFilter {
     bool fits(const json::object& item) const {
         if (!is_set()) return true;
         const json::value* const name = item.if_contains("name");
-        if (name == nullptr || !name->is_string()) return false;
-        const std::string_view text = name->get_string();
-        return pattern_ ? pattern_->matches(text)
-                        : in_small_letters(text).find(wanted_) != std::string::npos;
+        return name != nullptr && name->is_string() && fits(name->get_string());
+    }
+    bool fits(std::string_view name) const {
+        return pattern_ ? pattern_->matches(name)
+                        : in_small_letters(name).find(wanted_) != std::string::npos;
     }
 
   private:
@@ -189,25 +191,35 @@ struct Row {
     std::optional<json::value> key;
 };
 
-Result<std::vector<Row>, Response> rows_of(const Call& call, std::size_t count,
-                                           const std::function<json::object(std::size_t)>& view) {
-    const bool paged = !call.asked("page").empty();
-    const std::string_view sort_by = call.asked("sort");
-    REVENANT_TRY(const NameFilter filter, NameFilter::of(call));
-    const bool look = !sort_by.empty() || (paged && filter.is_set());
-    std::vector<Row> rows;
-    rows.reserve(count);
-    const Path path = split(sort_by, '.');
-    for (std::size_t i = 0; i < count; ++i) {
-        Row row{i, std::nullopt};
-        if (look) {
-            const json::object item = view(i);
-            if (paged && !filter.fits(item)) continue;
-            if (const json::value* const key = look_up(item, path)) row.key = *key;
+// use(row, item) of each row whose item is still there, some at a time.
+template <typename Use>
+void make_views(const LongList& list, std::span<Row> rows, Use use) {
+    std::vector<std::size_t> indexes;
+    for (std::size_t first = 0; first < rows.size(); first += views_at_once_max) {
+        const auto some = rows.subspan(first, std::min(views_at_once_max, rows.size() - first));
+        indexes.clear();
+        for (const Row& row : some) indexes.push_back(row.index);
+        auto items = list.views(indexes);
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            if (items[i]) use(some[i], std::move(*items[i]));
         }
-        rows.push_back(std::move(row));
     }
+}
+
+Result<std::vector<Row>, Response> rows_of(const Call& call, const LongList& list) {
+    const bool paged = !call.asked("page").empty();
+    REVENANT_TRY(const NameFilter filter, NameFilter::of(call));
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < list.count; ++i) {
+        if (paged && filter.is_set() && !filter.fits(to_json_string(list.name(i)))) continue;
+        rows.push_back({i, std::nullopt});
+    }
+    const std::string_view sort_by = call.asked("sort");
     if (sort_by.empty()) return rows;
+    const Path path = split(sort_by, '.');
+    make_views(list, rows, [&](Row& row, const json::object& item) {
+        if (const json::value* const key = look_up(item, path)) row.key = *key;
+    });
     const bool reverse = call.asked("sort_reverse") == "true";
     const auto value = [](const Row& row) { return row.key ? &*row.key : nullptr; };
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -247,31 +259,31 @@ Response list(const Call& call, json::array items) {
     return ok(cut->frame);
 }
 
-Response list_one_by_one(const Call& call, std::size_t count,
-                         const std::function<json::object(std::size_t)>& view) {
-    auto rows = rows_of(call, count, view);
+Response list_some_at_a_time(const Call& call, const LongList& list) {
+    auto rows = rows_of(call, list);
     if (!rows) return std::move(rows).error();
     const std::vector<Path> columns = asked_columns(call);
-    const auto made = [&](const Row& row) {
-        json::object item = view(row.index);
-        return columns.empty() ? item : select_columns(item, columns);
+    const auto selected = [&](json::object&& item) {
+        return columns.empty() ? std::move(item) : select_columns(item, columns);
     };
     if (call.asked("page").empty()) {
         Response response = ok(json::array{});
         response.body = "[";
-        for (const Row& row : *rows) {
+        make_views(list, *rows, [&](const Row&, json::object&& item) {
             if (response.body.size() > 1) response.body += ',';
-            response.body += to_text(made(row));
-        }
+            response.body += to_text(selected(std::move(item)));
+        });
         response.body += ']';
         return response;
     }
-    auto cut = cut_page(call, count, rows->size());
+    auto cut = cut_page(call, list.count, rows->size());
     if (!cut) return std::move(cut).error();
     json::array& on_page = cut->frame["items"].get_array();
-    for (std::int64_t i = cut->first; i < cut->last; ++i) {
-        on_page.push_back(made((*rows)[static_cast<std::size_t>(i)]));
-    }
+    const auto first = static_cast<std::size_t>(cut->first);
+    make_views(
+        list, std::span(*rows).subspan(first, static_cast<std::size_t>(cut->last) - first),
+        [&](const Row&, json::object&& item) { on_page.push_back(selected(std::move(item))); });
+    cut->frame["item_count"] = on_page.size();
     return ok(cut->frame);
 }
 

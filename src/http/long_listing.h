@@ -1,4 +1,4 @@
-// A list that may be long: its items are made one by one and forgotten again, so that an answer
+// A list that may be long: its items are made some at a time and forgotten again, so that an answer
 // about ten thousand queues takes the memory of its text, and a page of it that of the page.
 #pragma once
 
@@ -8,11 +8,27 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace revenant::http {
 
-// As list() in listing.h. `view` makes the item of an index below `count`; it may be called twice.
-Response list_one_by_one(const Call& call, std::size_t count,
-                         const std::function<json::object(std::size_t)>& view);
+// How many items are made at a time.
+constexpr std::size_t views_at_once_max = 200;
+
+struct LongList {
+    std::size_t count = 0;
+    // What a page may be filtered by.
+    std::function<std::string(std::size_t index)> name;
+    // The items of these indexes, at most views_at_once_max; nothing for what is gone meanwhile. An
+    // item may be asked for twice.
+    std::function<std::vector<std::optional<json::object>>(std::span<const std::size_t> indexes)>
+        views;
+};
+
+// As list() in listing.h.
+Response list_some_at_a_time(const Call& call, const LongList& list);
 
 }  // namespace revenant::http

@@ -224,7 +224,7 @@ bool is_chosen(const VhostFilter& vhosts, const std::string& vhost) {
 }
 
 void add_queues(Context& context, const std::string& vhost, MetricRows& rows) {
-    auto queues = context.ask(vhost, engine::list_queues);
+    auto queues = context.list(vhost, queues_in);
     if (!queues) return;
     for (QueueView& queue : *queues) {
         rows.queues.push_back(
@@ -233,7 +233,7 @@ void add_queues(Context& context, const std::string& vhost, MetricRows& rows) {
 }
 
 void add_exchanges(Context& context, const std::string& vhost, MetricRows& rows) {
-    auto exchanges = context.ask(vhost, engine::list_exchanges);
+    auto exchanges = context.list(vhost, exchanges_in);
     if (!exchanges) return;
     for (ExchangeView& exchange : *exchanges) {
         if (exchange.published_in == 0) continue;
@@ -245,7 +245,7 @@ void add_exchanges(Context& context, const std::string& vhost, MetricRows& rows)
 
 void add_channels(Context& context, const Peers& peers, const std::string& vhost,
                   MetricRows& rows) {
-    auto channels = context.ask(vhost, engine::list_channels);
+    auto channels = context.list(vhost, channels_in);
     if (!channels) return;
     for (ChannelView& channel : *channels) {
         const runtime::ConnectionView* const connection = peers.find(channel.connection);
@@ -386,10 +386,10 @@ void write_cluster_families(PrometheusText& text, Context& context, const VhostF
                      : "Enumerates exchanges without any additional info. This value is "
                        "cluster-wide. A cheaper alternative to `exchange_bindings`");
         for (const std::string& vhost : chosen) {
-            const auto exchanges = context.ask(vhost, engine::list_exchanges);
+            const auto exchanges = context.list(vhost, exchanges_in);
             std::map<std::string, std::uint64_t> counts;
             if (bindings) {
-                const auto all = context.ask(vhost, engine::list_bindings);
+                const auto all = context.list(vhost, explicit_bindings_in);
                 if (all) {
                     for (const auto& binding : *all) counts[binding.source] += 1;
                 }

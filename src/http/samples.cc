@@ -17,6 +17,7 @@ constexpr std::size_t watched_max = 200;
 constexpr Duration interest_lasts = seconds(300);
 constexpr Duration watching_lasts = seconds(600);
 constexpr std::int64_t samples_per_range_max = 1000;
+constexpr std::int64_t range_seconds_max = duration_ms_max / 1000;
 
 // How far apart the samples of a ring are, and how many there are.
 struct Level {
@@ -86,9 +87,12 @@ Result<std::optional<Range>, Response> asked_range(const Call& call, const std::
     for (const auto& [text, number] :
          {std::pair{age, &range.age}, std::pair{increment, &range.increment}}) {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-        if (error != std::errc{} || end != text.data() + text.size() || *number <= 0) {
-            return Unexpected{bad_request(kind + "_age and " + kind +
-                                          "_incr must both be numbers of seconds above 0")};
+        if (error != std::errc{} || end != text.data() + text.size() || *number <= 0 ||
+            *number > range_seconds_max) {
+            return Unexpected{
+                bad_request(kind + "_age and " + kind +
+                            "_incr must both be numbers of seconds above 0, at most " +
+                            std::to_string(range_seconds_max))};
         }
     }
     if (range.age / range.increment > samples_per_range_max) {
@@ -257,14 +261,12 @@ std::vector<std::pair<std::string, Figures>> Samples::look_at_objects(Context& c
         objects.emplace_back(connection_key(connection.name), figures);
     }
     for (const auto& vhost : context.broker().vhosts()) {
-        Figures totals = figures_of(context.broker().ask(
-            vhost, [](engine::Engine& engine) { return engine::sum_up(engine); }));
+        Figures totals = figures_of(totals_of(context.broker(), vhost));
         const Figures& data = data_of_vhosts[vhost->name()];
         totals[Figure::recv_oct] = data[Figure::recv_oct];
         totals[Figure::send_oct] = data[Figure::send_oct];
         objects.emplace_back(vhost_key(vhost->name()), totals);
-        const engine::ObjectCounters counters = context.broker().ask(
-            vhost, [](engine::Engine& engine) { return engine::count_objects(engine); });
+        const engine::ObjectCounters counters = counters_of(context.broker(), vhost);
         for (const auto& queue : counters.queues) {
             Figures figures = figures_of(queue.passage);
             figures[Figure::messages] = queue.messages;

@@ -73,7 +73,7 @@ DeathHistory with_death(const DeathHistory* before, Death death) {
         after.deaths.insert(after.deaths.begin(), std::move(death));
         return after;
     }
-    known->count += 1;
+    if (known->count < death_count_max) known->count += 1;
     known->last_time = death.last_time;
     std::rotate(after.deaths.begin(), known, known + 1);
     return after;

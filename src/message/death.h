@@ -19,6 +19,10 @@ constexpr std::size_t death_reason_count = 4;
 std::string_view to_string(DeathReason reason);
 std::optional<DeathReason> parse_death_reason(std::string_view text);
 
+// A message may come with a history of its own, so a count need not have begun at one. This is what
+// AMQP 0-9-1 can show.
+constexpr std::uint64_t death_count_max = INT64_MAX;
+
 // One {queue, reason} pair. All but count and last_time keep the values of its first death (DL-76).
 struct Death {
     std::string queue;

@@ -44,6 +44,37 @@ runtime::ConnectionView view(const Socket& socket) {
     return shown;
 }
 
+// Connections that a list looks at in a turn, their channels counted with them.
+constexpr std::size_t weight_max = 200;
+
+std::vector<Socket*> all_of(const Roster<Socket>& sockets) {
+    std::vector<Socket*> all;
+    all.reserve(sockets.size());
+    sockets.walk(0, SIZE_MAX, [&](Socket& socket) {
+        all.push_back(&socket);
+        return true;
+    });
+    return all;
+}
+
+// visit(socket, view, items) of the next ones. It must not end any of them.
+template <typename Visit>
+ListPart<runtime::ConnectionView> look_at_some(const Roster<Socket>& sockets, std::uint64_t after,
+                                               Visit visit) {
+    ListPart<runtime::ConnectionView> part;
+    std::size_t weight = 0;
+    const auto seen = sockets.walk(after, weight_max, [&](Socket& socket) {
+        runtime::ConnectionView shown = view(socket);
+        weight += 1 + shown.channels.size();
+        visit(socket, std::move(shown), part.items);
+        return weight < weight_max;
+    });
+    part.last = seen.last;
+    part.newest = sockets.newest();
+    part.all = seen.all;
+    return part;
+}
+
 }  // namespace
 
 Network::Network(NetworkSettings settings, runtime::Broker& broker,
@@ -82,7 +113,7 @@ void Network::set_alarm(const std::string& reason) {
         broker_.reactor(i).post([this, reason](runtime::Reactor& reactor) {
             Corner& corner = corners_[reactor.index()];
             corner.alarm = reason;
-            for (Socket* socket : std::vector<Socket*>(corner.sockets)) socket->set_alarm(reason);
+            for (Socket* const socket : all_of(corner.sockets)) socket->set_alarm(reason);
         });
     }
 }
@@ -90,11 +121,17 @@ void Network::set_alarm(const std::string& reason) {
 void Network::close_connections_if(std::function<bool(const runtime::ConnectionView&)> chosen,
                                    const std::string& reason) {
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
-        broker_.ask(broker_.reactor(i), [&](runtime::Reactor& reactor) {
-            for (Socket* socket : std::vector<Socket*>(corners_[reactor.index()].sockets)) {
-                if (chosen(view(*socket))) socket->close_forced(reason);
-            }
-        });
+        static_cast<void>(whole_list([&](std::uint64_t after) {
+            return broker_.ask(broker_.reactor(i), [&, after](runtime::Reactor& reactor) {
+                std::vector<Socket*> closing;
+                auto some = look_at_some(corners_[reactor.index()].sockets, after,
+                                         [&](Socket& socket, const auto& shown, auto&) {
+                                             if (chosen(shown)) closing.push_back(&socket);
+                                         });
+                for (Socket* const socket : closing) socket->close_forced(reason);
+                return some;
+            });
+        }));
     }
 }
 
@@ -113,11 +150,13 @@ bool Network::close_connection(std::string_view name, const std::string& reason)
 std::vector<runtime::ConnectionView> Network::connections() {
     std::vector<runtime::ConnectionView> all;
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
-        auto some = broker_.ask(broker_.reactor(i), [this](runtime::Reactor& reactor) {
-            std::vector<runtime::ConnectionView> views;
-            for (const Socket* socket : corners_[reactor.index()].sockets)
-                views.push_back(view(*socket));
-            return views;
+        auto some = whole_list([&](std::uint64_t after) {
+            return broker_.ask(broker_.reactor(i), [&, after](runtime::Reactor& reactor) {
+                return look_at_some(corners_[reactor.index()].sockets, after,
+                                    [](Socket&, auto&& shown, auto& items) {
+                                        items.push_back(std::forward<decltype(shown)>(shown));
+                                    });
+            });
         });
         std::move(some.begin(), some.end(), std::back_inserter(all));
     }
@@ -128,7 +167,7 @@ std::vector<protocol::SessionFacts> Network::sessions(std::string_view connectio
     std::vector<protocol::SessionFacts> found;
     for (std::size_t i = 0; i < broker_.reactor_count() && found.empty(); ++i) {
         found = broker_.ask(broker_.reactor(i), [&](runtime::Reactor& reactor) {
-            for (const Socket* socket : corners_[reactor.index()].sockets) {
+            for (const Socket* const socket : all_of(corners_[reactor.index()].sockets)) {
                 if (socket->name() == connection) return socket->connection().sessions();
             }
             return std::vector<protocol::SessionFacts>{};
@@ -164,16 +203,10 @@ void Network::count_sent(runtime::Reactor& reactor, std::uint64_t bytes) {
 }
 
 void Network::add(runtime::Reactor& reactor, Socket& socket) {
-    corners_[reactor.index()].sockets.push_back(&socket);
+    corners_[reactor.index()].sockets.enter(socket, socket.place());
 }
 
-void Network::remove(runtime::Reactor& reactor, Socket& socket) {
-    auto& sockets = corners_[reactor.index()].sockets;
-    const auto place = std::find(sockets.begin(), sockets.end(), &socket);
-    if (place == sockets.end()) return;
-    *place = sockets.back();
-    sockets.pop_back();
-}
+void Network::remove(runtime::Reactor& /*reactor*/, Socket& socket) { socket.place().leave(); }
 
 const std::string& Network::alarm(runtime::Reactor& reactor) const {
     return corners_[reactor.index()].alarm;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "base/roster.h"
 #include "protocol/host.h"
 #include "protocol/session_facts.h"
 #include "runtime/broker.h"
@@ -85,7 +86,7 @@ class Network {
   private:
     // Touched on the reactor's own thread only, so none shares a cache line with another.
     struct alignas(64) Corner {
-        std::vector<Socket*> sockets;
+        Roster<Socket> sockets;
         std::string alarm;
         runtime::NetworkTraffic traffic;
     };

@@ -65,6 +65,7 @@ class Socket final : public runtime::Source,
     std::uint64_t received_count() const { return received_count_; }
     std::uint64_t sent_count() const { return sent_count_; }
     Timestamp connected_at() const { return connected_at_; }
+    Roster<Socket>::Place& place() { return place_; }
 
   private:
     bool can_read() const;
@@ -83,6 +84,7 @@ class Socket final : public runtime::Source,
 
     Network& network_;
     runtime::Reactor* reactor_;
+    Roster<Socket>::Place place_;  // among those of its reactor
     int descriptor_;
     std::unique_ptr<Stream> stream_;
     std::string name_;

@@ -58,8 +58,8 @@ Assignment::Outcome Assignment::flag(bool& field) {
     return {};
 }
 
-Assignment::Outcome Assignment::limit(std::optional<std::uint64_t>& field) {
-    REVENANT_TRY(field, parse_limit(setting.value));
+Assignment::Outcome Assignment::limit(std::optional<std::uint64_t>& field, std::uint64_t max) {
+    REVENANT_TRY(field, parse_limit(setting.value, max));
     return {};
 }
 

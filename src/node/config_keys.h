@@ -45,7 +45,7 @@ struct Assignment {
         return {};
     }
     Outcome flag(bool& field);
-    Outcome limit(std::optional<std::uint64_t>& field);
+    Outcome limit(std::optional<std::uint64_t>& field, std::uint64_t max = INT64_MAX);
     Outcome text(std::string& field);
     Outcome level(LogLevel& field);
     Outcome format(LogFormat& field);

@@ -1,7 +1,6 @@
 // How much there may be of something.
 #include "node/config_keys.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,9 +29,8 @@ Outcome disk_share(Assignment& to) {
 
 Outcome consumer_timeout(Assignment& to) {
     std::optional<std::uint64_t> timeout_ms;
-    REVENANT_TRY_VOID(to.limit(timeout_ms));
-    to.config.consumer_timeout_ms =
-        static_cast<std::int64_t>(std::min<std::uint64_t>(timeout_ms.value_or(0), INT64_MAX));
+    REVENANT_TRY_VOID(to.limit(timeout_ms, duration_ms_max));
+    to.config.consumer_timeout_ms = static_cast<std::int64_t>(timeout_ms.value_or(0));
     return {};
 }
 
@@ -45,10 +43,8 @@ Outcome consumer_timeout_response(Assignment& to) {
 
 Outcome consumers_per_channel(Assignment& to) {
     std::optional<std::uint64_t> limit;
-    REVENANT_TRY_VOID(to.limit(limit));
-    if (limit && (*limit == 0 || *limit > UINT32_MAX)) {
-        return Unexpected{std::string("must be at least 1, or infinity")};
-    }
+    REVENANT_TRY_VOID(to.limit(limit, UINT32_MAX));
+    if (limit && *limit == 0) return Unexpected{std::string("must be at least 1, or infinity")};
     to.config.connection.consumer_max_per_channel = static_cast<std::uint32_t>(limit.value_or(0));
     return {};
 }
@@ -124,7 +120,8 @@ std::vector<ConfigKey> limit_keys() {
              return {};
          }},
         {"consumer_timeout", "1800000", works, plain,
-         "Milliseconds a consumer may keep a message of a quorum queue; 0: any time",
+         "Milliseconds a consumer may keep a message of a quorum queue, at most 315360000000; 0: any "
+         "time",
          consumer_timeout},
         {"consumer_timeout_response", "notify_consumer", works, plain,
          "What follows for clients that can be told of a cancelled consumer: `notify_consumer`, or "

@@ -75,7 +75,7 @@ Outcome ignored_flag(Assignment& to) {
 
 Outcome ignored_number(Assignment& to) {
     std::uint64_t ignored = 0;
-    return to.number(ignored, 0, UINT64_MAX);
+    return to.number(ignored, 0, INT64_MAX);
 }
 
 Outcome login_from(Assignment& to) {
@@ -166,7 +166,7 @@ std::vector<ConfigKey> connection_keys() {
              std::uint64_t bytes = 0;
              REVENANT_TRY_VOID(to.bytes(bytes));
              if ((bytes != 0 && bytes < 8192) || bytes > UINT32_MAX) {
-                 return Unexpected{std::string("must be 0 or at least 8192")};
+                 return Unexpected{std::string("must be 0, or from 8192 to 4294967295")};
              }
              to.config.connection.frame_max = static_cast<std::uint32_t>(bytes);
              return {};

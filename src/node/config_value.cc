@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::uint64_t kilo = 1000;
 constexpr std::uint64_t kibi = 1024;
+// More than any machine has, and exact as a floating-point number: a share of it is taken (8 PiB).
+constexpr std::uint64_t bytes_max = std::uint64_t{1} << 53;
 
 Unexpected<Problem> wanted(std::string_view text, std::string what) {
     return Unexpected{"'" + std::string(text) + "' is not " + std::move(what)};
@@ -59,28 +61,32 @@ Result<std::uint64_t, Problem> parse_number(std::string_view text, std::uint64_t
         number <= max) {
         return number;
     }
-    if (max == UINT64_MAX)
-        return wanted(text, "a whole number from " + std::to_string(min) + " on");
     return wanted(text,
                   "a whole number from " + std::to_string(min) + " to " + std::to_string(max));
 }
 
-Result<std::optional<std::uint64_t>, Problem> parse_limit(std::string_view text) {
+Result<std::optional<std::uint64_t>, Problem> parse_limit(std::string_view text,
+                                                          std::uint64_t max) {
     if (text == "infinity") return std::optional<std::uint64_t>{};
-    const auto number = parse_number(text, 0, UINT64_MAX);
-    if (!number) return wanted(text, "a whole number or infinity");
+    const auto number = parse_number(text, 0, max);
+    if (!number) {
+        return wanted(text, "a whole number from 0 to " + std::to_string(max) + ", or infinity");
+    }
     return std::optional<std::uint64_t>{*number};
 }
 
 Result<std::uint64_t, Problem> parse_bytes(std::string_view text) {
     const auto refusal = [&] {
-        return wanted(text, "a size: a number of bytes, or one with a unit such as 50MB or 2GiB");
+        return wanted(text,
+                      "a size: a number of bytes, or one with a unit such as 50MB or 2GiB, of at "
+                      "most " +
+                          std::to_string(bytes_max) + " bytes");
     };
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc()) return refusal();
     const auto unit = unit_bytes(text.substr(static_cast<std::size_t>(end - text.data())));
-    if (!unit || number > UINT64_MAX / *unit) return refusal();
+    if (!unit || number > bytes_max / *unit) return refusal();
     return number * *unit;
 }
 

@@ -17,8 +17,8 @@ using Problem = std::string;
 Result<std::uint64_t, Problem> parse_number(std::string_view text, std::uint64_t min,
                                             std::uint64_t max);
 // "infinity" is no limit.
-Result<std::optional<std::uint64_t>, Problem> parse_limit(std::string_view text);
-// k, M, G, T and kiB, MiB, GiB, TiB count in 1024, kB, MB, GB, TB in 1000.
+Result<std::optional<std::uint64_t>, Problem> parse_limit(std::string_view text, std::uint64_t max);
+// At most 8 PiB. k, M, G, T and kiB, MiB, GiB, TiB count in 1024, kB, MB, GB, TB in 1000.
 Result<std::uint64_t, Problem> parse_bytes(std::string_view text);
 Result<bool, Problem> parse_flag(std::string_view text);
 Result<double, Problem> parse_share(std::string_view text, double max);

@@ -21,7 +21,11 @@ TEST(ConfigValue, SizesHaveRabbitmqsUnits) {
         EXPECT_FALSE(parse_bytes(text)) << text;
     }
     EXPECT_EQ(parse_bytes("x").error(),
-              "'x' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB");
+              "'x' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB, of "
+              "at most 9007199254740992 bytes");
+    EXPECT_EQ(*parse_bytes("8192TiB"), 1ULL << 53);
+    EXPECT_FALSE(parse_bytes("9007199254740993"));
+    EXPECT_FALSE(parse_bytes("8193TiB"));
 }
 
 TEST(ConfigValue, EndpointsAreAPortOrAnAddressAndAPort) {
@@ -39,9 +43,10 @@ TEST(ConfigValue, EndpointsAreAPortOrAnAddressAndAPort) {
 TEST(ConfigValue, OthersAreTakenExactly) {
     EXPECT_TRUE(*parse_flag("true"));
     EXPECT_FALSE(parse_flag("yes"));
-    EXPECT_EQ(*parse_limit("infinity"), std::nullopt);
-    EXPECT_EQ(**parse_limit("7"), 7U);
-    EXPECT_FALSE(parse_limit("-1"));
+    EXPECT_EQ(*parse_limit("infinity", 7), std::nullopt);
+    EXPECT_EQ(**parse_limit("7", 7), 7U);
+    EXPECT_FALSE(parse_limit("8", 7));
+    EXPECT_FALSE(parse_limit("-1", 7));
     EXPECT_DOUBLE_EQ(*parse_share("0.4", 1), 0.4);
     EXPECT_FALSE(parse_share("1.4", 1));
     EXPECT_FALSE(parse_share("nan", 1));

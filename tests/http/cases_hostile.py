@@ -23,6 +23,51 @@ def what_is_no_json_is_a_400(world):
 
 
 @case
+def numbers_beyond_all_bounds_are_a_400_or_none(world):
+    largest = 2 ** 63 - 1
+    quorum = {"x-queue-type": "quorum"}
+    for arguments in ({"x-expires": largest}, {"x-message-ttl": largest}, {"x-max-priority": largest},
+                      {**quorum, "x-delayed-retry-min": largest}, {**quorum, "x-consumer-timeout": largest}):
+        answer = world.put("/queues/%2F/x", {"durable": True, "arguments": arguments}, status=400)
+        contains(answer.json()["reason"], str(largest))
+    for key in ("x-max-length", "x-max-length-bytes"):
+        world.put("/queues/%2F/x", {"arguments": {key: largest}})
+        world.api("POST", "/exchanges/%2F/amq.default/publish", {"properties": {}, "routing_key": "x", "payload": "there",
+                                                                 "payload_encoding": "string"})
+        got = world.api("POST", "/queues/%2F/x/get", {"count": largest, "ackmode": "ack_requeue_false", "encoding": "auto",
+                                                      "truncate": largest}).json()
+        equal([message["payload"] for message in got], ["there"])
+        world.delete("/queues/%2F/x")
+    reason = world.put("/queues/%2F/x", {"arguments": {"x-max-length": 2 ** 63}}, status=400).json()["reason"]
+    contains(reason, "9223372036854775807")
+    ranges = f"lengths_age={largest}&lengths_incr={largest}"
+    for path in ("/overview", "/queues", "/nodes"):
+        contains(world.api("GET", f"{path}?{ranges}").json()["reason"], "at most 315360000")
+    definitions = {"policies": [{"vhost": "/", "name": "late", "pattern": "", "definition": {"expires": largest}}]}
+    contains(world.api("POST", "/definitions", definitions).json()["reason"], "at most 315360000000")
+    equal(world.get("/policies"), [])
+    world.put("/vhost-limits/%2F/max-queues", {"value": largest}, status=204)
+    world.put("/queues/%2F/x", {})
+    world.delete("/queues/%2F/x")
+    world.delete("/vhost-limits/%2F/max-queues")
+    world.put("/vhost-limits/%2F/max-queues", {"value": 2 ** 64}, status=400)
+
+
+@case
+def a_topic_binding_has_two_hashes_at_most(world):
+    world.put("/queues/%2F/x", {})
+    world.api("POST", "/bindings/%2F/e/amq.topic/q/x", {"routing_key": "#.a.#"})
+    answer = world.api("POST", "/bindings/%2F/e/amq.topic/q/x", {"routing_key": "#.a.#.#"})
+    equal((answer.status, answer.json()["reason"]),
+          (400, "Topic binding key '#.a.#.#' uses 3 '#' wildcards, at most 2 are allowed"))
+    binding = {"source": "amq.topic", "vhost": "/", "destination": "x", "destination_type": "queue",
+               "routing_key": "." * 300, "arguments": {}}
+    contains(world.api("POST", "/definitions", {"bindings": [binding]}).json()["reason"], "at most 255 bytes")
+    equal([one["routing_key"] for one in world.get("/queues/%2F/x/bindings")], ["x", "#.a.#"])
+    world.delete("/queues/%2F/x")
+
+
+@case
 def paths_of_every_kind_are_answered(world):
     for path in ("/%", "/%zz", "/queues/%FF", "/queues/%2F/%C3%28", "/queues?columns=%FF", "//", "/queues//x"):
         equal(world.api("GET", path).status in (400, 404), True, path)

@@ -66,6 +66,11 @@ def mistakes_in_policies_are_named(world):
     equal(fault(definition={"message-ttl": "5"}), '<<"5">> is not a valid message TTL')
     equal(fault(definition={"dead-letter-exchange": 5}), "5 is not a valid dead letter exchange name")
     equal(fault(definition={"overflow": "x"}), '<<"x">> is not a valid overflow value')
+    for key, meaning in (("expires", "queue expiry"), ("message-ttl", "message TTL"),
+                         ("delayed-retry-min", "delayed retry min"), ("delayed-retry-max", "delayed retry max")):
+        for kind in ("policies", "operator-policies"):
+            for number in (315360000001, 2 ** 63 - 1):
+                equal(fault(kind, definition={key: number}), f"{number} is not a valid {meaning}: at most 315360000000")
     equal(fault(pattern=5), "pattern should be a binary but was 5")
     contains(fault(pattern="("), "pattern should be regular expression but is invalid: ")
     equal(fault(priority="x"), 'priority should be a number, actually was <<"x">>')

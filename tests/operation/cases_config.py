@@ -28,12 +28,37 @@ def config_check_tells_all_faults_at_once(world):
         "r.conf:3: not of the form key = value",
         "r.conf:1: heartbeat: 'often' is not a whole number from 0 to 65535",
         "r.conf:2: unknown key 'no_such.key'",
-        "r.conf:4: disk_free_limit.absolute: '1XB' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB",
+        "r.conf:4: disk_free_limit.absolute: '1XB' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB, "
+        "of at most 9007199254740992 bytes",
     ])
     contains(world.revenant("--config", "/nowhere/r.conf", "--check-config", status=1).stderr,
              "/nowhere/r.conf: cannot be read: No such file or directory")
     contains(world.revenant("--check-config", "--port", "x", status=1).stderr, "--port: listeners.tcp.default: 'x'")
     contains(world.revenant("--check-config", status=1, RABBITMQ_NODE_PORT="x").stderr, "RABBITMQ_NODE_PORT: ")
+
+
+@case
+def config_numbers_have_a_largest_one_that_is_named(world):
+    largest = 2 ** 63 - 1
+    done = world.check("".join(f"{key} = {value}\n" for key, value in (
+        ("consumer_timeout", largest), ("handshake_timeout", largest), ("collect_statistics_interval", 86400001),
+        ("login_failures.wait_max", largest), ("connection_max", 2 ** 64), ("consumer_max_per_channel", 2 ** 32),
+        ("frame_max", 2 ** 32), ("vm_memory_high_watermark.absolute", 2 ** 64 - 1), ("disk_free_limit.absolute", "9PiB"),
+        ("disk_free_limit.absolute", "9000TiB"), ("default_limits.vhosts.a.max_queues", 2 ** 63))), status=1)
+    equal([line.split(": ", 2)[1:] for line in done.stderr.splitlines()], [
+        ["consumer_timeout", f"'{largest}' is not a whole number from 0 to 315360000000, or infinity"],
+        ["handshake_timeout", f"'{largest}' is not a whole number from 1 to 86400000"],
+        ["collect_statistics_interval", "'86400001' is not a whole number from 1 to 86400000"],
+        ["login_failures.wait_max", f"'{largest}' is not a whole number from 1 to 86400000"],
+        ["connection_max", f"'{2 ** 64}' is not a whole number from 0 to {largest}, or infinity"],
+        ["consumer_max_per_channel", f"'{2 ** 32}' is not a whole number from 0 to {2 ** 32 - 1}, or infinity"],
+        ["frame_max", "must be 0, or from 8192 to 4294967295"],
+        *(["vm_memory_high_watermark.absolute" if value == 2 ** 64 - 1 else "disk_free_limit.absolute",
+           f"'{value}' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB, "
+           "of at most 9007199254740992 bytes"] for value in (2 ** 64 - 1, "9PiB", "9000TiB")),
+        ["default_limits.vhosts.a.max_queues", f"'{2 ** 63}' is not a whole number from 0 to {largest}"]])
+    world.check(f"consumer_timeout = 315360000000\nconnection_max = {largest}\ntotal_memory_available_override_value = 8192TiB\n"
+                "disk_free_limit.relative = 1000\n")
 
 
 @case

@@ -427,6 +427,10 @@ TEST_P(ProtocolQueues, AWrongValueIsToldExactly) {
                    invalid("x-message-ttl", "{value_too_large,315360000001}"));
     expect_refused({{"x-expires", 315360000001L}},
                    invalid("x-expires", "{value_too_large,315360000001}"));
+    expect_refused({{"x-queue-type", "quorum"}, {"x-delayed-retry-min", 315360000001L}},
+                   invalid("x-delayed-retry-min", "{value_too_large,315360000001}"));
+    expect_refused({{"x-queue-type", "quorum"}, {"x-consumer-timeout", INT64_MAX}},
+                   invalid("x-consumer-timeout", "{value_too_large,9223372036854775807}"));
     expect_refused({{"x-max-priority", 256}},
                    invalid("x-max-priority", "{max_value_exceeded,256}"));
     expect_refused({{"x-overflow", 1}}, invalid("x-overflow", "{unacceptable_type,signedint}"));

@@ -61,7 +61,7 @@ TEST_P(ProtocolRouting, TopicsMatchWordByWord) {
         {"a.*", "a.b", true},   {"a.*", "a", false},      {"a.*", "a.b.c", false},
         {"a.#", "a", true},     {"a.#", "a.b.c", true},   {"#", "", true},
         {"*", "", false},       {"*", "a", true},         {"a.*.b", "a..b", true},
-        {"#.b", "b", true},     {"#.a.#", "x.a.y", true}, {"#.#.#", "a", true},
+        {"#.b", "b", true},     {"#.a.#", "x.a.y", true}, {"#.#", "a", true},
         {"a.#.b", "a.b", true}, {"a.b", "a.b.", false},   {"", "", true},
     };
     for (const Case& one : cases) {
@@ -73,6 +73,26 @@ TEST_P(ProtocolRouting, TopicsMatchWordByWord) {
         channel().send(QueueDelete{.queue = "q"});
         channel().expect<QueueDeleteOk>();
     }
+}
+
+// amqp091 7.4
+TEST_P(ProtocolRouting, ATopicBindingHasTwoHashesAtMost) {
+    channel().declare("q");
+    channel().bind("q", "amq.topic", "#.a.#");
+    channel().bind("q", "amq.topic", "#.a#.#b.##.#");  // the others are words
+    const std::string text =
+        "PRECONDITION_FAILED - Topic binding key '#.a.#.#' uses 3 '#' wildcards, at most 2 are "
+        "allowed";
+    channel().send(QueueBind{.queue = "q", .exchange = "amq.topic", .routing_key = "#.a.#.#"});
+    channel().expect_close<QueueBind>(406, text);
+    channel().reopen();
+    channel().send(
+        ExchangeBind{.destination = "amq.fanout", .source = "amq.topic", .routing_key = "#.a.#.#"});
+    channel().expect_close<ExchangeBind>(406, text);
+    channel().reopen();
+    channel().bind("q", "amq.direct", "#.#.#");  // means nothing there
+    channel().send(QueueUnbind{.queue = "q", .exchange = "amq.topic", .routing_key = "#.a.#.#"});
+    channel().expect<QueueUnbindOk>();  // it is no matter whether it is there
 }
 
 // amqp091 7.5

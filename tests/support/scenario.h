@@ -271,6 +271,13 @@ class Scenario : private EffectSink, private Recorder {
     // Time passes and nobody ticks: the next command finds everything due at once.
     void let_pass(Duration by) { now_ = now_ + by; }
 
+    // A fact that an earlier version wrote down, whatever the rules of today say of it.
+    void find_in_journal(const Event& event) {
+        record(event);
+        engine_.replay(event);
+        turn_ended();
+    }
+
     const MemoryStore& store() const { return store_; }
     std::uint64_t journal_bytes() const { return store_.position().value; }
     // Without it whatever can leave memory does so after every turn.
