@@ -39,7 +39,8 @@ bool FailedLogins::failed(std::string_view source, PeerPlace place, Timestamp no
     if (known.level <= allowed) return false;
     known.level = allowed;
     const bool first = known.wait.us == 0;
-    known.wait = std::min(limits_.wait_max, first ? first_wait : Duration{saturated_product(known.wait.us, 2)});
+    known.wait = std::min(limits_.wait_max,
+                          first ? first_wait : Duration{saturated_product(known.wait.us, 2)});
     return first;
 }
 

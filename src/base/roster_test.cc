@@ -101,7 +101,7 @@ TEST_F(RosterTest, AWalkIsNotHarmedByWhatHappensInBetween) {
                 seen.insert(guest.name);
                 return true;
             });
-            for (unsigned i = random() % 30; i > 0 && !guests_.empty(); --i) {
+            for (std::uint64_t i = random() % 30; i > 0 && !guests_.empty(); --i) {
                 const int gone = guests_[random() % guests_.size()]->name;
                 stayed.erase(gone);
                 go(gone);

@@ -173,9 +173,11 @@ TEST(MemoryBudget, WhatIsUnsettledStaysAndMayLeaveWhenItComesBack) {
     d.ch.declare_queue("q");
     d.fill("q", 2000);
     d.ch.consume("q");
+    d.s.advance({0});
     EXPECT_EQ(d.ch.take_deliveries().size(), 2000U);
     EXPECT_EQ(d.chain("q").cold_blocks(), 0U);
     d.ch.requeue_up_to(0);
+    d.s.advance({0});
     EXPECT_EQ(d.ch.take_deliveries().size(), 2000U);
     d.ch.close();
     EXPECT_EQ(d.s.queue("q").ready_count(), 2000U);

@@ -10,7 +10,7 @@
 namespace revenant::http {
 namespace {
 
-class Echo final : public Responder {
+class EchoBelow final : public Responder {
   public:
     Response respond(const Request& request) override {
         return {200, "text/plain", "api " + request.target, {}};
@@ -45,7 +45,7 @@ class WebPagesTest : public testing::Test {
         {"main-ABCDEFGH.js", "text/javascript; charset=utf-8", "\"b2\"", true, packed_,
          page_.size()},
     }};
-    Echo api_;
+    EchoBelow api_;
     WebPages pages_{api_, assets_};
 };
 

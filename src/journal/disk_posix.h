@@ -9,7 +9,7 @@
 
 namespace revenant::journal {
 
-class PosixDisk final : public Disk {
+class PosixDisk : public Disk {
   public:
     // So many of the files that are only read are open at a time.
     explicit PosixDisk(std::size_t read_files_max = 32)

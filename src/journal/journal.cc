@@ -533,7 +533,6 @@ void Journal::on_compacted(const Compaction& compaction) {
     }
     if (compaction.unreadable) {
         // What cannot be read stays where it is: it may be readable after a restart.
-        PROBE("journal.not_compacted");
         for (const Segment& segment : compaction.sources) unreadable_.insert(segment.start);
         return;
     }

@@ -66,6 +66,7 @@ TEST(OpenFiles, ManyAreReadWithFewDescriptors) {
     }
     m.files.clear();
     EXPECT_EQ(descriptors_of_this_process(), before);
+    EXPECT_GT(Probe::hits("open_files.closed_one"), 0U);
 }
 
 TEST(OpenFiles, OneThatIsMissingIsNoticedWhenItIsRead) {

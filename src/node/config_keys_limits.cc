@@ -120,7 +120,8 @@ std::vector<ConfigKey> limit_keys() {
              return {};
          }},
         {"consumer_timeout", "1800000", works, plain,
-         "Milliseconds a consumer may keep a message of a quorum queue, at most 315360000000; 0: any "
+         "Milliseconds a consumer may keep a message of a quorum queue, at most 315360000000; 0: "
+         "any "
          "time",
          consumer_timeout},
         {"consumer_timeout_response", "notify_consumer", works, plain,

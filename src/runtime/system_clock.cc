@@ -20,4 +20,6 @@ Timestamp system_now() {
     return {read_clock_us(CLOCK_MONOTONIC) + offset_us};
 }
 
+Duration thread_cpu_time() { return {read_clock_us(CLOCK_THREAD_CPUTIME_ID)}; }
+
 }  // namespace revenant::runtime

@@ -6,5 +6,7 @@
 namespace revenant::runtime {
 
 Timestamp system_now();
+// What this thread has used of the processor. A call of the kernel.
+Duration thread_cpu_time();
 
 }  // namespace revenant::runtime

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "runtime/system_clock.h"
 
 #include <array>
 #include <cstddef>
@@ -27,7 +28,7 @@ class TurnTimes {
     void begin(Timestamp now) {
         if (now - read_at_ < read_interval && now >= read_at_) return;
         read_at_ = now;
-        cpu_us_ = thread_cpu_us();
+        cpu_time_ = thread_cpu_time();
     }
     // Whether the turn was long: then it is told what it did.
     bool was_long(Timestamp began, Timestamp now) const {
@@ -38,10 +39,9 @@ class TurnTimes {
 
   private:
     static constexpr Duration read_interval{500};
-    static std::int64_t thread_cpu_us();
 
     Timestamp read_at_;
-    std::int64_t cpu_us_ = 0;
+    Duration cpu_time_;
     Summary summary_;
 };
 

@@ -2,18 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
-
 namespace revenant::runtime {
 namespace {
 
 void burn_cpu(std::int64_t us) {
-    timespec begun{};
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
-    do {
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    } while ((now.tv_sec - begun.tv_sec) * 1'000'000 + (now.tv_nsec - begun.tv_nsec) / 1'000 < us);
+    const Duration begun = thread_cpu_time();
+    while (thread_cpu_time().us - begun.us < us) {
+    }
 }
 
 TEST(TurnTimes, ALongTurnIsToldWithItsCommand) {

@@ -1,5 +1,6 @@
 #include "runtime/vhost_store.h"
 
+#include "base/probe.h"
 #include "engine/describe.h"
 #include "engine/page_codec.h"
 #include "journal/snapshot_file.h"
@@ -347,6 +348,7 @@ TEST_F(Settled, AfterACrashTheSpaceIsGivenBackAsWell) {
     EXPECT_EQ(k.start_after(SimDisk::Loss::process), "");
     rest();
     EXPECT_LE(bytes_on_disk(), segment_bytes);
+    EXPECT_GT(Probe::hits("vhost_store.freed_space"), 0U);
 }
 
 TEST_F(Settled, WhatIsLeftOfManyFilesIsPutIntoOne) {
