@@ -91,13 +91,16 @@ class Revenant:
         os.makedirs(self.directory, exist_ok=True)
         command = self.wrapper + [self.program, "--port", str(self.port), "--http-port", "0", "--prometheus-port", "0",
                                   "--data-dir", self.data] + self.arguments
-        # A file and not a pipe: nobody would empty a pipe while the broker works.
-        with open(self.output, "wb") as output, open(self.log, "ab") as log:
+        with open(self.output, "wb") as output, self.open_log() as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=log,
                                             preexec_fn=raise_open_files_limit, cwd=self.directory)
         # Valgrind and the like replace themselves by the program, so this process is the broker.
         self.pid = self.process.pid
         self.wait_for_ready_line()
+
+    def open_log(self):
+        """A file and not a pipe: nobody would empty a pipe while the broker works."""
+        return open(self.log, "ab")
 
     def wait_for_ready_line(self):
         end = time.monotonic() + START_SECONDS_MAX

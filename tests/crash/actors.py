@@ -12,6 +12,8 @@ from ledger import Certainty, Publication, body_of, id_in, marks_of
 
 CONNECT_SECONDS_MAX = 20
 ANSWER_SECONDS_MAX = 20
+QUIET_SECONDS = 0.01
+UNREAD_MS_MAX = 120_000  # py-amqp would give up after a second in which a blocked connection is not read.
 
 
 class Arena:
@@ -22,6 +24,12 @@ class Arena:
         self.ledger, self.seed = ledger, seed
         self.doomed = threading.Event()
         self.over = threading.Event()  # All actors are to leave, while the broker stays.
+        self.quiet = threading.Event()  # All actors are to do nothing for a while.
+        self.slowness = 1  # Every pause is multiplied by it.
+        self.faults = []  # What an actor itself sees to be wrong.
+
+    def note(self, text):
+        """Tells what happened, where somebody listens."""
 
     def random_for(self, name):
         return random.Random(f"{self.seed}/{self.ledger.round}/{self.ledger.epoch}/{name}")
@@ -43,11 +51,15 @@ class Actor(threading.Thread):
             self.connect()
             self.connected.set()
             while not self.arena.over.is_set():
-                self.work()
+                if self.arena.quiet.is_set() and not self.arena.doomed.is_set():
+                    time.sleep(QUIET_SECONDS)
+                else:
+                    self.work()
             self.leave()
         except Exception as error:  # However a client library says that the broker is gone.
             if not self.arena.doomed.is_set():
                 self.complaint = f"{type(error).__name__}: {error}"
+                self.arena.note(f"the client {self.name} ends: {self.complaint}")
         finally:
             self.connected.set()
             self.drop()
@@ -65,7 +77,7 @@ class Actor(threading.Thread):
         pass
 
     def pause(self, seconds_max):
-        time.sleep(self.random.uniform(0, seconds_max))
+        time.sleep(self.random.uniform(0, seconds_max * self.arena.slowness))
 
 
 class Publisher(Actor):
@@ -81,7 +93,8 @@ class Publisher(Actor):
         self.waiting = {}  # Delivery tag: id, in the order of the tags.
 
     def connect(self):
-        self.connection = amqp.Connection(f"127.0.0.1:{self.arena.port}", connect_timeout=CONNECT_SECONDS_MAX)
+        self.connection = amqp.Connection(f"127.0.0.1:{self.arena.port}", connect_timeout=CONNECT_SECONDS_MAX,
+                                          socket_settings={socket.TCP_USER_TIMEOUT: UNREAD_MS_MAX})
         self.connection.connect()
         self.channel = self.connection.channel()
         self.channel.confirm_select()
@@ -113,12 +126,18 @@ class Publisher(Actor):
         self.number += 1
         id = self.ledger.new_id(self.name, self.number)
         size = self.size()
-        properties = {"delivery_mode": 2, **self.properties(self.random), **marks_of(id)}
-        self.ledger.publish(id, self.lanes, size, persistent=properties["delivery_mode"] == 2)
+        properties = {"delivery_mode": 2, **self.properties(self.random)}
+        marks = marks_of(id)
+        headers = {**properties.pop("headers", {}), **marks.pop("headers")}
+        lanes, exchange, key = self.address()
+        self.ledger.publish(id, lanes, size, persistent=properties["delivery_mode"] == 2)
         self.waiting[self.number] = id
-        headers = properties.pop("headers")
-        message = amqp.Message(body_of(id, size), application_headers=headers, **properties)
-        self.channel.basic_publish(message, self.exchange, self.key)
+        message = amqp.Message(body_of(id, size), application_headers=headers, **properties, **marks)
+        self.channel.basic_publish(message, exchange, key)
+
+    def address(self):
+        """The lanes of the next message, its exchange and its routing key."""
+        return self.lanes, self.exchange, self.key
 
     def size(self):
         return random_size(self.random)
@@ -190,8 +209,8 @@ class Consumer(PikaActor):
         self.channel.basic_qos(prefetch_count=self.prefetch)
         self.channel.basic_consume(self.queue, self.take)
 
-    def take(self, _, method, __, body):
-        id = id_in(body)
+    def take(self, _, method, properties, body):
+        id = id_in(body, properties.message_id)
         self.ledger.receive(self.lane, id)
         self.batch.append((method.delivery_tag, id))
 

@@ -9,6 +9,7 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path += [os.path.join(TESTS, "conformance"), os.path.join(TESTS, "bench")]
 
 from brokers import BrokerError, Revenant  # noqa: E402
+import wire  # noqa: E402
 from client import Client, ClosedByBroker, Lost  # noqa: E402
 from places import Api, RabbitMQWithManagement, descendants, segment  # noqa: E402
 
@@ -117,4 +118,4 @@ class RabbitMQToCrash(RabbitMQWithManagement):
 
 
 __all__ = ["Api", "BrokerError", "Client", "ClosedByBroker", "KilledWhileStarting", "Lost", "RabbitMQToCrash",
-           "RevenantToCrash", "segment"]
+           "RevenantToCrash", "segment", "wire"]

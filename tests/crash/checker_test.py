@@ -6,6 +6,7 @@ import unittest
 from checker import Found, check_everything
 from dying import RetryHistories
 from ledger import Certainty, Lane, Ledger, Publication, Transaction, body_of, id_in
+from story import Story, StoryLedger
 
 DEAD = (("source", "rejected", 1),)
 
@@ -256,14 +257,35 @@ class Bodies(unittest.TestCase):
     def test_a_whole_body_gives_its_id_and_a_changed_one_does_not(self):
         body = body_of("1/p/0/1", 100)
         self.assertEqual(id_in(body), "1/p/0/1")
+        self.assertIsNone(id_in(body_of("1/empty/0/1", 100)))
+        self.assertEqual(id_in(b"", "1/empty/0/1"), "1/empty/0/1")
+        self.assertIsNone(id_in(b"", "1/p/0/1"))
         for changed in (body[:-1], body + b"x", body[:60] + b"?" + body[61:], b"1/p/0/2" + body[7:], b"", b"\xff"):
             self.assertIsNone(id_in(changed))
+
+
+class Stories(unittest.TestCase):
+    def test_a_story_has_what_happened_and_the_facts_of_the_messages_concerned(self):
+        story = Story()
+        ledger = StoryLedger(1, story)
+        ledger.add_lane(Lane("lane", ("source",)))
+        ids = [ledger.new_id("p", number) for number in (1, 2)]
+        for id in ids:
+            ledger.publish(id, ["lane"])
+            ledger.answer(id, Publication.CONFIRMED)
+        story.tell("is killed")
+        faults = check_everything(ledger, {"source": [Found(ids[0])]})
+        self.assertEqual([fault.kind for fault in faults], ["lost"])
+        told = "\n".join(story.about(faults, ledger.facts))
+        for part in (f"{ids[1]}: sent to lane", f"{ids[1]}: confirmed", "broker: is killed"):
+            self.assertIn(part, told)
+        self.assertNotIn(ids[0], told)
 
 
 def run_tests():
     """How many passed and failed."""
     result = unittest.TestResult()
-    for case in (Messages, Settlement, OrderAndHistory, Retries, Transactions, Bodies):
+    for case in (Messages, Settlement, OrderAndHistory, Retries, Transactions, Bodies, Stories):
         unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
     for test, trace in result.failures + result.errors:
         print(f"FAILED {test}\n{trace}")

@@ -72,16 +72,16 @@ class PoliciesChange(Workload):
 
     def begin(self, ledger, api):
         super().begin(ledger, api)
-        api.request("DELETE", policy_path("governed"))
+        api.request("DELETE", policy_path(self.name))
         self.possible = [None]  # The definitions that may be in force: the last answered, and one under way.
 
     def actors(self, arena):
-        return [Publisher(arena, "governed", ["governed"], key="governed.source"), Governor(arena, self)]
+        return [Publisher(arena, self.name, [self.name], key=f"{self.name}.source"), Governor(arena, self)]
 
     def check(self, definitions):
-        found = definitions.policies.get("governed")
+        found = definitions.policies.get(self.name)
         if found not in self.possible:
-            yield Fault("policy", "governed", f"it is {found} and not {' or '.join(map(str, self.possible))}")
+            yield Fault("policy", self.name, f"it is {found} and not {' or '.join(map(str, self.possible))}")
         # Whatever a crash left undecided is decided now.
         self.possible = [found]
 
@@ -92,7 +92,7 @@ def policy_path(name):
 
 class Governor(Actor):
     def __init__(self, arena, workload):
-        super().__init__(arena, "governor")
+        super().__init__(arena, f"{workload.name}.governor")
         self.workload = workload
 
     def connect(self):
@@ -103,10 +103,10 @@ class Governor(Actor):
         self.workload.possible.append(definition)
         if definition is None:
             # Asked directly: a request that is repeated after a lost answer would find nothing to delete.
-            status, answer = self.api.try_request("DELETE", policy_path("governed"), None)
+            status, answer = self.api.try_request("DELETE", policy_path(self.workload.name), None)
         else:
-            status, answer = self.api.try_request("PUT", policy_path("governed"), {
-                "pattern": "^governed\\.source$", "definition": definition, "apply-to": "queues"})
+            status, answer = self.api.try_request("PUT", policy_path(self.workload.name), {
+                "pattern": f"^{self.workload.name}\\.source$", "definition": definition, "apply-to": "queues"})
         if status not in (201, 204, 404):
             raise ValueError(f"the policy was answered with {status} {answer}")
         self.workload.possible = [definition]

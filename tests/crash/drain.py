@@ -12,9 +12,9 @@ PAUSE_SECONDS = 0.02
 class Drain:
     """Consumes and acks in transactions: what has been drained must not come back in a later round."""
 
-    def __init__(self, broker, ledger, workloads):
+    def __init__(self, broker, ledger, workloads, client=None):
         self.broker, self.ledger = broker, ledger
-        self.client, self.api = Client(broker.port, "/"), Api(broker.http_port)
+        self.client, self.api = client or Client(broker.port, "/"), Api(broker.http_port)
         self.expiring = [queue for workload in workloads for queue in workload.expiring]
         self.outboxes = [queue for workload in workloads for queue in workload.letters_wait_in]
         self.queues = [queue for lane in ledger.lanes.values() for queue in lane.queues if queue not in self.expiring]
@@ -93,7 +93,7 @@ def found_in(message):
     headers = {name: content for name, _, content in properties.get("headers", [])}
     records = [{name: value for name, _, value in record} for _, record in headers.get("x-death", [])]
     deaths = tuple((record["queue"], record["reason"], record["count"]) for record in records)
-    id = id_in(message.body)
+    id = id_in(message.body, properties.get("message-id"))
     if (properties.get("message-id"), headers.get("mark")) == (id, id):
         return Found(id, deaths, redelivered=message.values[2])
     return Found(None, deaths, f"{message.body[:80]!r} with {properties}", message.values[2])

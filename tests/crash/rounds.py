@@ -32,6 +32,7 @@ class Round:
         self.endings = endings or ENDINGS[(number - 1) % len(ENDINGS)]
         self.ledger = Ledger(number)
         self.faults = []
+        self.survived = True
         self.tally = ""
 
     def run(self):
@@ -65,23 +66,38 @@ class Round:
 
     def live(self, ending, seconds):
         declare_all(self.broker, self.workloads)
-        arena = Arena(self.broker, self.ledger, self.seed)
+        arena = self.arena()
         actors = [actor for workload in self.workloads for actor in workload.actors(arena)]
         for actor in actors:
             actor.start()
         for actor in actors:
             actor.connected.wait(ACTOR_SECONDS_MAX)
-        time.sleep(self.random.uniform(0.3, 1) * seconds)
+        self.let_work(arena, actors, seconds)
         self.await_movement_of(actors)
-        if not self.broker.alive():
-            self.faults.append(Fault("broker died", "broker", "by itself"))
-        if ending == "leave":
+        self.survived = self.broker.alive()
+        if not self.survived:
+            self.faults.append(self.died())
+        if ending == "leave" and self.survived:
             arena.over.set()
         else:
             arena.doomed.set()
             self.end_broker(ending)
         self.await_end_of(actors)
-        self.ledger.end_epoch(orderly=ending != "kill")
+        self.faults += arena.faults
+        self.ledger.end_epoch(self.is_orderly(ending))
+
+    def arena(self):
+        return Arena(self.broker, self.ledger, self.seed)
+
+    def is_orderly(self, ending):
+        """Whether what was done before this end must hold after it."""
+        return self.survived and ending != "kill"
+
+    def died(self):
+        return Fault("broker died", "broker", "by itself")
+
+    def let_work(self, arena, actors, seconds):
+        time.sleep(self.random.uniform(0.3, 1) * seconds)
 
     def await_movement_of(self, actors):
         """A round in which a workload does nothing would prove nothing."""
@@ -96,7 +112,7 @@ class Round:
         if ending == "kill":
             self.broker.kill()
         elif not self.broker.terminate():
-            self.faults.append(Fault("broker", "shutdown", "it did not end with status 0 at SIGTERM"))
+            self.faults.append(Fault("broker", "shutdown", "it did not end in time and with status 0 at SIGTERM"))
 
     def await_end_of(self, actors):
         for actor in actors:

@@ -1,11 +1,15 @@
 """A small file system of its own, in a namespace that anybody may make: it can be full and it can be read-only."""
+import errno
 import os
 import shutil
 import subprocess
+import threading
 
 from sites import Skipped
 
 COMMAND_SECONDS_MAX = 20
+PIECE_BYTES = 65536
+GROWTH_SECONDS = 0.02
 KEEPER = 'mount -t tmpfs -o size="$2" none "$1" && echo mounted && exec cat'
 
 
@@ -48,13 +52,37 @@ class Volume:
 
 
 class Ballast:
-    """A file that takes room."""
+    """A file that takes room: what there is, and whatever becomes free if it is kept growing."""
 
     def __init__(self, volume, leave_bytes):
+        self.volume, self.leave_bytes = volume, leave_bytes
+        self.grower, self.removed = None, threading.Event()
         self.path = volume.outside(os.path.join(volume.directory, "ballast"))
-        with open(self.path, "wb") as file:
-            for _ in range(max(0, volume.free_bytes() - leave_bytes) // 65536):
-                file.write(bytes(65536))
+        self.grow()
+
+    def grow(self):
+        """Takes what has become free since."""
+        with open(self.path, "ab", buffering=0) as file:
+            wanted = (self.volume.free_bytes() - self.leave_bytes) // PIECE_BYTES * PIECE_BYTES
+            while wanted >= PIECE_BYTES:
+                try:
+                    os.posix_fallocate(file.fileno(), os.path.getsize(self.path), wanted)
+                    break
+                except OSError as error:  # Somebody else wrote meanwhile.
+                    if error.errno != errno.ENOSPC:
+                        raise
+                    wanted //= 2
+
+    def keep_growing(self):
+        self.grower = threading.Thread(target=self.grow_until_removed, daemon=True)
+        self.grower.start()
+
+    def grow_until_removed(self):
+        while not self.removed.wait(GROWTH_SECONDS):
+            self.grow()
 
     def remove(self):
+        self.removed.set()
+        if self.grower is not None:
+            self.grower.join()
         os.remove(self.path)

@@ -45,6 +45,22 @@ class Workload:
         """Faults that only this workload knows of. The definitions are those after the restart."""
         return ()
 
+    # --- what only chaos asks for ----------------------------------------------------------------------
+
+    def set_up(self, stage):
+        """Called when a round begins, after the broker is ready."""
+
+    def tamper(self, stage, ending):
+        """Called when the broker has ended, before it starts again."""
+
+    def audit(self, stage):
+        """Faults seen after a restart. Its traffic has not begun yet."""
+        return ()
+
+    def finish(self, stage):
+        """Faults seen at the end of a round, when all actors have left."""
+        return ()
+
 
 def died_once(source, *reasons):
     return [((source, reason, 1),) for reason in reasons]
