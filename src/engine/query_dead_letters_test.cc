@@ -85,6 +85,7 @@ TEST_F(DeadLetterPaths, AreListedForQueuesThatNameAnExchangeOrSawADeath) {
 }
 
 TEST_F(DeadLetterPaths, EndInQueuesThatKnowTheOldestDeath) {
+    scenario_.keep_in_memory();
     ch_.declare_queue("full", {.arguments = arguments({{"x-max-length", 1},
                                                        {"x-dead-letter-exchange", "amq.direct"},
                                                        {"x-dead-letter-routing-key", "k"}})});
