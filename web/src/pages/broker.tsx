@@ -106,13 +106,15 @@ export function NodePage({ path }: { path: string[] }): JSX.Element {
           <ChartCard title="Sockets, descriptors, threads" data={handles} kind="level" />
         </div>
         <div class="cols">
+          <div class="stack">
           <Card title="Memory"><Shown of={memory} rows={2}>{() => <div class="card-body stack">{parts.map(([part, value]) => <div key={part}><div class="row"><span>{words[part] ?? part.replaceAll('_', ' ')}</span><span class="push muted">{bytes(value)}, {percent(value, total)}</span></div><Bar part={value} whole={total} tone={part === 'queue_procs' ? 'accent' : 'quiet'} /></div>)}</div>}</Shown></Card>
+          <Card title="Details"><div class="card-body"><KeyValues tight rows={[['Process', one.os_pid], ['Data and journal', <code>{visible(one.db_dir)}</code>], ['Configuration', one.config_files.length ? one.config_files.map(visible).join(', ') : <span class="faint">none</span>], ['Log', one.log_files.map(visible).join(', ')], ['Rates', one.rates_mode]]} /></div></Card>
+          </div>
           <Card title="Journal" note="of all virtual hosts"><Shown of={journal} rows={3}>{(data) => <div class="card-body"><KeyValues tight rows={[
             ['Files', count(data.files)], ['Waiting for the disk', bytes(data.waiting_bytes)], ['Written since the start', `${bytes(data.written_bytes)} in ${plural(data.batches, 'batch', 'batches')}`],
             ['Syncs', `${count(data.syncs)}, ${data.syncs > 0 ? `${(data.sync_seconds / data.syncs * 1000).toFixed(1)} ms each` : 'none yet'}`],
             ['Snapshots', `${count(data.snapshots)}, ${bytes(data.snapshot_bytes)}`], ['Compactions', `${count(data.compactions)}, ${bytes(data.compacted_bytes)} rewritten`],
           ]} /></div>}</Shown></Card>
-          <Card title="Details"><div class="card-body"><KeyValues tight rows={[['Process', one.os_pid], ['Data and journal', <code>{visible(one.db_dir)}</code>], ['Configuration', one.config_files.length ? one.config_files.map(visible).join(', ') : <span class="faint">none</span>], ['Log', one.log_files.map(visible).join(', ')], ['Rates', one.rates_mode]]} /></div></Card>
         </div>
       </div>
     </>
