@@ -56,6 +56,10 @@ struct Vhost {
     bool tracing = false;
     bool protected_from_deletion = false;
     VhostLimits limits;
+    // Of this incarnation: a vhost that is deleted and made again has another id, and no id is used
+    // twice. Its directory is named by it.
+    std::uint64_t id = 0;
+    bool has_named_directory = false;  // made before that: its directory is named after the vhost
     friend bool operator==(const Vhost&, const Vhost&) = default;
 };
 
@@ -101,6 +105,7 @@ struct AccessRules {
     std::map<TopicKey, TopicPermissions> topic_permissions;
     // What operators note down for the node as a whole, such as its name; values are JSON.
     std::map<std::string, std::string, std::less<>> global_parameters;
+    std::uint64_t last_vhost_id = 0;  // that was given, also to a vhost that is gone
     friend bool operator==(const AccessRules&, const AccessRules&) = default;
 };
 

@@ -79,6 +79,49 @@ VhostLimits merged(VhostLimits old, const VhostLimits& with) {
     return old;
 }
 
+// Only a catalog that somebody has made up comes near it.
+constexpr std::uint64_t vhost_ids_max = std::uint64_t{1} << 63;
+
+// Whether a fact from the disk fits the rules it would be applied to. As in the engine, this is
+// structural: what today's commands are checked for was perhaps not asked when the fact was made.
+struct Fits {
+    const AccessRules& rules;
+
+    bool has_user(const std::string& name) const { return rules.users.contains(name); }
+    bool has_vhost(const std::string& name) const { return rules.vhosts.contains(name); }
+
+    bool operator()(const UserAdded& event) const { return !has_user(event.user.name); }
+    bool operator()(const PasswordChanged& event) const { return has_user(event.user); }
+    bool operator()(const TagsSet& event) const { return has_user(event.user); }
+    bool operator()(const UserLimitsSet& event) const { return has_user(event.user); }
+    bool operator()(const UserDeleted& event) const { return has_user(event.name); }
+    bool operator()(const VhostAdded& event) const {
+        return !has_vhost(event.vhost.name) && rules.last_vhost_id < vhost_ids_max;
+    }
+    bool operator()(const VhostChanged& event) const { return has_vhost(event.vhost.name); }
+    bool operator()(const VhostDeleted& event) const { return has_vhost(event.name); }
+    bool operator()(const PermissionsSet&) const { return true; }
+    bool operator()(const PermissionsCleared& event) const {
+        return rules.permissions.contains(event.of);
+    }
+    bool operator()(const TopicPermissionsSet&) const { return true; }
+    bool operator()(const TopicPermissionsCleared& event) const {
+        return rules.topic_permissions.contains(event.of);
+    }
+    bool operator()(const GlobalParameterSet&) const { return true; }
+    bool operator()(const GlobalParameterCleared& event) const {
+        return rules.global_parameters.contains(event.name);
+    }
+    bool operator()(const VhostNumbered& event) const {
+        return has_vhost(event.vhost) && event.id > 0 && event.id <= vhost_ids_max;
+    }
+    bool operator()(const VhostIdsUsed& event) const {
+        return event.last <= vhost_ids_max &&
+               std::all_of(rules.vhosts.begin(), rules.vhosts.end(),
+                           [&](const auto& vhost) { return vhost.second.id <= event.last; });
+    }
+};
+
 // What each fact does to the rules. Nothing is decided here: a fact that does not fit is our bug.
 struct Apply {
     AccessRules& rules;
@@ -103,12 +146,25 @@ struct Apply {
     void operator()(const VhostAdded& event) const {
         const auto [at, added] = rules.vhosts.emplace(event.vhost.name, event.vhost);
         CHECK(added);
+        at->second.id = ++rules.last_vhost_id;
+        at->second.has_named_directory = true;
     }
     void operator()(const VhostChanged& event) const {
         const auto found = rules.vhosts.find(event.vhost.name);
         CHECK(found != rules.vhosts.end());
-        found->second = event.vhost;
+        Vhost changed = event.vhost;
+        changed.id = found->second.id;
+        changed.has_named_directory = found->second.has_named_directory;
+        found->second = std::move(changed);
     }
+    void operator()(const VhostNumbered& event) const {
+        const auto found = rules.vhosts.find(event.vhost);
+        CHECK(found != rules.vhosts.end());
+        found->second.id = event.id;
+        found->second.has_named_directory = event.has_named_directory;
+        rules.last_vhost_id = std::max(rules.last_vhost_id, event.id);
+    }
+    void operator()(const VhostIdsUsed& event) const { rules.last_vhost_id = event.last; }
     void operator()(const VhostDeleted& event) const { CHECK(rules.vhosts.erase(event.name) == 1); }
 
     void operator()(const PermissionsSet& event) const {
@@ -221,6 +277,9 @@ class CatalogTurn {
             change_vhost(std::move(vhost));
             return {};
         }
+        if (rules().last_vhost_id >= vhost_ids_max)
+            return refuse(Kind::vhost_limit_exceeded,
+                          "cannot create vhost '" + command.name + "': no id is left");
         if (rules().vhosts.size() >= catalog_.vhosts_max_)
             return refuse(Kind::vhost_limit_exceeded,
                           "cannot create vhost '" + command.name + "': vhost limit of " +
@@ -231,6 +290,10 @@ class CatalogTurn {
             break;
         }
         emit(VhostAdded{std::move(vhost)});
+        const FoundDirectory directory = command.directory.value_or(FoundDirectory{});
+        const std::uint64_t next = rules().vhosts.at(command.name).id;
+        emit(VhostNumbered{command.name, directory.id != 0 ? directory.id : next,
+                           directory.is_named});
         if (command.grant_to && rules().users.contains(*command.grant_to))
             emit(PermissionsSet{{*command.grant_to, command.name}, {".*", ".*", ".*"}});
         return {};
@@ -413,8 +476,17 @@ Result<CatalogRecord, CatalogRefusal> Catalog::handle(const CatalogCommand& comm
     return turn.take_record();
 }
 
-void Catalog::replay(const CatalogRecord& record) {
-    for (const auto& event : record) apply(event);
+bool Catalog::replay(const CatalogRecord& record) {
+    for (const auto& event : record) {
+        if (!std::visit(Fits{rules_}, event)) return false;
+        apply(event);
+    }
+    return true;
+}
+
+void Catalog::reserve_vhost_ids(std::uint64_t last) {
+    CHECK(last <= vhost_ids_max);
+    rules_.last_vhost_id = std::max(rules_.last_vhost_id, last);
 }
 
 void Catalog::apply(const CatalogEvent& event) {
@@ -431,7 +503,11 @@ std::shared_ptr<const AccessTable> Catalog::snapshot() {
 CatalogRecord facts_of(const AccessRules& rules) {
     CatalogRecord facts;
     for (const auto& [name, user] : rules.users) facts.push_back(UserAdded{user});
-    for (const auto& [name, vhost] : rules.vhosts) facts.push_back(VhostAdded{vhost});
+    for (const auto& [name, vhost] : rules.vhosts) {
+        facts.push_back(VhostAdded{vhost});
+        facts.push_back(VhostNumbered{name, vhost.id, vhost.has_named_directory});
+    }
+    if (rules.last_vhost_id > 0) facts.push_back(VhostIdsUsed{rules.last_vhost_id});
     for (const auto& [of, permissions] : rules.permissions) {
         facts.push_back(PermissionsSet{of, permissions});
     }

@@ -50,8 +50,11 @@ class Catalog {
 
     // Applies the facts and returns them as one record; empty when the wish was fulfilled already.
     Result<CatalogRecord, CatalogRefusal> handle(const CatalogCommand& command);
-    // Facts from the journal, in their order.
-    void replay(const CatalogRecord& record);
+    // Facts from the journal, in their order. False: one contradicts those before it, and the
+    // catalog is of no use.
+    [[nodiscard]] bool replay(const CatalogRecord& record);
+    // Ids up to this one are taken by directories that the catalog does not know.
+    void reserve_vhost_ids(std::uint64_t last);
 
     // The configuration key vhost_max; no limit unless set.
     void limit_vhosts(std::size_t vhosts_max) { vhosts_max_ = vhosts_max; }

@@ -5,6 +5,7 @@
 //     text*  = count(u32) text*count
 //     bool   = 0 | 1 (u8)
 //     limit  = 0 | 1 value(i64)        0: absent
+//     id     = u64
 //     hash   = text algorithm(u8)
 //
 // There is one encoding of a record: whatever decodes encodes to the same bytes again. Numbers of
@@ -36,6 +37,8 @@ enum class Tag : std::uint8_t {
     topic_permissions_cleared = 12,
     global_parameter_set = 13,
     global_parameter_cleared = 14,
+    vhost_numbered = 15,
+    vhost_ids_used = 16,
 };
 
 std::uint8_t algorithm_number(HashAlgorithm algorithm) {
@@ -63,6 +66,7 @@ class Writer {
         for (const auto& text : texts) field(text);
     }
     void field(bool value) { bytes_.u8(value ? 1 : 0); }
+    void field(std::uint64_t value) { bytes_.u64(value); }
     void field(const Limit& limit) {
         bytes_.u8(limit ? 1 : 0);
         if (limit) bytes_.u64(static_cast<std::uint64_t>(*limit));
@@ -85,6 +89,7 @@ class Reader {
             field(texts.emplace_back());
     }
     void field(bool& value) { value = flag(); }
+    void field(std::uint64_t& value) { value = bytes_.u64(); }
     void field(Limit& limit) {
         if (flag()) limit = static_cast<std::int64_t>(bytes_.u64());
     }
@@ -137,6 +142,10 @@ void fields_of(Stream& stream, Event& event) {
         each(stream, event.name);
     } else if constexpr (std::is_same_v<Plain, GlobalParameterSet>) {
         each(stream, event.name, event.value);
+    } else if constexpr (std::is_same_v<Plain, VhostNumbered>) {
+        each(stream, event.vhost, event.id, event.has_named_directory);
+    } else if constexpr (std::is_same_v<Plain, VhostIdsUsed>) {
+        each(stream, event.last);
     } else if constexpr (std::is_same_v<Plain, PermissionsSet>) {
         each(stream, event.of.user, event.of.vhost, event.permissions.configure,
              event.permissions.write, event.permissions.read);
@@ -166,6 +175,8 @@ struct TagOf {
     Tag operator()(const TopicPermissionsCleared&) const { return Tag::topic_permissions_cleared; }
     Tag operator()(const GlobalParameterSet&) const { return Tag::global_parameter_set; }
     Tag operator()(const GlobalParameterCleared&) const { return Tag::global_parameter_cleared; }
+    Tag operator()(const VhostNumbered&) const { return Tag::vhost_numbered; }
+    Tag operator()(const VhostIdsUsed&) const { return Tag::vhost_ids_used; }
 };
 
 // An event of the kind the tag names, still empty.
@@ -199,6 +210,10 @@ std::optional<CatalogEvent> event_of(Tag tag) {
             return GlobalParameterSet{};
         case Tag::global_parameter_cleared:
             return GlobalParameterCleared{};
+        case Tag::vhost_numbered:
+            return VhostNumbered{};
+        case Tag::vhost_ids_used:
+            return VhostIdsUsed{};
     }
     return std::nullopt;
 }

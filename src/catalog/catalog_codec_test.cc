@@ -38,6 +38,8 @@ CatalogRecord every_event() {
         TopicPermissionsCleared{{"ann", "v", std::string("\0\xff", 2)}},
         GlobalParameterSet{"g", "\"x\""},
         GlobalParameterCleared{"g"},
+        VhostNumbered{"v", 0x0102030405060708, true},
+        VhostIdsUsed{0x8000000000000001},
     };
 }
 
@@ -75,7 +77,7 @@ TEST(CatalogCodec, GivesBackAnEmptyRecord) {
 // These bytes are in journals: they may never change. A new version gets a test of its own.
 TEST(CatalogCodec, KeepsTheBytesOfVersionOne) {
     EXPECT_EQ(hex(encode_catalog_record(every_event())),
-              "010000000e"
+              "0100000010"
               "0100000003616e6e0000000451554a440200000002000000016100000001620100000000000000010180"
               "00000000000000"
               "0200000003616e6e0000000003"
@@ -91,7 +93,9 @@ TEST(CatalogCodec, KeepsTheBytesOfVersionOne) {
               "0b00000003616e6e0000000176000000017400000001770000000172"
               "0c00000003616e6e00000001760000000200ff"
               "0d000000016700000003227822"
-              "0e0000000167");
+              "0e0000000167"
+              "0f0000000176010203040506070801"
+              "108000000000000001");
 }
 
 TEST(CatalogCodec, RefusesEveryPrefix) {
@@ -114,7 +118,7 @@ TEST(CatalogCodec, RefusesOtherVersionsAndUnknownFacts) {
     bytes[0] = catalog_record_version + 1;
     EXPECT_EQ(decode_error_of(bytes), CatalogDecodeError::unknown_version);
     bytes[0] = catalog_record_version;
-    for (const int tag : {0, 15, 255}) {
+    for (const int tag : {0, 17, 255}) {
         bytes[5] = static_cast<char>(tag);
         EXPECT_EQ(decode_error_of(bytes), CatalogDecodeError::unknown_event);
     }

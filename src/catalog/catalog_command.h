@@ -53,6 +53,12 @@ struct DeleteUser {
     std::string name;
 };
 
+// A directory with the messages of a vhost that the catalog has lost.
+struct FoundDirectory {
+    std::uint64_t id = 0;  // 0: it has none yet
+    bool is_named = false;
+};
+
 // What is absent stays as it is in an existing vhost.
 struct PutVhost {
     std::string name;
@@ -63,6 +69,8 @@ struct PutVhost {
     std::optional<bool> tracing;
     // Gets every permission in a new vhost, if there is such a user. management 4.6
     std::optional<std::string> grant_to;
+    // For a new vhost only. Absent: an empty directory, named by the next id.
+    std::optional<FoundDirectory> directory;
 };
 
 // management 4.7

@@ -4,6 +4,7 @@
 #include "auth/access.h"
 #include "auth/password.h"
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,13 +40,15 @@ struct UserDeleted {
     friend bool operator==(const UserDeleted&, const UserDeleted&) = default;
 };
 
+// It has the next id, and a directory named after it, unless VhostNumbered follows. Only catalogs
+// of brokers that knew no ids leave it at that.
 struct VhostAdded {
-    Vhost vhost;
+    Vhost vhost;  // its id and its directory are not part of the fact
     friend bool operator==(const VhostAdded&, const VhostAdded&) = default;
 };
 
 struct VhostChanged {
-    Vhost vhost;  // As it is now.
+    Vhost vhost;  // As it is now; its id and its directory stay.
     friend bool operator==(const VhostChanged&, const VhostChanged&) = default;
 };
 
@@ -89,10 +92,24 @@ struct GlobalParameterCleared {
     friend bool operator==(const GlobalParameterCleared&, const GlobalParameterCleared&) = default;
 };
 
-using CatalogEvent = std::variant<UserAdded, PasswordChanged, TagsSet, UserLimitsSet, UserDeleted,
-                                  VhostAdded, VhostChanged, VhostDeleted, PermissionsSet,
-                                  PermissionsCleared, TopicPermissionsSet, TopicPermissionsCleared,
-                                  GlobalParameterSet, GlobalParameterCleared>;
+struct VhostNumbered {
+    std::string vhost;
+    std::uint64_t id = 0;
+    bool has_named_directory = false;
+    friend bool operator==(const VhostNumbered&, const VhostNumbered&) = default;
+};
+
+// In a snapshot, where vhosts that are gone do not tell which ids they had.
+struct VhostIdsUsed {
+    std::uint64_t last = 0;
+    friend bool operator==(const VhostIdsUsed&, const VhostIdsUsed&) = default;
+};
+
+using CatalogEvent =
+    std::variant<UserAdded, PasswordChanged, TagsSet, UserLimitsSet, UserDeleted, VhostAdded,
+                 VhostChanged, VhostDeleted, PermissionsSet, PermissionsCleared,
+                 TopicPermissionsSet, TopicPermissionsCleared, GlobalParameterSet,
+                 GlobalParameterCleared, VhostNumbered, VhostIdsUsed>;
 
 // All facts of one command: durable together or not at all.
 using CatalogRecord = std::vector<CatalogEvent>;

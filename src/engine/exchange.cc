@@ -9,8 +9,10 @@
 namespace revenant::engine {
 namespace {
 
-constexpr std::int64_t consistent_hash_weight_max = 10000;
 constexpr std::ptrdiff_t hash_wildcards_max = 2;
+constexpr std::int64_t consistent_hash_weight_max = 10000;  // of a new binding
+// Of any binding, also of one that was made under another rule: a bucket takes memory.
+constexpr std::int64_t buckets_per_binding_max = 10000;
 
 std::optional<std::int64_t> parse_weight(std::string_view routing_key) {
     std::int64_t weight = 0;
@@ -18,6 +20,12 @@ std::optional<std::int64_t> parse_weight(std::string_view routing_key) {
         std::from_chars(routing_key.data(), routing_key.data() + routing_key.size(), weight);
     if (error != std::errc{} || end != routing_key.data() + routing_key.size()) return std::nullopt;
     return weight;
+}
+
+// A key from the journal is not refused, whatever it says: one that is not a weight has no buckets.
+std::int64_t bucket_count(std::string_view routing_key) {
+    return std::clamp<std::int64_t>(parse_weight(routing_key).value_or(0), 0,
+                                    buckets_per_binding_max);
 }
 
 void erase_one(std::vector<Destination>& destinations, const Destination& destination) {
@@ -107,9 +115,8 @@ void Exchange::add_route(const Binding& binding) {
             [&](TopicRoutes& topic) { topic.trie.add(binding.routing_key, binding.destination); },
             [&](HeadersRoutes& headers) { headers.bindings.push_back(&binding); },
             [&](ConsistentHashRoutes& hash) {
-                const auto weight =
-                    static_cast<std::size_t>(parse_weight(binding.routing_key).value());
-                hash.buckets.insert(hash.buckets.end(), weight, binding.destination);
+                const auto count = static_cast<std::size_t>(bucket_count(binding.routing_key));
+                hash.buckets.insert(hash.buckets.end(), count, binding.destination);
             },
         },
         routes);
@@ -136,7 +143,7 @@ void Exchange::remove_route(const Binding& binding) {
                    [&](HeadersRoutes& headers) { std::erase(headers.bindings, &binding); },
                    [&](ConsistentHashRoutes& hash) {
                        remove_buckets(hash.buckets, binding.destination,
-                                      parse_weight(binding.routing_key).value());
+                                      bucket_count(binding.routing_key));
                    },
                },
                routes);

@@ -28,8 +28,7 @@ class FactCheck {
     bool operator()(const Bound& fact) const {
         const Exchange* const source = state_.find_exchange(fact.source);
         return source != nullptr && has_destination(fact.destination_kind, fact.destination) &&
-               !source->outgoing.contains(identity_of(fact)) &&
-               !check_binding(*source, fact.routing_key, fact.arguments);
+               !source->outgoing.contains(identity_of(fact));
     }
     bool operator()(const Unbound& fact) const {
         const Exchange* const source = state_.find_exchange(fact.source);

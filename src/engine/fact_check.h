@@ -1,6 +1,11 @@
 // Whether a fact from the disk fits the state it would be applied to. State::apply decides nothing
 // and trusts what it is given; whoever reads facts that he has not written himself asks here first.
 // So bytes that pass every checksum and make no sense are an error, not the end of the process.
+//
+// The check is structural: what a fact refers to must be there, and the place it takes must be
+// free. The rules that commands are held to (check_binding, check_policy, queue_arguments) are not
+// asked: they get stricter, and what was accepted once must open for ever. State has to cope with
+// it.
 #pragma once
 
 #include "engine/event.h"

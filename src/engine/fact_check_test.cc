@@ -7,9 +7,17 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace revenant::engine {
 namespace {
+
+bool reads(const std::string& bytes) {
+    State state;
+    state.paging().formats = {&test_message_format()};
+    return decode_snapshot(bytes, state, /*gap_max=*/100).has_value();
+}
 
 // Queue 1 is classic and holds 0/0 and 0/1; queue 2 is a quorum queue that holds 4/0.
 struct Checked : ::testing::Test {
@@ -60,9 +68,51 @@ TEST_F(Checked, BindingsLeadFromOneThingToAnother) {
     EXPECT_FALSE(fits_here(bound("amq.topic", DestinationKind::queue, "classic", "a.*")));
     EXPECT_FALSE(fits_here(Unbound{"amq.topic", DestinationKind::queue, "classic", "other", {}}));
     EXPECT_TRUE(fits_here(Unbound{"amq.topic", DestinationKind::queue, "classic", "a.*", {}}));
+}
+
+// What was accepted once opens for ever: no rule of today is asked of a fact from the disk.
+TEST_F(Checked, ABindingThatTodayWouldBeRefusedFits) {
     apply(ExchangeDeclared{{.name = "hash", .type = ExchangeType::consistent_hash}});
-    EXPECT_FALSE(fits_here(bound("hash", DestinationKind::queue, "classic", "4000000000")));
-    EXPECT_FALSE(fits_here(bound("hash", DestinationKind::queue, "classic", "many")));
+    const auto heads = std::vector<Table>{
+        arguments({{"x-match", "sometimes"}, {"a", 1}}),
+        arguments({{"x-match", 7}, {"a", 1}}),
+    };
+    std::vector<Bound> accepted_once;
+    for (const char* const weight :
+         {"many", "", "0", "-1", "10001", "4000000000", "99999999999999999999999999999"}) {
+        accepted_once.push_back({"hash", DestinationKind::queue, "classic", weight, {}});
+        accepted_once.push_back({"hash", DestinationKind::exchange, "amq.topic", weight, {}});
+    }
+    for (const Table& given : heads) {
+        accepted_once.push_back({"amq.headers", DestinationKind::queue, "classic", "", given});
+    }
+    accepted_once.push_back(
+        {"amq.topic", DestinationKind::queue, "classic", "#.a.#.b.#.c.#.d.#", {}});
+    for (const Bound& fact : accepted_once) {
+        ASSERT_NO_THROW(apply(fact)) << fact.routing_key;
+    }
+    const auto& buckets =
+        std::get<ConsistentHashRoutes>(state.find_exchange("hash")->routes).buckets;
+    EXPECT_EQ(buckets.size(), 40'000U) << "a weight takes no more memory than the largest of today";
+    EXPECT_TRUE(reads(encode_snapshot(state, Stop::none)));
+    for (const Bound& fact : accepted_once) {
+        apply(Unbound{fact.source, fact.destination_kind, fact.destination, fact.routing_key,
+                      fact.arguments});
+    }
+    EXPECT_TRUE(buckets.empty());
+}
+
+// Merged with one of the operator, a value of the wrong type is no number.
+TEST_F(Checked, APolicyThatTodayWouldBeRefusedFits) {
+    Policy odd{.name = "odd", .pattern = "(", .definition = arguments({{"max-length", "ten"}})};
+    apply(PolicySet{PolicyScope::user, odd});
+    odd.pattern = ".*";
+    apply(PolicySet{PolicyScope::user, odd});
+    apply(PolicySet{
+        PolicyScope::operator_only,
+        {.name = "ceiling", .pattern = ".*", .definition = arguments({{"max-length", 10}})}});
+    EXPECT_EQ(state.find_queue("classic")->settings.max_length, 10);
+    EXPECT_TRUE(reads(encode_snapshot(state, Stop::none)));
 }
 
 TEST_F(Checked, AMessageEntersAtAPlaceThatIsFree) {
@@ -115,12 +165,6 @@ TEST_F(Checked, ALetterReachesAQueueOnce) {
 }
 
 // ------------------------------------------------------------------------- snapshots
-
-bool reads(const std::string& bytes) {
-    State state;
-    state.paging().formats = {&test_message_format()};
-    return decode_snapshot(bytes, state, /*gap_max=*/100).has_value();
-}
 
 TEST_F(Checked, ASnapshotIsReadWholeOrNotAtAll) {
     const std::string snapshot = encode_snapshot(state, Stop::none);

@@ -185,8 +185,10 @@ Integer tighter_limit(Integer a, Integer b) {
     return a ? a : b;
 }
 
-// DL-199
+// DL-199. Values from the journal may be of types that are refused today: then the operator's
+// counts.
 Value merged(std::string_view name, const Value& policy, const Value& operator_policy) {
+    if (!is_integer(policy) || !is_integer(operator_policy)) return operator_policy;
     const auto by = [&](auto choose) {
         return Value::int64(*choose(*policy.as_integer(), *operator_policy.as_integer()));
     };

@@ -27,6 +27,7 @@ class Errand final : public engine::EffectSink, public std::enable_shared_from_t
     std::future<Answer> answer() { return promise_.get_future(); }
 
     void begin(const std::string& user, engine::Command&& command) {
+        if (vhost_->is_deleted()) return promise_.set_value(vhost_is_gone(*vhost_));
         self_ = shared_from_this();
         connection_ = {home_.register_sink(*this)};
         channel_ = {home_.register_sink(*this)};

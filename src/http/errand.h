@@ -42,6 +42,12 @@ Result<Outcome, engine::Refusal> await_answer(
                         "no answer within 60 seconds: the disk does not take what was done"}};
 }
 
+// To a wish that comes to a vhost which was deleted meanwhile: its answer would never be safe.
+inline Unexpected<engine::Refusal> vhost_is_gone(const runtime::Vhost& vhost) {
+    return {
+        engine::Refusal{engine::RefusalKind::not_found, "vhost '" + vhost.name() + "' not found"}};
+}
+
 // management 1.7
 Response response_to(const engine::Refusal& refusal);
 

@@ -24,6 +24,9 @@ class Guest : public engine::EffectSink, public std::enable_shared_from_this<Gue
     Answer run(const std::string& user) {
         std::future<Answer> answer = promise_.get_future();
         home().post([self = this->shared_from_this(), user](runtime::Reactor&) {
+            if (self->vhost_->is_deleted()) {
+                return self->promise_.set_value(vhost_is_gone(*self->vhost_));
+            }
             self->arrive(user);
             self->work();
         });

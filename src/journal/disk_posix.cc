@@ -151,6 +151,18 @@ std::string first_line_of(int descriptor) {
     return std::string(read.substr(0, read.find('\n')));
 }
 
+constexpr mode_t directory_mode = 0750;
+
+// Its mode is that one whatever the umask: messages are not for everybody, but for the group. The
+// answer is the number of an error, or 0.
+int make_one_directory(const std::string& path) {
+    if (::mkdir(path.c_str(), directory_mode) != 0) return errno == EEXIST ? 0 : errno;
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return errno;
+    const mode_t inherited = status.st_mode & (S_ISUID | S_ISGID | S_ISVTX);
+    return ::chmod(path.c_str(), inherited | directory_mode) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<File>, IoError> PosixDisk::open_file(const std::string& path, int flags,
@@ -184,15 +196,22 @@ Result<void, IoError> PosixDisk::remove(const std::string& path) {
 }
 
 Result<void, IoError> PosixDisk::make_directory(const std::string& path) {
-    std::error_code error;
-    std::vector<std::filesystem::path> parents_of_new;
-    for (std::filesystem::path at = path; !at.empty() && !std::filesystem::exists(at, error);
-         at = at.parent_path()) {
-        parents_of_new.push_back(at.has_parent_path() ? at.parent_path() : ".");
+    std::vector<std::filesystem::path> missing;  // the innermost first
+    for (std::filesystem::path at = path; !at.empty(); at = at.parent_path()) {
+        std::error_code error;
+        const std::filesystem::file_status status = std::filesystem::status(at, error);
+        if (!std::filesystem::status_known(status)) {
+            return failure("create directory", path, error.value());
+        }
+        if (std::filesystem::exists(status)) break;
+        if (at.has_filename()) missing.push_back(at);
     }
-    std::filesystem::create_directories(path, error);
-    if (error) return failure("create directory", path, error.value());
-    for (const auto& parent : parents_of_new) REVENANT_TRY_VOID(sync_directory(parent.string()));
+    for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
+        if (const int failed = make_one_directory(at->string()); failed != 0) {
+            return failure("create directory", path, failed);
+        }
+        REVENANT_TRY_VOID(sync_directory(at->has_parent_path() ? at->parent_path().string() : "."));
+    }
     return {};
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 namespace revenant::journal {
@@ -102,6 +103,30 @@ TEST(PosixDisk, DirectoriesAreMadeWithThoseAboveAndRemovedWithAllInThem) {
     EXPECT_TRUE(r.disk.remove_directory(r.folder / "x").has_value());
 }
 
+TEST(PosixDisk, DirectoriesAreForTheOwnerAndTheGroupWhateverTheUmask) {
+    using std::filesystem::perms;
+    for (const mode_t mask : {0000, 0022, 0077, 0777}) {
+        Real r;
+        const mode_t before = ::umask(mask);
+        const auto made = r.disk.make_directory(r.folder / "x/y");
+        ::umask(before);
+        ASSERT_TRUE(made.has_value()) << made.error().text;
+        for (const char* const name : {"x", "x/y"}) {
+            EXPECT_EQ(std::filesystem::status(r.folder / name).permissions(), perms{0750})
+                << name << " with umask " << mask;
+        }
+    }
+}
+
+// Who has given a directory another mode had a reason.
+TEST(PosixDisk, TheModeOfADirectoryThatIsThereStays) {
+    Real r;
+    ASSERT_TRUE(r.disk.make_directory(r.folder / "x").has_value());
+    std::filesystem::permissions(r.folder / "x", std::filesystem::perms{0700});
+    ASSERT_TRUE(r.disk.make_directory(r.folder / "x/y").has_value());
+    EXPECT_EQ(std::filesystem::status(r.folder / "x").permissions(), std::filesystem::perms{0700});
+}
+
 TEST(PosixDisk, DirectoriesAreMadeWhereTheProcessIsToo) {
     Real r;
     const std::filesystem::path before = std::filesystem::current_path();
@@ -142,6 +167,9 @@ TEST(PosixDisk, ErrorsNameWhatWasTriedOnWhichPath) {
     EXPECT_THAT(says(r.disk.remove(r.folder.path())), HasSubstr("remove " + r.folder.path()));
     EXPECT_THAT(says(r.disk.make_directory(plain + "/d")),
                 AllOf(HasSubstr("create directory " + plain + "/d"), HasSubstr("Not a directory")));
+    const std::string too_long = r.folder / (std::string(200, 'x') + "/" + std::string(300, 'x'));
+    EXPECT_THAT(says(r.disk.make_directory(too_long)),
+                AllOf(HasSubstr("create directory " + too_long), HasSubstr("too long")));
     EXPECT_THAT(says(r.disk.list(plain)),
                 AllOf(HasSubstr("list directory " + plain), HasSubstr("Not a directory")));
     EXPECT_FALSE(r.disk.open(missing).error().disk_full);

@@ -41,6 +41,13 @@ Journal::Journal(Disk& disk, DiskWorker& worker, std::string directory, JournalS
 
 Journal::~Journal() { *self_ = nullptr; }
 
+void Journal::close() {
+    // Whoever was told that the disk is full waits for the opposite.
+    if (std::exchange(disk_full_, false) && listener_.disk_full) listener_.disk_full(false);
+    listener_ = {};
+    closed_ = true;
+}
+
 // ------------------------------------------------------------------------- opening
 
 Result<std::unique_ptr<Journal>, IoError> Journal::open(Disk& disk, DiskWorker& worker,
@@ -286,7 +293,7 @@ void Journal::seal() {
 }
 
 void Journal::submit() {
-    if (failed_ || at_work_) return;
+    if (failed_ || closed_ || at_work_) return;
     if (sealed_.empty() && flush_wanted_) seal();
     if (sealed_.empty() && durable_ == written_) sync_wanted_ = false;
     if (sealed_.empty() && !sync_wanted_) return;
@@ -416,7 +423,7 @@ void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
 
 // What a snapshot refers to is safe before the snapshot is.
 void Journal::submit_snapshot() {
-    if (failed_ || !next_snapshot_ || durable_ < next_snapshot_->at) return;
+    if (failed_ || closed_ || !next_snapshot_ || durable_ < next_snapshot_->at) return;
     if (std::exchange(next_snapshot_->submitted, true)) return;
     worker_.run(
         [snapshot = next_snapshot_, before = snapshot_at_, epoch = epoch_, &disk = disk_,
@@ -485,6 +492,7 @@ struct Journal::Compaction {
 
 void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
     CHECK(!compacting_ && !next_snapshot_);
+    if (closed_) return;
     const auto compaction = std::make_shared<Compaction>();
     SegmentReader sources;
     for (const auto& [at, segment] : reader_.all()) {
@@ -550,6 +558,7 @@ void Journal::on_compacted(const Compaction& compaction) {
 }
 
 void Journal::retire(const Segment& segment) {
+    if (closed_) return;  // it goes with the directory
     if (segment.index) {
         worker_.run([&disk = disk_,
                      path = segment.path] { static_cast<void>(disk.remove(path).has_value()); },

@@ -69,6 +69,9 @@ class Journal {
     // to the version of the broker that wrote them.
     Result<void, IoError> replay(const Visitor& visit);
     void listen(Listener listener) { listener_ = std::move(listener); }
+    // Nothing more is handed to the disk, and nobody is told of what was. What can be read stays
+    // readable. When the worker has done what it was given so far, the directory may go.
+    void close();
 
     // --- appending ---
 
@@ -186,6 +189,7 @@ class Journal {
     bool syncing_ = false;
     bool disk_full_ = false;
     bool failed_ = false;
+    bool closed_ = false;
     Lsn written_;
     Lsn durable_;
     std::uint32_t epoch_ = 0;

@@ -312,6 +312,10 @@ protocol::VhostAnswer Socket::open_vhost(std::string_view vhost, std::string_vie
 }
 
 protocol::VhostAnswer Socket::enter_vhost() {
+    // It may have been deleted while the connection moved, when nobody could close it.
+    if (vhost_->is_deleted()) {
+        return protocol::VhostRefused{"vhost " + vhost_->name() + " not found"};
+    }
     if (&vhost_->home() == reactor_) {
         port_ = std::make_unique<NearPort>(vhost_, *reactor_);
     } else {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
+#include <utility>
 
 namespace revenant::runtime {
 namespace {
@@ -28,13 +28,14 @@ Broker::Broker(BrokerSettings settings) : settings_(std::move(settings)) {
         all.push_back(reactors_.back().get());
     }
     for (auto& reactor : reactors_) reactor->meet(all);
+    access_ = catalog_.snapshot();
 }
 
 Broker::~Broker() { stop(); }
 
 Result<bool, std::string> Broker::open() {
     if (settings_.disk == nullptr) return false;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard changing(change_mutex_);
     journal::Disk& disk = *settings_.disk;
     if (auto made = disk.make_directory(settings_.data_dir); !made) {
         return Unexpected{std::move(made).error().text};
@@ -46,13 +47,18 @@ Result<bool, std::string> Broker::open() {
     REVENANT_TRY(catalog_store_, CatalogStore::open(disk, settings_.data_dir + "/catalog"));
     REVENANT_TRY(const bool found, catalog_store_->load(catalog_));
     directories_ = std::make_unique<VhostDirectories>(disk, settings_.data_dir + "/vhosts");
-    REVENANT_TRY_VOID(look_for_strange_directories());
-    for (const auto& [name, vhost] : catalog_.rules().vhosts) {
-        REVENANT_TRY_VOID(add_vhost(name));
-        set_compatibility(name, vhost.compat);
-    }
+    REVENANT_TRY_VOID(look_for_lost_vhosts());
     const auto table = catalog_.snapshot();
+    for (const auto& [name, rules] : table->rules().vhosts) {
+        REVENANT_TRY(const auto vhost, open_vhost(rules));
+        vhost->home().post([vhost](Reactor& reactor) { reactor.adopt_vhost(vhost); });
+        set_compatibility(vhost, rules.compat);
+        const std::lock_guard lock(mutex_);
+        vhosts_.emplace(name, vhost);
+    }
     for (auto& reactor : reactors_) reactor->set_access(table);
+    const std::lock_guard lock(mutex_);
+    access_ = table;
     return found;
 }
 
@@ -68,6 +74,7 @@ void Broker::stop() {
     for (auto& reactor : reactors_) reactor->stop();
     for (auto& reactor : reactors_) reactor->join();
     if (committer_) committer_->stop();
+    removals_->stop();
 }
 
 // Nothing is lost if it cannot be done in time: the next start has more to replay.
@@ -85,7 +92,7 @@ void Broker::close_vhosts() {
             [vhost, closed](Reactor&) { vhost->close([closed] { closed->set_value(); }); });
     }
     for (auto& closed : closing) closed.wait_for(close_patience);
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard changing(change_mutex_);
     catalog_store_->close(catalog_.rules());
 }
 
@@ -107,145 +114,233 @@ std::vector<std::shared_ptr<Vhost>> Broker::vhosts() {
     return all;
 }
 
+// ------------------------------------------------------------------------- the catalog
+
 // The catalog may have lost a virtual host; its messages are not thrown away for that.
-Result<void, std::string> Broker::look_for_strange_directories() {
-    std::set<std::string> vhosts;
-    for (const auto& [name, vhost] : catalog_.rules().vhosts) vhosts.insert(name);
-    REVENANT_TRY(const auto strangers, directories_->tidy(vhosts));
-    for (const std::string& stranger : strangers) {
-        const auto vhost = vhost_named_by(stranger);
-        if (settings_.adopt_vhosts && vhost) {
-            adopted_.push_back(*vhost);
-            continue;
+Result<void, std::string> Broker::look_for_lost_vhosts() {
+    REVENANT_TRY(const auto found, directories_->tidy(catalog_.rules().vhosts));
+    catalog_.reserve_vhost_ids(found.last_id);
+    for (const VhostDirectories::Stray& stray : found.strays) {
+        if (!settings_.adopt_vhosts || !stray.vhost) {
+            return Unexpected{
+                "directory " + stray.directory +
+                " is that of a virtual host which the catalog does not know, so the "
+                "catalog may have been lost; see docs/formats/journal.md for ways out"};
         }
-        return Unexpected{"directory " + settings_.data_dir + "/vhosts/" + stranger +
-                          " is that of a virtual host which the catalog does not know, so the "
-                          "catalog may have been lost; see docs/formats/journal.md for ways out"};
+        const bool is_new =
+            lost_vhosts_.emplace(*stray.vhost, FoundDirectory{stray.id, stray.id == 0}).second;
+        if (is_new && !catalog_.rules().vhosts.contains(*stray.vhost)) continue;
+        return Unexpected{"directory " + stray.directory + " is that of the virtual host '" +
+                          *stray.vhost +
+                          "', which has another one; see docs/formats/journal.md for ways out"};
     }
     return {};
 }
 
 Result<void, std::string> Broker::adopt_vhosts() {
-    for (const std::string& vhost : std::exchange(adopted_, {})) {
-        const auto changed = change(PutVhost{.name = vhost});
+    std::vector<std::string> names;
+    {
+        const std::lock_guard changing(change_mutex_);
+        for (const auto& [name, directory] : lost_vhosts_) names.push_back(name);
+    }
+    for (const std::string& name : names) {
+        const auto changed = change(PutVhost{.name = name});
         if (!changed) return Unexpected{changed.error().text};
     }
     return {};
 }
 
-Result<std::unique_ptr<VhostStore>, std::string> Broker::open_store(const std::string& vhost,
+// Whoever makes a vhost that the catalog has lost makes it with the messages that were found.
+CatalogCommand Broker::with_lost_directory(const CatalogCommand& command) const {
+    const auto* const wished = std::get_if<PutVhost>(&command);
+    if (wished == nullptr) return command;
+    const auto found = lost_vhosts_.find(wished->name);
+    if (found == lost_vhosts_.end()) return command;
+    PutVhost completed = *wished;
+    completed.directory = found->second;
+    return completed;
+}
+
+Result<CatalogRecord, CatalogRefusal> Broker::change(const CatalogCommand& command) {
+    const std::lock_guard changing(change_mutex_);
+    if (catalog_store_ && !catalog_store_->has_room()) {
+        return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
+    }
+    // A copy, because the disk may have no room for what the change brings about.
+    Catalog changed = catalog_;
+    REVENANT_TRY(const CatalogRecord record, changed.handle(with_lost_directory(command)));
+    if (record.empty()) return record;
+    REVENANT_TRY(const VhostChanges changes, prepare(record, changed.rules()));
+    if (catalog_store_) {
+        const auto kept = catalog_store_->append(record, changed.rules());
+        if (!kept) die(kept.error());
+    }
+    catalog_ = std::move(changed);
+    announce(record, changes);
+    return record;
+}
+
+// Everything that may still be refused, before the change is written down.
+Result<Broker::VhostChanges, CatalogRefusal> Broker::prepare(const CatalogRecord& record,
+                                                             const AccessRules& rules) {
+    VhostChanges changes;
+    for (const CatalogEvent& event : record) {
+        if (const auto* const added = std::get_if<VhostAdded>(&event)) {
+            REVENANT_TRY(auto vhost, make_vhost(rules.vhosts.at(added->vhost.name)));
+            changes.made.push_back(std::move(vhost));
+        } else if (const auto* const deleted = std::get_if<VhostDeleted>(&event)) {
+            changes.deleted.push_back(deleted->name);
+            if (!directories_) continue;
+            const revenant::Vhost& gone = catalog_.rules().vhosts.at(deleted->name);
+            const auto marked = directories_->mark_deleted(gone);
+            if (marked) continue;
+            if (!marked.error().disk_full) die(marked.error().text);
+            static_cast<void>(directories_->keep(gone).has_value());
+            return Unexpected{
+                CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
+        }
+    }
+    return changes;
+}
+
+Result<std::shared_ptr<Vhost>, CatalogRefusal> Broker::make_vhost(const revenant::Vhost& rules) {
+    const bool is_found = lost_vhosts_.contains(rules.name);
+    journal::IoError error;
+    if (directories_ && !is_found) {
+        if (auto made = directories_->make(rules); !made) error = std::move(made).error();
+    }
+    if (error.text.empty()) {
+        auto vhost = open_vhost(rules);
+        if (vhost) return std::move(vhost).value();
+        error.text = std::move(vhost).error();
+        error.disk_full = !is_found && !catalog_store_->has_room();
+    }
+    if (!error.disk_full) die(error.text);
+    // Nobody has seen the id, but something of its directory may be left until the next start.
+    catalog_.reserve_vhost_ids(rules.id);
+    static_cast<void>(settings_.disk->remove_directory(directories_->path_of(rules)).has_value());
+    return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
+}
+
+// The change is safe: from now on it is seen.
+void Broker::announce(const CatalogRecord& record, const VhostChanges& changes) {
+    const auto table = catalog_.snapshot();
+    for (const auto& vhost : changes.made) {
+        lost_vhosts_.erase(vhost->name());
+        if (!directories_) continue;
+        const auto kept = directories_->keep(table->rules().vhosts.at(vhost->name()));
+        if (!kept) die(kept.error().text);
+    }
+    std::vector<std::shared_ptr<Vhost>> deleted;
+    {
+        const std::lock_guard lock(mutex_);
+        access_ = table;
+        for (const std::string& name : changes.deleted) {
+            const auto found = vhosts_.find(name);
+            found->second->set_deleted();
+            deleted.push_back(std::move(found->second));
+            vhosts_.erase(found);
+        }
+        for (const auto& vhost : changes.made) vhosts_.emplace(vhost->name(), vhost);
+    }
+    for (const auto& vhost : changes.made) {
+        vhost->home().post([vhost](Reactor& reactor) { reactor.adopt_vhost(vhost); });
+    }
+    for (const CatalogEvent& event : record) {
+        const auto* const added = std::get_if<VhostAdded>(&event);
+        const auto* const changed = std::get_if<VhostChanged>(&event);
+        if (added == nullptr && changed == nullptr) continue;
+        const revenant::Vhost& rules = added != nullptr ? added->vhost : changed->vhost;
+        set_compatibility(find_vhost(rules.name), rules.compat);
+    }
+    for (const auto& vhost : deleted) drop_vhost(vhost);
+    for (auto& reactor : reactors_) {
+        reactor->post([table](Reactor& there) { there.set_access(table); });
+    }
+}
+
+// ------------------------------------------------------------------------- vhosts
+
+Result<std::unique_ptr<VhostStore>, std::string> Broker::open_store(const revenant::Vhost& rules,
                                                                     Reactor& home) {
     if (settings_.disk == nullptr) return std::unique_ptr<VhostStore>{};
     StoreSettings store = settings_.store;
     store.journal.now = &system_now;
     return VhostStore::open(*settings_.disk, std::make_unique<ReactorWorker>(*committer_, home),
-                            directories_->path_of(vhost), store,
+                            directories_->path_of(rules), store,
                             [this](const std::string& text) { die(text); });
 }
 
-Result<void, std::string> Broker::add_vhost(const std::string& name) {
-    if (vhosts_.contains(name)) return {};
+Result<std::shared_ptr<Vhost>, std::string> Broker::open_vhost(const revenant::Vhost& rules) {
     Reactor& home = *reactors_[next_home_++ % reactors_.size()];
-    REVENANT_TRY(auto store, open_store(name, home));
+    REVENANT_TRY(auto store, open_store(rules, home));
     engine::EngineSettings settings{
-        .vhost = name,
+        .vhost = rules.name,
         .relaxed_checks_on_redeclaration = settings_.quorum_relaxed_checks_on_redeclaration,
         .consumer_timeout_ms = settings_.consumer_timeout_ms,
         .formats = settings_.formats,
         .memory_budget_bytes = settings_.memory_budget_bytes,
         .permits_transient_queues = settings_.permits_transient_queues,
         .node_limits = settings_.limits};
-    auto vhost = std::make_shared<Vhost>(std::move(settings), home, settings_.notice,
-                                         std::move(store), census_);
+    // The last who holds a deleted one is a connection, on any thread.
+    const auto free = [removals = removals_, disk = settings_.disk,
+                       directory = directories_ ? directories_->path_of(rules)
+                                                : std::string()](Vhost* vhost) {
+        if (!vhost->is_deleted()) {
+            delete vhost;
+            return;
+        }
+        removals->run([vhost, disk, directory] {
+            delete vhost;
+            // What is left if this fails goes with the next start.
+            if (disk != nullptr) static_cast<void>(disk->remove_directory(directory).has_value());
+        });
+    };
+    std::shared_ptr<Vhost> vhost(
+        new Vhost(std::move(settings), home, settings_.notice, std::move(store), census_), free);
     if (auto recovered = vhost->recover(system_now()); !recovered) {
-        return Unexpected{"vhost '" + name + "': " + recovered.error()};
+        return Unexpected{"vhost '" + rules.name + "': " + recovered.error()};
     }
-    vhost->listen({.durable = {},
-                   .failed = [this](const std::string& text) { die(text); },
-                   .disk_full = settings_.disk_full});
-    vhosts_.emplace(name, vhost);
-    home.post([vhost](Reactor& reactor) { reactor.adopt_vhost(vhost); });
-    return {};
+    journal::Journal::Listener listener;
+    listener.failed = [this](const std::string& text) { die(text); };
+    // Whoever listens may have something to do on the disk, and the reactor has no time for it.
+    if (settings_.disk_full) {
+        listener.disk_full = [this, &home](bool full) {
+            committer_->run(
+                home, [this, full] { settings_.disk_full(full); }, [] {});
+        };
+    }
+    vhost->listen(std::move(listener));
+    return vhost;
 }
 
-void Broker::drop_vhost(const std::string& name) {
-    const auto found = vhosts_.find(name);
-    if (found == vhosts_.end()) return;
-    const auto vhost = found->second;
-    vhosts_.erase(found);
-    if (settings_.disk != nullptr) {
-        const std::lock_guard lock(removing_mutex_);
-        removing_.insert(name);
-    }
-    vhost->home().post([this, vhost, name](Reactor& reactor) {
+void Broker::drop_vhost(const std::shared_ptr<Vhost>& vhost) {
+    vhost->home().post([this, vhost](Reactor& reactor) {
         reactor.drop_vhost(*vhost);
-        if (settings_.disk == nullptr) return;
-        const std::string directory = directories_->path_of(name);
-        vhost->listen({});
-        // What is left if this fails goes with the next start.
-        committer_->run(
-            reactor,
-            [this, directory, name] {
-                static_cast<void>(settings_.disk->remove_directory(directory).has_value());
-                const std::lock_guard lock(removing_mutex_);
-                removing_.erase(removing_.find(name));
-                removed_.notify_all();
-            },
-            [] {});
+        vhost->retire();
+        // It goes when the last connection has let it go, but not before the committer has done
+        // what its journal had asked for.
+        if (committer_)
+            committer_->run(
+                reactor, [] {}, [vhost] {});
     });
 }
 
-void Broker::await_removal(const std::string& vhost) {
-    std::unique_lock lock(removing_mutex_);
-    removed_.wait_for(lock, close_patience, [&] { return !removing_.contains(vhost); });
-}
-
-// Told after every change of the catalog; the engine knows whether that is news.
-void Broker::set_compatibility(const std::string& name, std::string_view wished) {
+// The engine knows whether that is news.
+void Broker::set_compatibility(const std::shared_ptr<Vhost>& vhost, std::string_view wished) {
     const engine::Compatibility compatibility =
         engine::parse_compatibility(wished).value_or(settings_.compatibility);
-    const auto vhost = vhosts_.at(name);
     vhost->home().post([vhost, compatibility](Reactor& reactor) {
         vhost->engine().handle(engine::SetCompatibility{compatibility}, reactor.now());
     });
 }
 
-Result<CatalogRecord, CatalogRefusal> Broker::change(const CatalogCommand& command) {
-    if (const auto* const wished = std::get_if<PutVhost>(&command)) await_removal(wished->name);
-    const std::lock_guard lock(mutex_);
-    if (catalog_store_ && !catalog_store_->has_room()) {
-        return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
-    }
-    REVENANT_TRY(const CatalogRecord record, catalog_.handle(command));
-    if (catalog_store_) {
-        const auto* const deletion = std::get_if<DeleteVhost>(&command);
-        if (deletion != nullptr) {
-            const auto marked = directories_->mark_deleted(deletion->name);
-            if (!marked) die(marked.error());
-        }
-        const auto kept = catalog_store_->append(record, catalog_.rules());
-        if (!kept) die(kept.error());
-    }
-    const auto table = catalog_.snapshot();
-    for (const auto& [name, vhost] : table->rules().vhosts) {
-        if (const auto added = add_vhost(name); !added) die(added.error());
-        set_compatibility(name, vhost.compat);
-    }
-    std::vector<std::string> gone;
-    for (const auto& [name, vhost] : vhosts_) {
-        if (table->find_vhost(name) == nullptr) gone.push_back(name);
-    }
-    for (const std::string& name : gone) drop_vhost(name);
-    for (auto& reactor : reactors_) {
-        reactor->post([table](Reactor& there) { there.set_access(table); });
-    }
-    return record;
-}
-
 std::shared_ptr<const AccessTable> Broker::access() {
     const std::lock_guard lock(mutex_);
-    return catalog_.snapshot();
+    return access_;
 }
+
+// ------------------------------------------------------------------------- connections
 
 Reactor& Broker::place(Vhost& vhost) {
     if (reactors_.size() == 1 || settings_.placement == Placement::home) return vhost.home();
@@ -263,7 +358,7 @@ Reactor& Broker::place(Vhost& vhost) {
 
 std::optional<std::string> Broker::admit(std::string_view vhost, std::string_view user) {
     const std::lock_guard lock(mutex_);
-    const auto table = catalog_.snapshot();
+    const auto& table = access_;
     if (settings_.connections_max && connections_ >= *settings_.connections_max) {
         return "connection refused: node connection limit (" +
                std::to_string(*settings_.connections_max) + ") is reached";

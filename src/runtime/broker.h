@@ -1,5 +1,6 @@
 // Broker: the reactors, the virtual hosts on them, and the catalog of users and permissions. What
-// the network, HTTP and the node share. Its functions may be called from any thread.
+// the network, HTTP and the node share. Its functions may be called from any thread; those that may
+// wait for the disk say so, and are not for reactors.
 #pragma once
 
 #include "auth/access.h"
@@ -9,10 +10,10 @@
 #include "runtime/catalog_store.h"
 #include "runtime/committer.h"
 #include "runtime/reactor.h"
+#include "runtime/removals.h"
 #include "runtime/vhost.h"
 #include "runtime/vhost_directories.h"
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -20,7 +21,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -59,7 +59,7 @@ struct BrokerSettings {
     StoreSettings store;
     engine::MessageFormats formats;
     std::uint64_t memory_budget_bytes = 8 * 1024 * 1024;  // of messages, per virtual host
-    std::function<void(bool)> disk_full;                  // from any thread
+    std::function<void(bool)> disk_full;                  // never from a reactor's thread
     // The disk no longer does what it must. From any thread; must end the process.
     std::function<void(const std::string&)> fatal;
 };
@@ -88,7 +88,8 @@ class Broker {
     std::shared_ptr<Vhost> find_vhost(std::string_view name);
     std::vector<std::shared_ptr<Vhost>> vhosts();
 
-    // Changes the catalog, makes and deletes vhosts accordingly and tells every reactor.
+    // Changes the catalog, makes and deletes vhosts accordingly and tells every reactor. Waits for
+    // the disk.
     Result<CatalogRecord, CatalogRefusal> change(const CatalogCommand& command);
     std::shared_ptr<const AccessTable> access();
 
@@ -125,39 +126,50 @@ class Broker {
     }
 
   private:
-    Result<void, std::string> add_vhost(const std::string& name);
-    Result<std::unique_ptr<VhostStore>, std::string> open_store(const std::string& vhost,
+    Result<std::shared_ptr<Vhost>, std::string> open_vhost(const revenant::Vhost& rules);
+    Result<std::unique_ptr<VhostStore>, std::string> open_store(const revenant::Vhost& rules,
                                                                 Reactor& home);
-    Result<void, std::string> look_for_strange_directories();
+    Result<void, std::string> look_for_lost_vhosts();
+    // What a change of the catalog does to the vhosts.
+    struct VhostChanges {
+        std::vector<std::shared_ptr<Vhost>> made;
+        std::vector<std::string> deleted;
+    };
+    CatalogCommand with_lost_directory(const CatalogCommand& command) const;
+    Result<VhostChanges, CatalogRefusal> prepare(const CatalogRecord& record,
+                                                 const AccessRules& rules);
+    Result<std::shared_ptr<Vhost>, CatalogRefusal> make_vhost(const revenant::Vhost& rules);
+    void announce(const CatalogRecord& record, const VhostChanges& changes);
     void close_vhosts();
     void die(const std::string& text);
-    void drop_vhost(const std::string& name);
-    void await_removal(const std::string& vhost);
-    void set_compatibility(const std::string& name, std::string_view wished);
+    void drop_vhost(const std::shared_ptr<Vhost>& vhost);
+    void set_compatibility(const std::shared_ptr<Vhost>& vhost, std::string_view wished);
 
     const BrokerSettings settings_;
     std::unique_ptr<journal::DirectoryLock> lock_;
-    std::unique_ptr<CatalogStore> catalog_store_;
-    std::unique_ptr<VhostDirectories> directories_;
-    // Deleted virtual hosts whose directories are still there: one of the same name waits for them,
-    // or it would be removed with its predecessor.
-    std::mutex removing_mutex_;
-    std::condition_variable removed_;
-    std::multiset<std::string, std::less<>> removing_;
-    std::vector<std::string> adopted_;  // virtual hosts that the catalog is to know again
     std::unique_ptr<Committer> committer_;
+    const std::shared_ptr<Removals> removals_ = std::make_shared<Removals>();
     const std::shared_ptr<Census> census_ = std::make_shared<Census>();
     std::vector<std::unique_ptr<Reactor>> reactors_;
     std::mutex channels_mutex_;  // guards the two below; never held for long
     std::map<std::string, std::uint64_t, std::less<>> channels_by_user_;
     std::uint64_t channels_ = 0;
-    std::mutex mutex_;  // guards everything below
+
+    // One change of the catalog at a time. Held while the disk works, so no reactor may take it.
+    std::mutex change_mutex_;  // guards the five below
     Catalog catalog_;
+    std::unique_ptr<CatalogStore> catalog_store_;
+    std::unique_ptr<VhostDirectories> directories_;
+    // Vhosts that the catalog is to know again, by their names.
+    std::map<std::string, FoundDirectory, std::less<>> lost_vhosts_;
+    std::size_t next_home_ = 0;
+
+    std::mutex mutex_;  // guards everything below; never held for long, and never over the disk
+    std::shared_ptr<const AccessTable> access_;
     std::map<std::string, std::shared_ptr<Vhost>, std::less<>> vhosts_;
     std::map<std::string, std::uint64_t, std::less<>> connections_by_vhost_;
     std::map<std::string, std::uint64_t, std::less<>> connections_by_user_;
     std::uint64_t connections_ = 0;
-    std::size_t next_home_ = 0;
     std::size_t next_place_ = 0;
     bool running_ = false;
 };

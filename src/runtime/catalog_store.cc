@@ -52,7 +52,10 @@ Result<bool, std::string> CatalogStore::load(Catalog& catalog) {
         if (!record) {
             return Unexpected{journal::IoError{place + ": " + text_of(record.error(), bytes)}};
         }
-        catalog.replay(*record);
+        if (!catalog.replay(*record)) {
+            return Unexpected{journal::IoError{
+                place + ": a record with a fact that contradicts those before it"}};
+        }
         found = true;
         return {};
     };

@@ -13,6 +13,7 @@ namespace revenant::runtime {
 namespace {
 
 using sim::SimDisk;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct Stored {
@@ -153,6 +154,14 @@ TEST(CatalogStore, DamageIsToldWithFileAndPlace) {
     s.store.reset();
     s.disk.flip_bit(s.directory + "/0000000000000000.segment", 50, 3);
     EXPECT_THAT(s.open(), HasSubstr(s.directory + "/0000000000000000.segment, offset 0"));
+}
+
+TEST(CatalogStore, AFactThatContradictsOthersIsToldWithFileAndPlace) {
+    Stored s;
+    EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
+    ASSERT_TRUE(s.store->append({VhostDeleted{"b"}}, s.catalog->rules()));
+    EXPECT_THAT(s.open(), AllOf(HasSubstr(s.directory + "/0000000000000000.segment, offset"),
+                                HasSubstr("contradicts")));
 }
 
 // ------------------------------------------------------------------------- room

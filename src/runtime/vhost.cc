@@ -151,6 +151,23 @@ void Vhost::finish_closing() {
     std::exchange(closed_, nullptr)();
 }
 
+void Vhost::retire() {
+    tell_census({});
+    behind_.store(false, std::memory_order_relaxed);
+    if (!store_) return;
+    store_->journal().close();
+    // Nobody has to wait for a disk that will not be asked. What was done is gone with the vhost;
+    // that a message is safe cannot be said any more.
+    const Lsn everything{UINT64_MAX};
+    promises_.release_answers(everything, [this](engine::Effect&& effect) {
+        if (!std::holds_alternative<engine::Deliver>(effect)) send(std::move(effect));
+    });
+    promises_.release_confirms(everything, [this](engine::Confirm confirm) {
+        confirm.accepted = false;
+        send_confirm(confirm);
+    });
+}
+
 // ------------------------------------------------------------------------- effects
 
 bool Vhost::deliver(engine::Deliver&& effect) {

@@ -79,6 +79,13 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     // Everything is written down for a quick start; calls back when it is safe.
     void close(std::function<void()> closed);
 
+    // The catalog no longer knows it; who is about to come in is refused. From any thread.
+    void set_deleted() { deleted_.store(true, std::memory_order_release); }
+    bool is_deleted() const { return deleted_.load(std::memory_order_acquire); }
+    // Nothing of it is written any more, whatever its last connections do; who waits for the disk
+    // is answered.
+    void retire();
+
     bool deliver(engine::Deliver&& effect) override;
     void confirm(const engine::Confirm& effect) override;
     void request(engine::Effect&& effect) override;
@@ -106,6 +113,7 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     unsigned idle_ticks_ = 0;
     unsigned ticks_since_look_ = 0;
     std::atomic<bool> behind_{false};
+    std::atomic<bool> deleted_{false};
     // Bytes sent to channels on other reactors since they last asked for more.
     boost::unordered_flat_map<ChannelId, std::uint64_t> far_bytes_;
 };

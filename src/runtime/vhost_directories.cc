@@ -4,13 +4,21 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 namespace revenant::runtime {
 namespace {
 
 constexpr std::size_t name_bytes_max = 120;
+// In a directory that no virtual host of the catalog has, it says that the next start may remove
+// it.
 constexpr std::string_view deletion_mark = "deleted";
+constexpr std::string_view name_file = "name";
+constexpr std::string_view id_ending = ".vhost";
+constexpr std::uint64_t name_file_bytes_max = 1024;
 
 int digit_of(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -20,14 +28,33 @@ int digit_of(char c) {
 
 // Whether a virtual host could have a directory of that name; others are none of our business.
 bool is_ours(std::string_view name) {
-    return std::all_of(name.begin(), name.end(), [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '%';
-    });
+    return id_named_by(name) || std::all_of(name.begin(), name.end(), [](char c) {
+               return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ||
+                      c == '%';
+           });
 }
 
-Unexpected<std::string> failed(journal::IoError error) { return Unexpected{std::move(error.text)}; }
+std::string file_in(const std::string& directory, std::string_view name) {
+    return directory + "/" + std::string(name);
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
+
+std::string directory_name(std::uint64_t id) { return std::to_string(id) + std::string(id_ending); }
+
+std::optional<std::uint64_t> id_named_by(std::string_view directory) {
+    if (!directory.ends_with(id_ending)) return std::nullopt;
+    const std::string_view digits = directory.substr(0, directory.size() - id_ending.size());
+    std::uint64_t id = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), id);
+    // None that the catalog could have given.
+    if (id == 0 || id > UINT64_MAX / 2 || directory_name(id) != directory) return std::nullopt;
+    return id;
+}
 
 std::string directory_name(std::string_view vhost) {
     std::string name;
@@ -65,50 +92,112 @@ std::optional<std::string> vhost_named_by(std::string_view directory) {
     return vhost;
 }
 
-std::string VhostDirectories::path_of(std::string_view vhost) const {
-    return parent_ + "/" + directory_name(vhost);
+std::string VhostDirectories::path_of(const Rules& vhost) const {
+    return parent_ + "/" +
+           (vhost.has_named_directory ? directory_name(std::string_view(vhost.name))
+                                      : directory_name(vhost.id));
 }
 
-Result<void, std::string> VhostDirectories::mark_deleted(std::string_view vhost) {
+// The mark is the first thing in it: what a crash leaves of it is never taken for messages.
+Result<void, journal::IoError> VhostDirectories::make(const Rules& vhost) {
     const std::string directory = path_of(vhost);
-    auto mark = disk_.create(directory + "/" + std::string(deletion_mark));
-    if (!mark) return failed(std::move(mark).error());
-    if (auto synced = disk_.sync_directory(directory); !synced) {
-        return failed(std::move(synced).error());
+    REVENANT_TRY_VOID(disk_.make_directory(directory));
+    REVENANT_TRY_VOID(mark_deleted(vhost));
+    return write_name(directory, vhost.name);
+}
+
+Result<void, journal::IoError> VhostDirectories::keep(const Rules& vhost) {
+    return remove_mark(path_of(vhost));
+}
+
+Result<void, journal::IoError> VhostDirectories::mark_deleted(const Rules& vhost) {
+    const std::string directory = path_of(vhost);
+    REVENANT_TRY_VOID(disk_.create(file_in(directory, deletion_mark)));
+    return disk_.sync_directory(directory);
+}
+
+Result<void, journal::IoError> VhostDirectories::remove_mark(const std::string& directory) {
+    REVENANT_TRY_VOID(disk_.remove(file_in(directory, deletion_mark)));
+    return disk_.sync_directory(directory);
+}
+
+Result<void, journal::IoError> VhostDirectories::write_name(const std::string& directory,
+                                                            const std::string& vhost) {
+    const std::string path = file_in(directory, name_file);
+    const std::string unfinished = path + ".new";
+    REVENANT_TRY(const auto file, disk_.create(unfinished));
+    REVENANT_TRY_VOID(file->write(0, vhost + "\n"));
+    REVENANT_TRY_VOID(file->sync());
+    REVENANT_TRY_VOID(disk_.rename(unfinished, path));
+    return disk_.sync_directory(directory);
+}
+
+Result<std::string, journal::IoError> VhostDirectories::read_name(const std::string& directory) {
+    REVENANT_TRY(const auto file, disk_.open(file_in(directory, name_file)));
+    REVENANT_TRY(const std::uint64_t size, file->size());
+    std::string name(std::min(size, name_file_bytes_max), '\0');
+    REVENANT_TRY(const std::size_t got, file->read(0, name));
+    name.resize(got);
+    if (name.ends_with('\n')) name.pop_back();
+    return name;
+}
+
+// Of a virtual host that the catalog knows. Who has moved it away wants to begin without messages.
+Result<void, journal::IoError> VhostDirectories::open(const Rules& vhost) {
+    const std::string directory = path_of(vhost);
+    REVENANT_TRY_VOID(disk_.make_directory(directory));
+    if (vhost.has_named_directory) return {};
+    REVENANT_TRY(const auto names, disk_.list(directory));
+    if (!contains(names, name_file)) return write_name(directory, vhost.name);
+    REVENANT_TRY(const std::string name, read_name(directory));
+    if (name == vhost.name) return {};
+    return Unexpected{journal::IoError{"directory " + directory + " is that of the virtual host '" +
+                                       name + "', but the catalog has it for '" + vhost.name +
+                                       "'"}};
+}
+
+Result<void, journal::IoError> VhostDirectories::look_at(const std::string& name, bool known,
+                                                         Found& found) {
+    const std::string directory = parent_ + "/" + name;
+    REVENANT_TRY(const auto names, disk_.list(directory));
+    const bool marked = contains(names, deletion_mark);
+    // The catalog did not get to forget it.
+    if (known) return marked ? remove_mark(directory) : Result<void, journal::IoError>{};
+    const auto id = id_named_by(name);
+    found.last_id = std::max(found.last_id, id.value_or(0));
+    // Or the catalog did not get to know it.
+    if (marked || (id && names.empty())) return disk_.remove_directory(directory);
+    VhostDirectories::Stray stray{directory, id.value_or(0), std::nullopt};
+    if (!id) {
+        stray.vhost = vhost_named_by(name);
+    } else if (contains(names, name_file)) {
+        REVENANT_TRY(stray.vhost, read_name(directory));
     }
+    found.strays.push_back(std::move(stray));
     return {};
 }
 
-Result<bool, std::string> VhostDirectories::is_marked(const std::string& directory) {
-    auto names = disk_.list(directory);
-    if (!names) return failed(std::move(names).error());
-    return std::find(names->begin(), names->end(), deletion_mark) != names->end();
-}
-
-Result<std::vector<std::string>, std::string> VhostDirectories::tidy(
-    const std::set<std::string>& vhosts) {
-    std::set<std::string> known;
-    for (const std::string& vhost : vhosts) known.insert(directory_name(vhost));
+Result<VhostDirectories::Found, std::string> VhostDirectories::tidy(const Known& vhosts) {
+    const auto failed = [](journal::IoError error) { return Unexpected{std::move(error.text)}; };
+    std::map<std::string, const Rules*> known;
+    for (const auto& [name, vhost] : vhosts) {
+        const auto [other, is_new] = known.emplace(path_of(vhost), &vhost);
+        if (is_new) continue;
+        return Unexpected{"directory " + other->first + ": the catalog has it for '" +
+                          other->second->name + "' and for '" + name + "'"};
+    }
     auto names = disk_.list(parent_);
     if (!names) return failed(std::move(names).error());
-    std::vector<std::string> strangers;
+    Found found;
     for (const std::string& name : *names) {
         if (!is_ours(name)) continue;
-        const std::string directory = parent_ + "/" + name;
-        REVENANT_TRY(const bool marked, is_marked(directory));
-        if (known.contains(name)) {
-            // The catalog did not get to forget it.
-            if (!marked) continue;
-            auto unmarked = disk_.remove(directory + "/" + std::string(deletion_mark));
-            if (!unmarked) return failed(std::move(unmarked).error());
-        } else if (marked) {
-            auto removed = disk_.remove_directory(directory);
-            if (!removed) return failed(std::move(removed).error());
-        } else {
-            strangers.push_back(name);
-        }
+        auto looked = look_at(name, known.contains(parent_ + "/" + name), found);
+        if (!looked) return failed(std::move(looked).error());
     }
-    return strangers;
+    for (const auto& [name, vhost] : vhosts) {
+        if (auto opened = open(vhost); !opened) return failed(std::move(opened).error());
+    }
+    return found;
 }
 
 }  // namespace revenant::runtime

@@ -8,7 +8,7 @@ import shutil
 from brokers_to_crash import Api, Lost
 from cases import Case, case_of
 from checker import Fault
-from sites import QUEUE, complaint_about, disorder, files_of, segments_of
+from sites import QUEUE, complaint_about, directory_of_vhost, disorder, files_of, segments_of
 
 SEGMENTS, BATCHES_IN_LAST = 3, 12
 MESSAGES_IN_WAVE, MESSAGE_BYTES = 10, 100_000
@@ -354,7 +354,7 @@ def the_second_way_out_of_a_damaged_catalog_keeps_the_messages(ground):
     if refusal is None:
         yield Fault("started", "broker", "though the catalog has lost its virtual hosts")
         return
-    yield from complaint_about(refusal, "%2F", DOCUMENT)
+    yield from complaint_about(refusal, site.front_door, DOCUMENT)
     site.broker.arguments = [*site.broker.arguments, "--adopt-vhosts"]
     yield from everything(site)
 
@@ -383,7 +383,7 @@ def damage_to_the_last_change_of_the_catalog_loses_no_virtual_host(ground):
     api = Api(site.broker.http_port)
     api.request("PUT", "/api/vhosts/last", {})
     api.close()
-    folder = os.path.join(site.data, "vhosts", "last")
+    folder = directory_of_vhost(site.data, "last")
     site.stop()
     there = os.path.exists(folder)
     path = catalog_segment(site)

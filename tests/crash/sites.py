@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import urllib.parse
 
 from brokers_to_crash import BrokerError, Client, ClosedByBroker, Lost, RevenantToCrash
 from checker import Fault
@@ -13,7 +14,7 @@ QUEUE = "kept"
 ANSWER_SECONDS_MAX = 20
 END_SECONDS_MAX = 90
 TEXT_SHOWN_MAX = 400
-FRONT_DOOR = "%2F"
+FRONT_DOOR = "/"
 
 
 class Skipped(Exception):
@@ -138,7 +139,7 @@ class Site:
 
     @property
     def front_door(self):
-        return os.path.join(self.data, "vhosts", FRONT_DOOR)
+        return directory_of_vhost(self.data, FRONT_DOOR)
 
     @property
     def catalog(self):
@@ -155,6 +156,19 @@ class Site:
                     with open(path, "rb") as file:
                         prints[os.path.relpath(path, self.data)] = hashlib.sha1(file.read()).hexdigest()
         return prints
+
+
+def directory_of_vhost(data, vhost):
+    """By the file with its name in it; those of early builds are named after their virtual hosts."""
+    folder = os.path.join(data, "vhosts")
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        path = os.path.join(folder, name)
+        if not name.endswith(".vhost") or "name" not in os.listdir(path) or "deleted" in os.listdir(path):
+            continue
+        with open(os.path.join(path, "name")) as file:
+            if file.read() == vhost + "\n":
+                return path
+    return os.path.join(folder, urllib.parse.quote(vhost, safe=""))
 
 
 def disorder(found, expected):
@@ -192,4 +206,5 @@ def complaint_about(refusal, *needed):
         yield Fault("unclear message", "broker", f"{shown!r} does not name {' nor '.join(missing)}")
 
 
-__all__ = ["ClosedByBroker", "Lost", "Site", "Skipped", "complaint_about", "disorder", "files_of", "segments_of"]
+__all__ = ["ClosedByBroker", "Lost", "Site", "Skipped", "complaint_about", "directory_of_vhost", "disorder",
+           "files_of", "segments_of"]

@@ -1,5 +1,7 @@
-// Records of the catalog: any bytes are read or refused, and there is one encoding of each.
+// Records of the catalog: any bytes are read or refused, and there is one encoding of each. Facts
+// that were read are applied or refused, and what they made is made again from a snapshot.
 #include "base/check.h"
+#include "catalog/catalog.h"
 #include "catalog/catalog_codec.h"
 
 #include <cstdint>
@@ -10,6 +12,12 @@ using namespace revenant;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     const auto record = decode_catalog_record(bytes);
-    if (record.has_value()) CHECK(encode_catalog_record(*record) == bytes);
+    if (!record.has_value()) return 0;
+    CHECK(encode_catalog_record(*record) == bytes);
+    Catalog catalog;
+    if (!catalog.replay(*record)) return 0;
+    Catalog again;
+    CHECK(again.replay(facts_of(catalog.rules())));
+    CHECK(again.rules() == catalog.rules());
     return 0;
 }

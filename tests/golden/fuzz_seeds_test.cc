@@ -67,7 +67,7 @@ std::string for_each_record(const std::string& golden_folder,
                             const std::function<void(const journal::Journal::Record&)>& visit) {
     Folder folder;
     const std::string copy = folder / "copy";
-    fs::copy(source / "tests/golden/v1" / golden_folder, copy);
+    fs::copy(source / "tests/golden/written" / golden_folder, copy);
     journal::PosixDisk disk;
     InlineWorker worker;
     const std::string snapshot = journal::Journal::open(disk, worker, copy, {}).value()->snapshot();
@@ -195,7 +195,7 @@ TEST(FuzzSeeds, OfTheCatalog) {
 
 TEST(FuzzSeeds, OfFilesOfAJournal) {
     Seeds seeds;
-    for (const auto& entry : fs::directory_iterator(source / "tests/golden/v1/catalog")) {
+    for (const auto& entry : fs::directory_iterator(source / "tests/golden/written/catalog")) {
         const bool is_snapshot = entry.path().extension() == ".snapshot";
         const std::string bytes = file_contents(entry.path());
         seeds[is_snapshot ? "snapshot" : "segment"] = (is_snapshot ? '\4' : '\0') + bytes;

@@ -129,8 +129,10 @@ std::string describe_catalog(const AccessRules& rules) {
                 (vhost.tracing ? " tracing" : "") +
                 (vhost.protected_from_deletion ? " protected" : "") + " connections " +
                 limit_text(vhost.limits.max_connections) + " queues " +
-                limit_text(vhost.limits.max_queues) + "\n";
+                limit_text(vhost.limits.max_queues) + " id " + std::to_string(vhost.id) +
+                (vhost.has_named_directory ? " in a directory of its name" : "") + "\n";
     }
+    text += "ids used up to " + std::to_string(rules.last_vhost_id) + "\n";
     for (const auto& [of, allowed] : rules.permissions) {
         text += "permissions " + of.user + " in " + of.vhost + " '" + allowed.configure + "' '" +
                 allowed.write + "' '" + allowed.read + "'\n";

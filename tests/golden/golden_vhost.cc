@@ -65,6 +65,14 @@ std::optional<std::string> GoldenVhost::start() {
     return std::nullopt;
 }
 
+void GoldenVhost::stop() {
+    bool closed = false;
+    vhost_->close([&] { closed = true; });
+    vhost_->tick();
+    CHECK(closed);
+    end();
+}
+
 void GoldenVhost::end() { vhost_.reset(); }
 
 std::string GoldenVhost::description() { return describe_all(vhost_->engine().state()); }
@@ -171,11 +179,7 @@ void GoldenVhost::live() {
     set_policies();
     publish_every_kind();
     let_messages_die();
-    bool closed = false;
-    vhost_->close([&] { closed = true; });
-    vhost_->tick();
-    CHECK(closed);
-    end();
+    stop();
     CHECK(!start());
     open_channel();
     return_to_quorum_queues();

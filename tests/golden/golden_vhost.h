@@ -29,6 +29,8 @@ class GoldenVhost final : private engine::EffectSink {
     // From an empty directory to the golden one: a first life that ends in good order, and a second
     // one that just ends.
     void live();
+    // Ends in good order, with a snapshot.
+    void stop();
     // Ends without a word, as a crash does.
     void end();
 

@@ -1,0 +1,399 @@
+// A broker on a disk: where its vhosts lie, and that no reactor waits for it.
+#include "engine/command.h"
+#include "runtime/broker.h"
+#include "tests/support/folder.h"
+#include "tests/support/scenario.h"
+#include "tests/support/slow_disk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <set>
+#include <string>
+#include <sys/stat.h>
+#include <thread>
+#include <vector>
+
+namespace revenant::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds patience{60};
+
+// Whether it came to be in time.
+template <typename Condition>
+bool eventually(Condition condition) {
+    const auto end = Clock::now() + patience;
+    while (!condition()) {
+        if (Clock::now() > end) return false;
+        std::this_thread::yield();
+    }
+    return true;
+}
+
+struct OnDisk : ::testing::Test {
+    BrokerSettings settings() {
+        BrokerSettings settings;
+        settings.reactors = 2;
+        settings.disk = &disk;
+        settings.data_dir = folder / "data";
+        settings.adopt_vhosts = adopts;
+        settings.formats = {&engine::test_message_format()};
+        settings.disk_full = [this](bool full) {
+            full_disks += full ? 1 : -1;
+            told_by = std::this_thread::get_id();
+        };
+        settings.fatal = [](const std::string& text) {
+            ADD_FAILURE() << text;
+            std::abort();
+        };
+        return settings;
+    }
+    // What the start says; nothing if it went well.
+    std::string start() {
+        broker = std::make_unique<Broker>(settings());
+        if (const auto opened = broker->open(); !opened) {
+            broker.reset();
+            return opened.error();
+        }
+        broker->start();
+        const auto adopted = broker->adopt_vhosts();
+        return adopted ? "" : adopted.error();
+    }
+    std::string restart() {
+        broker.reset();
+        return start();
+    }
+    std::string change(const CatalogCommand& command) {
+        const auto changed = broker->change(command);
+        return changed ? "" : changed.error().text;
+    }
+    void declare_queue(const std::string& vhost, const std::string& name) {
+        broker->ask(broker->find_vhost(vhost), [&](engine::Engine& engine) {
+            engine.handle(engine::OpenConnection{{1}, "guest"}, {});
+            engine.handle(engine::OpenChannel{{1}, {2}}, {});
+            engine.handle(engine::DeclareQueue{.channel = {2}, .name = name, .durable = true}, {});
+        });
+    }
+    std::vector<std::string> queues(const std::string& vhost) {
+        return broker->ask(broker->find_vhost(vhost), [](engine::Engine& engine) {
+            std::vector<std::string> names;
+            for (const engine::Queue* queue : engine.state().queues_by_name()) {
+                names.push_back(queue->name());
+            }
+            return names;
+        });
+    }
+    bool is_written(const std::string& vhost) {
+        return broker->ask(broker->find_vhost(vhost)->home(), [&](Reactor&) {
+            return broker->find_vhost(vhost)->journal_view().counters.syncs.count() > 0;
+        });
+    }
+    std::set<std::string> directories() {
+        std::set<std::string> names;
+        for (const auto& entry : fs::directory_iterator(folder / "data/vhosts")) {
+            names.insert(entry.path().filename().string());
+        }
+        return names;
+    }
+
+    Folder folder;
+    SlowDisk disk;
+    bool adopts = false;
+    std::atomic<int> full_disks{0};
+    std::atomic<std::thread::id> told_by;
+    std::unique_ptr<Broker> broker;
+};
+
+// ------------------------------------------------------------------------- directories
+
+TEST_F(OnDisk, EachIncarnationOfAVhostHasADirectoryOfItsOwn) {
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "v"}), "");
+    EXPECT_THAT(directories(), UnorderedElementsAre("1.vhost"));
+    EXPECT_EQ(file_contents(folder / "data/vhosts/1.vhost/name"), "v\n");
+    declare_queue("v", "of the first");
+    // Somebody is still there, so the directory is, and the next one does not wait for it.
+    auto held = broker->find_vhost("v");
+    ASSERT_EQ(change(DeleteVhost{"v"}), "");
+    ASSERT_EQ(change(PutVhost{.name = "v"}), "");
+    EXPECT_THAT(directories(), UnorderedElementsAre("1.vhost", "2.vhost"));
+    EXPECT_TRUE(held->is_deleted());
+    EXPECT_THAT(queues("v"), ElementsAre());
+    held.reset();
+    EXPECT_TRUE(eventually([&] { return directories() == std::set<std::string>{"2.vhost"}; }));
+    declare_queue("v", "of the second");
+    ASSERT_EQ(restart(), "");
+    EXPECT_THAT(queues("v"), ElementsAre("of the second"));
+    EXPECT_THAT(directories(), UnorderedElementsAre("2.vhost"));
+    ASSERT_EQ(change(PutVhost{.name = "w"}), "");
+    EXPECT_THAT(directories(), UnorderedElementsAre("2.vhost", "3.vhost"));
+}
+
+// A connection that publishes on after its vhost is gone writes nothing any more.
+TEST_F(OnDisk, ADeletedVhostWritesNothing) {
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "v"}), "");
+    const auto held = broker->find_vhost("v");
+    ASSERT_EQ(change(DeleteVhost{"v"}), "");
+    const auto written = [&] {
+        return broker->ask(held->home(),
+                           [&](Reactor&) { return held->journal_view().counters.batches; });
+    };
+    const std::uint64_t before = written();
+    broker->ask(held, [](engine::Engine& engine) {
+        engine.handle(engine::OpenConnection{{1}, "guest"}, {});
+        engine.handle(engine::OpenChannel{{1}, {2}}, {});
+        engine.handle(engine::DeclareQueue{.channel = {2}, .name = "late", .durable = true}, {});
+    });
+    broker->ask(held->home(), [&](Reactor&) {
+        held->flush();
+        held->tick();
+    });
+    EXPECT_GT(
+        broker->ask(held->home(), [&](Reactor&) { return held->journal_view().waiting_bytes; }),
+        50U);
+    EXPECT_EQ(written(), before);
+}
+
+// What a channel is told.
+struct Told final : engine::EffectSink {
+    bool deliver(engine::Deliver&&) override { return true; }
+    void confirm(const engine::Confirm& effect) override { confirms.push_back(effect.accepted); }
+    void request(engine::Effect&& effect) override {
+        if (std::holds_alternative<engine::Done>(effect)) answers += 1;
+    }
+    std::vector<bool> confirms;
+    int answers = 0;
+};
+
+// The disk will not be asked, so who waits for it would wait for ever.
+TEST_F(OnDisk, WhoWaitsForTheDiskIsAnsweredWhenTheVhostGoes) {
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "v"}), "");
+    const auto vhost = broker->find_vhost("v");
+    Told told;
+    broker->ask(vhost->home(), [&](Reactor& home) {
+        const ConnectionId connection{home.register_sink(told)};
+        const ChannelId channel{home.register_sink(told)};
+        engine::Engine& engine = vhost->engine();
+        engine.handle(engine::OpenConnection{connection, "guest"}, home.now());
+        engine.handle(engine::OpenChannel{connection, channel}, home.now());
+        const int before = told.answers;
+        engine.handle(engine::DeclareQueue{.channel = channel, .name = "q", .durable = true},
+                      home.now());
+        engine::Publish publish;
+        publish.channel = channel;
+        publish.message = engine::make_test_message("q", "body");
+        publish.confirm_sequence = 1;
+        engine.handle(std::move(publish), home.now());
+        EXPECT_EQ(told.answers, before);
+        EXPECT_THAT(told.confirms, ElementsAre());
+        vhost->retire();
+        EXPECT_EQ(told.answers, before + 1);
+        EXPECT_THAT(told.confirms, ElementsAre(false)) << "it is not safe";
+        home.release_sink(channel.value);
+        home.release_sink(connection.value);
+    });
+}
+
+TEST_F(OnDisk, ADeletionThatWasNotFinishedGoesOnWithTheNextStart) {
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "v"}), "");
+    const auto held = broker->find_vhost("v");
+    ASSERT_EQ(change(DeleteVhost{"v"}), "");
+    fs::copy(folder / "data", folder / "killed", fs::copy_options::recursive);
+    broker.reset();
+    fs::remove_all(folder / "data");
+    fs::rename(folder / "killed", folder / "data");
+    EXPECT_THAT(directories(), UnorderedElementsAre("1.vhost"));
+    ASSERT_EQ(start(), "");
+    EXPECT_TRUE(directories().empty());
+}
+
+TEST_F(OnDisk, AVhostThatTheCatalogHasLostIsAdoptedOnlyIfThatIsSaid) {
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "gone"}), "");
+    ASSERT_EQ(change(PutVhost{.name = "a/b"}), "");
+    ASSERT_EQ(change(DeleteVhost{"gone"}), "");
+    declare_queue("a/b", "q");
+    broker.reset();
+    fs::remove_all(folder / "data/catalog");
+    EXPECT_THAT(start(), AllOf(HasSubstr(folder / "data/vhosts/2.vhost"),
+                               HasSubstr("docs/formats/journal.md")));
+    adopts = true;
+    ASSERT_EQ(start(), "");
+    EXPECT_THAT(queues("a/b"), ElementsAre("q"));
+    EXPECT_EQ(broker->access()->find_vhost("a/b")->id, 2U);
+    ASSERT_EQ(change(PutVhost{.name = "new"}), "");
+    EXPECT_GT(broker->access()->find_vhost("new")->id, 2U);
+    adopts = false;
+    ASSERT_EQ(restart(), "");
+    EXPECT_THAT(queues("a/b"), ElementsAre("q"));
+}
+
+// As the first start of a node does, which makes the default vhost before it adopts the others.
+TEST_F(OnDisk, WhoMakesALostVhostAnewGetsItsMessages) {
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "/"}), "");
+    declare_queue("/", "q");
+    broker.reset();
+    fs::remove_all(folder / "data/catalog");
+    adopts = true;
+    broker = std::make_unique<Broker>(settings());
+    ASSERT_TRUE(broker->open());
+    broker->start();
+    ASSERT_EQ(change(PutVhost{.name = "first"}), "");
+    ASSERT_EQ(change(PutVhost{.name = "/"}), "");
+    EXPECT_THAT(queues("/"), ElementsAre("q"));
+    EXPECT_THAT(directories(), UnorderedElementsAre("1.vhost", "2.vhost"));
+    EXPECT_TRUE(broker->adopt_vhosts());
+}
+
+TEST_F(OnDisk, TwoDirectoriesOfOneVhostAreRefused) {
+    adopts = true;
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "v"}), "");
+    broker.reset();
+    fs::copy(folder / "data/vhosts/1.vhost", folder / "data/vhosts/2.vhost");
+    EXPECT_THAT(start(), AllOf(HasSubstr("2.vhost"), HasSubstr("'v'")));
+}
+
+TEST_F(OnDisk, DirectoriesAreNotForEverybody) {
+    const mode_t before = ::umask(0);
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "v"}), "");
+    ::umask(before);
+    for (const char* const name : {"data", "data/catalog", "data/vhosts", "data/vhosts/1.vhost",
+                                   "data/vhosts/1.vhost/scratch"}) {
+        EXPECT_EQ(fs::status(folder / name).permissions(), fs::perms{0750}) << name;
+    }
+}
+
+// ------------------------------------------------------------------------- a slow disk
+
+struct OnASlowDisk : OnDisk {
+    OnASlowDisk() {
+        EXPECT_EQ(start(), "");
+        for (const CatalogCommand& command : default_content({}, Salt{})) change(command);
+    }
+    // The longest time that reactors took for what a connection needs when it comes and goes,
+    // while this is done.
+    template <typename Work>
+    milliseconds longest_turn_during(Work work) {
+        disk.set_delay(seconds(1));
+        std::atomic<bool> over{false};
+        auto working = std::async(std::launch::async, [&] {
+            work();
+            over.store(true);
+        });
+        Clock::duration longest{};
+        const auto vhost = broker->find_vhost("/");
+        while (!over.load()) {
+            for (std::size_t i = 0; i < broker->reactor_count(); ++i) {
+                const auto began = Clock::now();
+                broker->ask(broker->reactor(i), [&](Reactor&) {
+                    EXPECT_NE(broker->find_vhost("/"), nullptr);
+                    EXPECT_EQ(broker->admit("/", "guest"), std::nullopt);
+                    EXPECT_NE(broker->access(), nullptr);
+                    broker->place(*vhost);
+                    broker->leave("/", "guest");
+                });
+                longest = std::max(longest, Clock::now() - began);
+            }
+        }
+        working.get();
+        disk.set_delay(seconds(0));
+        return std::chrono::duration_cast<milliseconds>(longest);
+    }
+};
+
+// A sync takes a second; a turn takes much less.
+constexpr milliseconds turn_max{500};
+
+TEST_F(OnASlowDisk, NoReactorWaitsForAChangeOfTheCatalog) {
+    EXPECT_LT(longest_turn_during([&] { change(AddUser{"ann", {}, {}, {}}); }), turn_max);
+    EXPECT_GE(disk.slow_calls(), 2U) << "the disk was not asked";
+}
+
+TEST_F(OnASlowDisk, NoReactorWaitsForAVhostToBeMade) {
+    EXPECT_LT(longest_turn_during([&] { change(PutVhost{.name = "v"}); }), turn_max);
+    EXPECT_GE(disk.slow_calls(), 3U);
+    EXPECT_NE(broker->find_vhost("v"), nullptr);
+}
+
+TEST_F(OnASlowDisk, NoReactorWaitsForAVhostToGo) {
+    change(PutVhost{.name = "v"});
+    EXPECT_LT(longest_turn_during([&] { change(DeleteVhost{"v"}); }), turn_max);
+    EXPECT_GE(disk.slow_calls(), 2U);
+}
+
+TEST_F(OnASlowDisk, NoReactorWaitsForAJournal) {
+    EXPECT_LT(longest_turn_during([&] {
+                  declare_queue("/", "q");
+                  EXPECT_TRUE(eventually([&] { return is_written("/"); }));
+              }),
+              turn_max);
+    EXPECT_GE(disk.slow_calls(), 1U);
+}
+
+// ------------------------------------------------------------------------- a full disk
+
+struct OnAFullDisk : OnDisk {
+    OnAFullDisk() {
+        EXPECT_EQ(start(), "");
+        change(PutVhost{.name = "v"});
+        disk.set_full(true);
+        declare_queue("v", "q");
+        EXPECT_TRUE(eventually([&] { return full_disks.load() == 1; }));
+    }
+    ~OnAFullDisk() override {
+        disk.set_full(false);
+        broker.reset();
+    }
+};
+
+// It may have something to do on the disk.
+TEST_F(OnAFullDisk, NoReactorTellsOfIt) {
+    for (std::size_t i = 0; i < broker->reactor_count(); ++i) {
+        EXPECT_FALSE(broker->ask(broker->reactor(i), [&](Reactor&) {
+            return std::this_thread::get_id() == told_by.load();
+        }));
+    }
+}
+
+TEST_F(OnAFullDisk, AVhostThatIsDeletedWaitsForNoRoom) {
+    disk.set_full(false);
+    ASSERT_EQ(change(DeleteVhost{"v"}), "");
+    EXPECT_TRUE(eventually([&] { return full_disks.load() == 0; }));
+}
+
+TEST_F(OnAFullDisk, NothingIsMadeOrDeletedAndNothingIsHarmed) {
+    EXPECT_EQ(change(DeleteVhost{"v"}), "the disk is full");
+    EXPECT_EQ(change(PutVhost{.name = "w"}), "the disk is full");
+    EXPECT_EQ(broker->find_vhost("w"), nullptr);
+    EXPECT_EQ(broker->access()->find_vhost("w"), nullptr);
+    disk.set_full(false);
+    ASSERT_EQ(change(PutVhost{.name = "w"}), "");
+    EXPECT_TRUE(eventually([&] { return full_disks.load() == 0; }));
+    ASSERT_EQ(restart(), "");
+    EXPECT_THAT(queues("v"), ElementsAre("q"));
+    EXPECT_THAT(queues("w"), ElementsAre());
+}
+
+}  // namespace
+}  // namespace revenant::runtime
