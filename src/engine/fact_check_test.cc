@@ -111,6 +111,7 @@ TEST_F(Checked, APolicyThatTodayWouldBeRefusedFits) {
     apply(PolicySet{
         PolicyScope::operator_only,
         {.name = "ceiling", .pattern = ".*", .definition = arguments({{"max-length", 10}})}});
+    state.configure_rest();
     EXPECT_EQ(state.find_queue("classic")->settings.max_length, 10);
     EXPECT_TRUE(reads(encode_snapshot(state, Stop::none)));
 }

@@ -571,6 +571,7 @@ void Journal::retire(const Segment& segment) {
 }
 
 void Journal::trim_spares() {
+    if (closed_) return;
     worker_.run([writer = writer_] { writer->trim_spares(); }, [] {});
 }
 

@@ -29,6 +29,9 @@ class SlowDisk final : public journal::Disk {
     Result<std::shared_ptr<journal::File>, IoError> open(const std::string& path) override {
         return wrapped(disk_.open(path));
     }
+    std::shared_ptr<const journal::File> open_when_read(const std::string& path) override {
+        return disk_.open_when_read(path);
+    }
     Result<std::shared_ptr<journal::File>, IoError> create(const std::string& path) override {
         if (trouble_->full.load()) return no_room(path);
         return wrapped(disk_.create(path));
@@ -59,6 +62,8 @@ class SlowDisk final : public journal::Disk {
         return disk_.free_bytes(path);
     }
 
+    std::uint32_t draw_secret() override { return disk_.draw_secret(); }
+
   private:
     struct Trouble {
         std::atomic<std::int64_t> delay_ms{0};
@@ -69,9 +74,9 @@ class SlowDisk final : public journal::Disk {
             if (delay_ms.load() == 0) return;
             slow_calls.fetch_add(1);
             std::mutex mutex;
-            std::condition_variable never;
+            std::condition_variable nobody;
             std::unique_lock lock(mutex);
-            never.wait_for(lock, Delay(delay_ms.load()), [] { return false; });
+            nobody.wait_for(lock, Delay(delay_ms.load()), [] { return false; });
         }
     };
 
