@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VHOST = segment("/")
 HUGE = (2**63 - 1, 2**63 - 2, 2**62, 10**18, 2**53)
 NONSENSE = (-1, 2**64, 1.5e300)
+CONNECTION_FORCED = 320  # The broker stops.
 NOTE_BYTES = 90_000
 CALM_BYTES_PER_SECOND = 3_000_000
 LETTING_GO_SECONDS = 0.2
@@ -186,6 +187,8 @@ class Exaggerator(ApiActor):
         try:
             work(client)
         except ClosedByBroker as closed:
+            if closed.code == CONNECTION_FORCED:
+                raise
             status = closed.code
         finally:
             client.drop()
