@@ -96,11 +96,12 @@ Response show_channel(Context& context, const Call& call) {
     const auto [connection, number] = find_named(peers, call.parameter(0));
     if (number == nullptr) return not_found();
     if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
-    const auto channel =
-        context
-            .ask(connection->vhost,
-                 [&](engine::Engine& engine) { return engine::find_channel(engine, number->id); })
-            .value_or(std::nullopt);
+    const auto channel = context
+                             .ask(connection->vhost,
+                                  [id = number->id](engine::Engine& engine) {
+                                      return engine::find_channel(engine, id);
+                                  })
+                             .value_or(std::nullopt);
     if (!channel) return not_found();
     const auto consumers =
         context.list(connection->vhost, consumers_in, engine::ConsumerFilter{.channel = number->id})

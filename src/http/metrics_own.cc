@@ -186,6 +186,7 @@ void write_turns(PrometheusText& text, const runtime::TurnTimes::Summary& turns)
     }
     text.family("revenant_longest_turn_seconds", Kind::gauge,
                 "Processor time of the longest turn so far, by the command that took it");
+    if (turns.longest_us.empty()) text.sample({{"command", "none"}}, 0.0);
     for (const auto& [command, us] : turns.longest_us) {
         text.sample({{"command", command}}, static_cast<double>(us) / us_per_second);
     }

@@ -243,7 +243,7 @@ def ctl_breaks_memory_down(node):
 @case
 def ctl_shows_all_alarms(world):
     with world.directory() as directory:
-        text = "vm_memory_high_watermark.absolute = 1MB\ndisk_free_limit.absolute = 1000000TB\n"
+        text = "vm_memory_high_watermark.absolute = 1MB\ndisk_free_limit.absolute = 8000TB\n"
         with world.broker(directory, text) as broker:
             node = Node(world, directory, broker)
             name = broker.json("/api/nodes")[0]["name"]

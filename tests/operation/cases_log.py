@@ -86,7 +86,7 @@ def log_reload_moves_the_limit_of_the_disk(world):
             connection.process_data_events(0.05)
             return blocked[-1:] == [what]
 
-        broker.write_config("disk_free_limit.absolute = 1000000TB\n")
+        broker.write_config("disk_free_limit.absolute = 8000TB\n")
         broker.reload()
         channel.basic_publish("", "nowhere", b"")
         eventually(lambda: seen("blocked"), "the publisher is blocked")
