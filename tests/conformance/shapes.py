@@ -16,8 +16,9 @@ WITHOUT = {
              "gc_num", "gc_num_details", "metrics_gc_queue_length", "mnesia_disk_tx_count",
              "mnesia_disk_tx_count_details", "mnesia_ram_tx_count", "mnesia_ram_tx_count_details", "ra_open_file_metrics",
              "io_", "msg_store_", "queue_index_"},
+    # RabbitMQ tells of a queue that it rests some seconds after its last message, also with a consumer.
     "queue": {"garbage_collection", "reductions",
-              "reductions_details", "backing_queue_status."},
+              "reductions_details", "backing_queue_status.", "idle_since"},
     "quorum queue": {"open_files", "single_active_consumer_ctag"},
     "exchange": {"user_who_performed_action"},
     "connection": {"garbage_collection", "reductions", "reductions_details", "ssl_", "peer_cert_"},
@@ -28,7 +29,7 @@ WITHOUT = {
 }
 BEYOND = {
     "overview": {"cluster_tags", "node_tags", "default_queue_type", "is_op_policy_updating_enabled"},
-    "node": {"disk_free_details", "being_drained"},
+    "node": {"disk_free_details", "being_drained", "journal", "journal."},
     "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details", "consumer_timeout"},
     "quorum queue": {"delivery_limit", "exclusive_consumer_tag", "head_message_timestamp", "idle_since",
                      "message_bytes_paged_out", "messages_delayed", "messages_paged_out", "messages_ready_ram",
