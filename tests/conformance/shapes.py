@@ -29,7 +29,7 @@ WITHOUT = {
 }
 BEYOND = {
     "overview": {"cluster_tags", "node_tags", "default_queue_type", "is_op_policy_updating_enabled"},
-    "node": {"disk_free_details", "being_drained", "journal", "journal."},
+    "node": {"disk_free_details", "being_drained", "journal"},
     "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details", "consumer_timeout"},
     "quorum queue": {"delivery_limit", "exclusive_consumer_tag", "head_message_timestamp", "idle_since",
                      "message_bytes_paged_out", "messages_delayed", "messages_paged_out", "messages_ready_ram",
