@@ -84,6 +84,7 @@ Connection::~Connection() {
 std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
     now_ = now;
     last_arrival_ = now;
+    begin_receiving();
     std::size_t used = 0;
     if (state_ == State::greeting) {
         used = receive_greeting(bytes);
@@ -103,6 +104,7 @@ std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
         }
         used += cut.size;
         on_frame(cut.frame);
+        if (!may_go_on()) return used;
     }
     return state_ == State::closed ? bytes.size() : used;
 }

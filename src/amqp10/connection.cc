@@ -67,6 +67,7 @@ Connection::~Connection() = default;
 std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
     now_ = now;
     last_arrival_ = now;
+    begin_receiving();
     std::size_t used = 0;
     while (state_ != State::moving) {
         if (ignores_input() || stream_broken_) return bytes.size();
@@ -82,6 +83,7 @@ std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
         }
         used += size;
         forget_the_gone();
+        if (!may_go_on()) return used;
     }
     return used;
 }

@@ -170,6 +170,7 @@ void Engine::finish(Turn& turn, std::size_t command) {
     keep_memory_budget(state_);
     const std::size_t steps = settings_.portion.steps - turn.portion().steps_left();
     if (steps < steps_noted_min) return;
+    heavy_steps_ += steps;
     if (turn.now() != heaviest_.at || steps > heaviest_.steps) {
         heaviest_ = {command, steps, turn.now()};
     }

@@ -48,6 +48,8 @@ class Engine {
         Timestamp at;
     };
     const Heaviest& heaviest() const { return heaviest_; }
+    // The steps (portion.h) of all turns so far that took more than a few.
+    std::uint64_t heavy_steps() const { return heavy_steps_; }
 
     State& state() { return state_; }
     Attached& attached() { return attached_; }
@@ -78,6 +80,7 @@ class Engine {
     Attached attached_;
     Worklist worklist_;
     Heaviest heaviest_;
+    std::uint64_t heavy_steps_ = 0;
     Timestamp behind_at_;  // of the last turn, if expiry is behind
 };
 

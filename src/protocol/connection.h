@@ -11,6 +11,7 @@
 #include "protocol/output.h"
 #include "protocol/session_facts.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -53,8 +54,8 @@ class Connection : public engine::EffectSink {
           last_departure_(now),
           state_deadline_(now + settings.handshake_timeout) {}
 
-    // Works on every whole frame in the bytes; returns how many bytes were used. The rest must be
-    // given again, in front of what arrives later.
+    // Works on every whole frame in the bytes, or on some of them if others wait; returns how many
+    // bytes were used. The rest must be given again, in front of what arrives later.
     virtual std::size_t receive(std::string_view bytes, Timestamp now) = 0;
     // Heartbeats and time-outs. To be called a few times per second.
     virtual void tick(Timestamp now) = 0;
@@ -76,6 +77,14 @@ class Connection : public engine::EffectSink {
     const Output& output() const { return output_; }
 
     virtual bool wants_input() const = 0;
+    // The last receive() made room for others: the rest of its bytes is worth another call.
+    bool is_interrupted() const { return interrupted_; }
+    // What a frame caused took as long as so many frames do, or so long that the clock is to be
+    // looked at before the next one.
+    void spend(std::uint64_t frames) {
+        frames_before_look_ -= std::min(frames, frames_before_look_ - 1);
+    }
+    void look_at_the_clock() { frames_before_look_ = 1; }
     // The socket is to be closed once the output is sent; or at once.
     virtual bool finished() const = 0;
     virtual ConnectionFacts facts() const = 0;
@@ -103,6 +112,14 @@ class Connection : public engine::EffectSink {
         return deliveries_paused_ && output_.unsent_bytes() <= deliveries_resume_bytes;
     }
     void deliveries_resumed() { deliveries_paused_ = false; }
+    // At the beginning of receive(), and behind each of its frames: whether the next one may follow.
+    void begin_receiving() { interrupted_ = false; }
+    bool may_go_on() {
+        if (--frames_before_look_ != 0) return true;
+        frames_before_look_ = frames_between_looks;
+        interrupted_ = host_.others_wait();
+        return !interrupted_;
+    }
     // A peer that does not read what it caused is not read from.
     bool has_room_for_answers() const { return output_.unsent_bytes() < reading_pause_bytes; }
 
@@ -119,7 +136,12 @@ class Connection : public engine::EffectSink {
     static constexpr std::size_t deliveries_resume_bytes = 256 * 1024;
     static constexpr std::size_t reading_pause_bytes = 16 * 1024 * 1024;
 
+    // A millisecond or two of small ones.
+    static constexpr std::uint64_t frames_between_looks = 8192;
+
     bool deliveries_paused_ = false;
+    bool interrupted_ = false;
+    std::uint64_t frames_before_look_ = frames_between_looks;
 };
 
 }  // namespace revenant::protocol

@@ -91,6 +91,8 @@ class Host {
     virtual std::string random_name(std::string_view prefix) = 0;
     // There is output where there was none.
     virtual void wants_flush() = 0;
+    // Others have waited long enough for this connection. Reads the clock.
+    virtual bool others_wait() { return false; }
     // For the diary: no secrets, no bodies.
     virtual void note(std::string_view text) = 0;
 };

@@ -21,6 +21,13 @@ constexpr std::size_t congested_letters = 16 * 1024;
 constexpr std::size_t read_buffer_bytes = 256 * 1024;
 constexpr int events_per_turn = 256;
 constexpr Duration tick_interval = milliseconds(250);
+// Of a turn; one command, one socket or one portion may exceed it.
+constexpr Duration letters_slice{1'000};
+constexpr Duration vhosts_slice{1'000};
+constexpr Duration sockets_slice{2'000};
+constexpr Duration flush_slice{1'000};
+constexpr std::size_t letters_between_looks = 64;
+constexpr std::size_t flushes_between_looks = 8;
 
 }  // namespace
 
@@ -80,12 +87,14 @@ Timestamp Reactor::refresh_now() {
 
 void Reactor::wait() {
     Timestamp until = next_tick_;
-    for (const auto& vhost : vhosts_) until = std::min(until, vhost->engine().next_deadline());
+    for (const auto& vhost : vhosts_) {
+        if (!vhost->is_behind()) until = std::min(until, vhost->engine().next_deadline());
+    }
     // Letters that were refused wait for room; look again soon.
     const bool stuck = std::any_of(outgoing_.begin(), outgoing_.end(),
                                    [](const auto& batch) { return !batch.empty(); });
     if (stuck) until = std::min(until, now_ + milliseconds(1));
-    if (!flushing_.empty()) until = now_;
+    if (!flushing_.empty() || !flushing_now_.empty() || !letters_.empty()) until = now_;
     const std::int64_t left_us = std::max<std::int64_t>(0, until.us - now_.us);
     const timespec timeout{left_us / 1'000'000, (left_us % 1'000'000) * 1000};
     std::array<epoll_event, events_per_turn> events{};
@@ -98,6 +107,7 @@ void Reactor::wait() {
     }
     CHECK(count >= 0 || errno == EINTR);
     ready_.clear();
+    next_ready_ = 0;
     for (int i = 0; i < count; ++i) {
         if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) {
             std::uint64_t ignored = 0;
@@ -110,14 +120,13 @@ void Reactor::wait() {
 }
 
 void Reactor::turn() {
-    wait();
+    // Whom the last turn left over comes before whoever has become ready since.
+    if (next_ready_ == ready_.size()) wait();
     const Timestamp begin = refresh_now();
     turn_times_.begin(begin);
     read_letters();
     run_due_vhosts();
-    for (std::size_t i = 0; i < ready_.size(); ++i) {
-        if (ready_[i].source != nullptr) ready_[i].source->ready(ready_[i].events);
-    }
+    serve_ready();
     if (now_ >= next_tick_) tick_all();
     for (const auto& vhost : vhosts_) vhost->flush();
     flush_all();
@@ -144,17 +153,38 @@ std::string_view Reactor::heaviest_command(Timestamp since) const {
 }
 
 void Reactor::read_letters() {
-    for (auto& batch : mailbox_.take()) {
-        for (Letter& letter : batch) {
-            if (auto* command = std::get_if<VhostCommand>(&letter)) {
-                command->vhost->engine().handle(std::move(command->command), now_);
-            } else if (auto* effect = std::get_if<engine::Effect>(&letter)) {
-                dispatch_effect(std::move(*effect));
-            } else {
-                std::get<Task>(letter)(*this);
-            }
+    slice_end_ = now_ + letters_slice;
+    if (letters_.empty()) letters_ = mailbox_.take();
+    std::size_t before_look = letters_between_looks;
+    for (; next_batch_ < letters_.size(); ++next_batch_, next_letter_ = 0) {
+        auto& batch = letters_[next_batch_];
+        while (next_letter_ < batch.size()) {
+            Letter& letter = batch[next_letter_++];
+            before_look = read_letter(std::move(letter)) == Took::little ? before_look - 1 : 0;
+            if (before_look > 0) continue;
+            if (slice_is_over()) return;
+            before_look = letters_between_looks;
         }
     }
+    letters_.clear();
+    next_batch_ = 0;
+}
+
+Reactor::Took Reactor::read_letter(Letter&& letter) {
+    if (auto* command = std::get_if<VhostCommand>(&letter)) {
+        engine::Engine& engine = command->vhost->engine();
+        const std::uint64_t heavy_steps = engine.heavy_steps();
+        const bool is_frequent = std::holds_alternative<engine::Publish>(command->command) ||
+                                 std::holds_alternative<engine::Settle>(command->command);
+        engine.handle(std::move(command->command), now_);
+        return is_frequent && engine.heavy_steps() == heavy_steps ? Took::little : Took::much;
+    }
+    if (auto* effect = std::get_if<engine::Effect>(&letter)) {
+        dispatch_effect(std::move(*effect));
+        return Took::little;
+    }
+    std::get<Task>(letter)(*this);
+    return Took::much;
 }
 
 void Reactor::dispatch_effect(engine::Effect&& effect) {
@@ -169,9 +199,30 @@ void Reactor::dispatch_effect(engine::Effect&& effect) {
     }
 }
 
+// What time causes is written like everything else: while the disk is behind, it waits.
+bool Reactor::is_due(Vhost& vhost) const {
+    return vhost.engine().next_deadline() <= now_ && !vhost.is_behind();
+}
+
 void Reactor::run_due_vhosts() {
-    for (const auto& vhost : vhosts_) {
-        if (vhost->engine().next_deadline() <= now_) vhost->engine().handle(engine::Tick{}, now_);
+    slice_end_ = now_ + vhosts_slice;
+    for (std::size_t left = vhosts_.size(); left > 0; --left) {
+        if (next_vhost_ >= vhosts_.size()) next_vhost_ = 0;
+        const std::shared_ptr<Vhost> vhost = vhosts_[next_vhost_++];
+        if (!is_due(*vhost)) continue;
+        vhost->engine().handle(engine::Tick{}, now_);
+        if (slice_is_over()) return;
+    }
+}
+
+void Reactor::serve_ready() {
+    slice_end_ = now_ + sockets_slice;
+    while (next_ready_ < ready_.size()) {
+        const Event event = ready_[next_ready_++];
+        if (event.source == nullptr) continue;
+        event.source->ready(event.events);
+        // Whoever reads from a socket reads the clock as well.
+        if (now_ >= slice_end_) return;
     }
 }
 
@@ -184,13 +235,17 @@ void Reactor::tick_all() {
 }
 
 void Reactor::flush_all() {
+    slice_end_ = now_ + flush_slice;
     // Flushing a socket may make room for more deliveries to it. They go out in the next turn, so
     // that one fast reader with a long backlog does not keep everybody else waiting.
-    std::swap(flushing_, flushing_now_);
-    for (std::size_t i = 0; i < flushing_now_.size(); ++i) {
-        if (flushing_now_[i] != nullptr) flushing_now_[i]->flush();
+    if (flushing_now_.empty()) std::swap(flushing_, flushing_now_);
+    while (next_flush_ < flushing_now_.size()) {
+        if (Flushable* const socket = flushing_now_[next_flush_++]) socket->flush();
+        if (next_flush_ % flushes_between_looks == 0 && slice_is_over()) break;
     }
+    if (next_flush_ < flushing_now_.size()) return;
     flushing_now_.clear();
+    next_flush_ = 0;
 }
 
 void Reactor::forget(Flushable& socket) {

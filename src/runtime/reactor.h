@@ -1,6 +1,7 @@
 // Reactor: one thread, one epoll loop. It owns sockets, the engines of the vhosts at home here, and
-// timers. A turn is: read what arrived and work on it, handle letters from other reactors, run what
-// is due, then flush every socket that has something to say, once.
+// timers. A turn is: handle letters from other reactors, run what is due, read what arrived and work
+// on it, then flush the sockets that have something to say. Each of the four stops when its slice of
+// time is over and goes on in the next turn where it stopped, so no turn is long.
 #pragma once
 
 #include "auth/access.h"
@@ -77,6 +78,8 @@ class Reactor {
     Timestamp now() const { return now_; }
     // Reads the clock again; after bytes were read that may have arrived after the turn began.
     Timestamp refresh_now();
+    // What the reactor is at has had its share of the turn. Reads the clock.
+    bool slice_is_over() { return refresh_now() >= slice_end_; }
     bool on_this_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
     void watch(int descriptor, std::uint32_t events, Source& source);
@@ -122,7 +125,11 @@ class Reactor {
     void wait();
     void wake();
     void read_letters();
+    enum class Took : std::uint8_t { little, much };
+    Took read_letter(Letter&& letter);
+    bool is_due(Vhost& vhost) const;
     void run_due_vhosts();
+    void serve_ready();
     void tick_all();
     void flush_all();
     void send_letters();
@@ -136,14 +143,21 @@ class Reactor {
     int epoll_ = -1;
     int wakeup_ = -1;
     Timestamp now_;
+    Timestamp slice_end_;
     Timestamp next_tick_;
     Mailbox<Letter> mailbox_;
+    // Taken from the mailbox; those before next_batch_ and next_letter_ were read.
+    std::vector<Mailbox<Letter>::Batch> letters_;
+    std::size_t next_batch_ = 0;
+    std::size_t next_letter_ = 0;
     std::vector<Mailbox<Letter>::Batch> outgoing_;  // by reactor
     std::vector<Flushable*> flushing_;
-    std::vector<Flushable*> flushing_now_;
+    std::vector<Flushable*> flushing_now_;  // those before next_flush_ were flushed
+    std::size_t next_flush_ = 0;
     std::vector<Ticking*> ticking_;
     std::vector<std::unique_ptr<Source>> disposed_;
     std::vector<std::shared_ptr<Vhost>> vhosts_;
+    std::size_t next_vhost_ = 0;  // the one to look at first
     std::shared_ptr<const AccessTable> access_;
     std::vector<char> read_buffer_;
     struct SinkSlot {
@@ -156,7 +170,8 @@ class Reactor {
         std::uint32_t events;
         Source* source;
     };
-    std::vector<Event> ready_;  // of the present turn; unwatch() takes a source out
+    std::vector<Event> ready_;  // those before next_ready_ were served; unwatch() takes a source out
+    std::size_t next_ready_ = 0;
     TurnTimes turn_times_;
     std::int64_t busy_us_ = 0;
     Timestamp busy_since_;

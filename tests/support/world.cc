@@ -114,6 +114,7 @@ bool Wire::work() {
     }
     if (connection_->finished()) unread_.clear();
     while (!unread_.empty() && connection_->wants_input()) {
+        if (world_.impatient_) connection_->look_at_the_clock();
         const std::size_t used = connection_->receive(unread_, world_.now());
         CHECK(used <= unread_.size());
         if (used == 0) break;

@@ -110,6 +110,7 @@ class Wire final : public Host {
     void release_channel(ChannelId channel) override;
     std::string random_name(std::string_view prefix) override;
     void wants_flush() override { flush_wanted_ = true; }
+    bool others_wait() override { return true; }
     void note(std::string_view text) override { notes_.emplace_back(text); }
 
   private:
@@ -164,6 +165,9 @@ class World {
     void take(const Step& step);
     const std::vector<Step>& steps() const { return steps_; }
 
+    // Connections are interrupted behind every frame.
+    void be_impatient() { impatient_ = true; }
+
     // --- views ---
     Wire& wire(std::size_t index) { return *wires_[index]; }
     std::size_t wire_count() const { return wires_.size(); }
@@ -217,6 +221,7 @@ class World {
     std::map<std::uint64_t, engine::EffectSink*> sinks_;
     std::uint64_t last_id_ = 0;
     std::uint64_t names_given_ = 0;
+    bool impatient_ = false;
     std::deque<VhostCommand> commands_;
     std::deque<engine::Effect> effects_;
     std::string alarm_;
