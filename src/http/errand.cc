@@ -28,6 +28,7 @@ class Errand final : public engine::EffectSink, public std::enable_shared_from_t
 
     void begin(const std::string& user, engine::Command&& command) {
         if (vhost_->is_deleted()) return promise_.set_value(vhost_is_gone(*vhost_));
+        if (vhost_->is_disk_full()) return promise_.set_value(disk_is_full());
         self_ = shared_from_this();
         connection_ = {home_.register_sink(*this)};
         channel_ = {home_.register_sink(*this)};

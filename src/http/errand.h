@@ -48,6 +48,12 @@ inline Unexpected<engine::Refusal> vhost_is_gone(const runtime::Vhost& vhost) {
         engine::Refusal{engine::RefusalKind::not_found, "vhost '" + vhost.name() + "' not found"}};
 }
 
+// To a wish that a disk without room would keep waiting, and with it the thread that has it.
+inline Unexpected<engine::Refusal> disk_is_full() {
+    return {engine::Refusal{engine::RefusalKind::precondition_failed,
+                            "the disk is full: nothing is changed until there is room"}};
+}
+
 // management 1.7
 Response response_to(const engine::Refusal& refusal);
 

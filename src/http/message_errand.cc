@@ -27,6 +27,9 @@ class Guest : public engine::EffectSink, public std::enable_shared_from_this<Gue
             if (self->vhost_->is_deleted()) {
                 return self->promise_.set_value(vhost_is_gone(*self->vhost_));
             }
+            if (self->vhost_->is_disk_full() && self->must_be_written()) {
+                return self->promise_.set_value(disk_is_full());
+            }
             self->arrive(user);
             self->work();
         });
@@ -44,6 +47,8 @@ class Guest : public engine::EffectSink, public std::enable_shared_from_this<Gue
     }
 
   protected:
+    // The answer promises that something is safe.
+    virtual bool must_be_written() const = 0;
     virtual void work() = 0;
     virtual void told(engine::Effect&& effect) = 0;
 
@@ -94,6 +99,7 @@ class Publisher final : public Guest<PublishOutcome> {
     }
 
   private:
+    bool must_be_written() const override { return true; }
     void work() override {
         command_.channel = channel();
         command_.mandatory = true;
@@ -114,6 +120,7 @@ class Fetcher final : public Guest<std::vector<engine::GetAnswer>> {
         : Guest(std::move(vhost)), wish_(std::move(wish)) {}
 
   private:
+    bool must_be_written() const override { return false; }
     // One after the other: each answer says whether there is more.
     void work() override {
         for (std::uint64_t i = 0; i < fetched_at_once_max; ++i) {

@@ -24,21 +24,38 @@ constexpr std::size_t greeting_bytes = 8;
 // Commands straight into the engine of a vhost at home on this reactor.
 class NearPort final : public protocol::Port {
   public:
-    NearPort(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor)
-        : vhost_(std::move(vhost)), reactor_(reactor) {}
+    NearPort(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor,
+             protocol::Connection& connection)
+        : vhost_(std::move(vhost)), reactor_(reactor), connection_(connection) {}
     void send(engine::Command&& command) override {
         vhost_->engine().handle(std::move(command), reactor_.now());
+        // These are rare, and some take long.
+        connection_.look_at_the_clock();
     }
     void publish(engine::Publish&& command) override {
         vhost_->engine().publish(std::move(command), reactor_.now());
+        look_if_heavy();
     }
     void settle(const engine::Settle& command) override {
         vhost_->engine().settle(command, reactor_.now());
+        look_if_heavy();
     }
 
   private:
+    void look_if_heavy() {
+        const std::uint64_t steps = vhost_->engine().heavy_steps() - heavy_steps_seen_;
+        if (steps == 0) return;
+        heavy_steps_seen_ += steps;
+        connection_.spend(steps < steps_for_a_look ? frames_per_step * steps : UINT64_MAX);
+    }
+
+    static constexpr std::uint64_t frames_per_step = 2;
+    static constexpr std::uint64_t steps_for_a_look = 500;
+
     std::shared_ptr<runtime::Vhost> vhost_;
     runtime::Reactor& reactor_;
+    protocol::Connection& connection_;
+    std::uint64_t heavy_steps_seen_ = 0;
 };
 
 // Commands by letter to the reactor where the vhost is at home.
@@ -81,6 +98,7 @@ Socket::~Socket() {
 
 void Socket::settle_in() {
     interest_ = EPOLLIN;
+    watched_ = true;
     reactor_->watch(descriptor_, interest_, *this);
     reactor_->add_ticking(*this);
     network_.add(*reactor_, *this);
@@ -93,12 +111,37 @@ void Socket::settle_in() {
 
 void Socket::ready(std::uint32_t events) {
     if (closed_) return;
+    if ((events & (EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0 && !can_read()) {
+        if (may_be_long()) return peer_left();
+        if ((events & (EPOLLHUP | EPOLLERR)) != 0) return look_away();
+    }
     const bool go_on_reading = (events & EPOLLOUT) != 0 && stream_->read_waits_for_write();
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 || go_on_reading) read();
     if (!closed_ && (events & EPOLLOUT) != 0) wants_flush();
 }
 
-bool Socket::can_read() const { return connection_->wants_input() && !stalled_; }
+bool Socket::may_work() const { return connection_->wants_input() && !stalled_; }
+
+bool Socket::can_read() const { return may_work() && !work_waits_; }
+
+// An alarm, a client that does not read, a full disk: what else is to be read may have to wait for
+// good, and what the connection holds would be held as long.
+bool Socket::may_be_long() const {
+    return !connection_->wants_input() || (stalled_ && vhost_->is_disk_full());
+}
+
+// The kernel tells of a peer that is gone again and again, whether we want to hear it or not.
+// What the peer sent before is still to be read, when that is possible.
+void Socket::look_away() {
+    reactor_->unwatch(descriptor_, *this);
+    watched_ = false;
+}
+
+void Socket::peer_left() {
+    peer_gone_ = true;
+    connection_->lost();
+    close();
+}
 
 void Socket::read() {
     if (proxy_gate_ && !pass_proxy_gate()) return;
@@ -124,9 +167,7 @@ bool Socket::pass_proxy_gate() {
             proxy_gate_.reset();
             return true;
     }
-    peer_gone_ = true;  // whoever it is expects no farewell
-    connection_->lost();
-    close();
+    peer_left();  // whoever it is expects no farewell
     return false;
 }
 
@@ -134,12 +175,7 @@ void Socket::read_some() {
     std::vector<char>& buffer = reactor_->read_buffer();
     const Stream::Outcome outcome = stream_->read(buffer);
     if (outcome.state == Stream::State::waiting) return update_interest();
-    if (outcome.state == Stream::State::gone) {
-        peer_gone_ = true;
-        connection_->lost();
-        close();
-        return;
-    }
+    if (outcome.state == Stream::State::gone) return peer_left();
     received_bytes_ += outcome.bytes;
     received_count_ += 1;
     network_.count_received(*reactor_, outcome.bytes);
@@ -169,17 +205,23 @@ void Socket::work_on(std::string_view bytes) {
     if (!greeted_) choose_protocol(bytes);
     const std::size_t used = connection_->receive(bytes, reactor_->now());
     pending_.assign(bytes.substr(used));
+    pending_used_ = 0;
     after_work();
 }
 
 void Socket::work_on_pending() {
-    if (!greeted_) choose_protocol(pending_);
-    const std::size_t used = connection_->receive(pending_, reactor_->now());
-    pending_.erase(0, used);
+    const std::string_view bytes = std::string_view(pending_).substr(pending_used_);
+    if (!greeted_) choose_protocol(bytes);
+    pending_used_ += connection_->receive(bytes, reactor_->now());
+    // What waits for others is not moved to the front as often as it waits.
+    if (pending_used_ == pending_.size() || !connection_->is_interrupted()) {
+        pending_.erase(0, std::exchange(pending_used_, 0));
+    }
     after_work();
 }
 
 void Socket::after_work() {
+    work_waits_ = connection_->is_interrupted() && !pending_.empty();
     // An idle connection holds no buffer.
     if (pending_.empty() && pending_.capacity() > idle_buffer_bytes) std::string().swap(pending_);
     if (moving_to_ != nullptr) {
@@ -204,14 +246,21 @@ void Socket::flush() {
     connection_->before_flush();
     send();
     if (closed_) return;
-    connection_->output_drained();
+    resume_deliveries();
     if (connection_->finished() && (connection_->output().empty() || peer_gone_)) {
         close();
         return;
     }
     // Last: it may take the socket to another reactor.
+    if (work_waits_ && may_work()) return work_on_pending();
     if (stream_->has_buffered() && can_read()) return read_some();
     update_interest();
+}
+
+// What is delivered without acknowledgement is written as consumed: a disk that is behind comes
+// first.
+void Socket::resume_deliveries() {
+    if (vhost_ == nullptr || !vhost_->is_behind()) connection_->output_drained();
 }
 
 void Socket::send() {
@@ -221,12 +270,7 @@ void Socket::send() {
         const std::size_t count = output.gather(parts);
         const Stream::Outcome outcome = stream_->write(std::span(parts).first(count));
         if (outcome.state == Stream::State::waiting) return;
-        if (outcome.state == Stream::State::gone) {
-            peer_gone_ = true;
-            connection_->lost();
-            close();
-            return;
-        }
+        if (outcome.state == Stream::State::gone) return peer_left();
         sent_bytes_ += outcome.bytes;
         sent_count_ += 1;
         network_.count_sent(*reactor_, outcome.bytes);
@@ -242,14 +286,23 @@ void Socket::update_interest() {
     const bool congested =
         vhost_ != nullptr && (reactor_->congested(vhost_->home().index()) || vhost_->is_behind());
     stalled_ = congested;
+    if (work_waits_ && may_work()) wants_flush();
     std::uint32_t wanted = 0;
     if (can_read()) {
         wanted |= stream_->read_waits_for_write() ? EPOLLOUT : EPOLLIN;
         // The descriptor does not tell of these; the flush reads them.
         if (stream_->has_buffered()) wants_flush();
+    } else if (may_be_long()) {
+        wanted |= EPOLLRDHUP;
     }
     // What this turn adds is sent at its end; only what did not fit then waits for the peer.
     if (!flush_queued_ && !connection_->output().empty()) wanted |= EPOLLOUT;
+    if (!watched_) {
+        if (wanted == 0) return;
+        watched_ = true;
+        interest_ = wanted;
+        return reactor_->watch(descriptor_, interest_, *this);
+    }
     if (wanted == interest_) return;
     interest_ = wanted;
     reactor_->rewatch(descriptor_, interest_, *this);
@@ -267,6 +320,7 @@ void Socket::tick(Timestamp now) {
         return;
     }
     update_interest();
+    if (!flush_queued_) resume_deliveries();
 }
 
 void Socket::close() {
@@ -317,7 +371,7 @@ protocol::VhostAnswer Socket::enter_vhost() {
         return protocol::VhostRefused{"vhost " + vhost_->name() + " not found"};
     }
     if (&vhost_->home() == reactor_) {
-        port_ = std::make_unique<NearPort>(vhost_, *reactor_);
+        port_ = std::make_unique<NearPort>(vhost_, *reactor_, *connection_);
     } else {
         port_ = std::make_unique<FarPort>(vhost_, *reactor_);
     }

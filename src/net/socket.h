@@ -51,6 +51,7 @@ class Socket final : public runtime::Source,
     void release_channel(ChannelId channel) override;
     std::string random_name(std::string_view prefix) override;
     void wants_flush() override;
+    bool others_wait() override { return reactor_->slice_is_over(); }
     void note(std::string_view text) override;
 
     void set_alarm(std::string_view reason);
@@ -68,7 +69,12 @@ class Socket final : public runtime::Source,
     Roster<Socket>::Place& place() { return place_; }
 
   private:
+    bool may_work() const;
     bool can_read() const;
+    bool may_be_long() const;
+    void look_away();
+    void peer_left();
+    void resume_deliveries();
     bool pass_proxy_gate();
     void read();
     void read_some();
@@ -92,7 +98,9 @@ class Socket final : public runtime::Source,
     std::unique_ptr<ProxyGate> proxy_gate_;  // until its header was read; none if none is wanted
     std::uint32_t interest_ = 0;
     bool flush_queued_ = false;
-    bool stalled_ = false;  // the vhost's reactor cannot take more commands for the moment
+    bool watched_ = false;     // by the reactor
+    bool stalled_ = false;     // the vhost's reactor cannot take more commands for the moment
+    bool work_waits_ = false;  // whole frames are pending, for others came first
     bool closed_ = false;
     bool peer_gone_ = false;
     bool greeted_ = false;  // the protocol is known
@@ -104,7 +112,8 @@ class Socket final : public runtime::Source,
     std::uint64_t channels_admitted_ = 0;
     std::unique_ptr<protocol::Port> port_;
     std::uint64_t connection_sink_ = 0;
-    std::string pending_;  // an incomplete frame
+    std::string pending_;  // an incomplete frame, or what waits its turn
+    std::size_t pending_used_ = 0;
     std::uint64_t received_bytes_ = 0;
     std::uint64_t sent_bytes_ = 0;
     std::uint64_t received_count_ = 0;

@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
+#include <chrono>
 #include <netinet/in.h>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
 #include <thread>
+#include <utility>
 
 namespace revenant::net {
 namespace {
@@ -34,6 +36,17 @@ class Piecemeal {
         CHECK(::connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     }
     ~Piecemeal() { ::close(descriptor_); }
+    // Nobody waits until it is read.
+    void send_on(std::string_view piece) {
+        CHECK(::send(descriptor_, piece.data(), piece.size(), 0) ==
+              static_cast<ssize_t>(piece.size()));
+    }
+    void finish() { ::shutdown(descriptor_, SHUT_WR); }
+    void reset() {
+        const linger at_once{1, 0};
+        CHECK(::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0);
+        ::close(std::exchange(descriptor_, -1));
+    }
     Piecemeal(const Piecemeal&) = delete;
     Piecemeal& operator=(const Piecemeal&) = delete;
 
@@ -127,6 +140,46 @@ TEST_P(SocketPieces, AFrameIsTheSameHoweverItArrives) {
     network.shut_down(seconds(10));
     broker.stop();
 }
+
+// A client that is not read because of an alarm may go: what it holds may be what caused the alarm.
+class SocketAbandoned : public testing::TestWithParam<bool> {};
+
+TEST_P(SocketAbandoned, ABlockedClientThatHasGoneIsForgotten) {
+    runtime::Broker broker({});
+    broker.start();
+    for (const CatalogCommand& command : default_content({}, Salt{})) {
+        ASSERT_TRUE(broker.change(command));
+    }
+    Network network({}, broker, [](std::string_view) {});
+    const auto port = network.listen({"127.0.0.1"});
+    ASSERT_TRUE(port);
+    Piecemeal client(network, *port);
+    client.send("AMQP\x00\x00\x09\x01"s);
+    client.send(framed(0, ConnectionStartOk{"", "PLAIN", "\0guest\0guest"s, "en_US"},
+                       ConnectionTuneOk{10, 131072, 0}, ConnectionOpen{"/"}));
+    client.receive(ConnectionOpenOk::key);
+    client.send(framed(1, ChannelOpen{}, QueueDeclare{.queue = "q"}) + publish("first"));
+    client.receive(QueueDeclareOk::key);
+    network.set_alarm("memory");
+    for (std::size_t i = 0; i < broker.reactor_count(); ++i) {
+        broker.ask(broker.reactor(i), [](runtime::Reactor&) {});
+    }
+    client.send_on(publish("second"));
+    if (GetParam()) {
+        client.reset();
+    } else {
+        client.finish();
+    }
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!network.connections().empty() && std::chrono::steady_clock::now() < end) {
+        std::this_thread::yield();
+    }
+    EXPECT_TRUE(network.connections().empty());
+    network.shut_down(seconds(10));
+    broker.stop();
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, SocketAbandoned, testing::Bool());
 
 INSTANTIATE_TEST_SUITE_P(Sizes, SocketPieces,
                          testing::Values(1000, 4096, 16 * 1024, 16 * 1024 + 1, 60'000, 1'000'000));

@@ -382,6 +382,63 @@ TEST_F(OnAFullDisk, AVhostThatIsDeletedWaitsForNoRoom) {
     EXPECT_TRUE(eventually([&] { return full_disks.load() == 0; }));
 }
 
+// Of what one client causes, as much waits in memory as of a slow disk; time causes nothing more.
+TEST_F(OnAFullDisk, ItsVhostIsBehindWhenMuchWaits) {
+    const auto vhost = broker->find_vhost("v");
+    EXPECT_TRUE(eventually([&] { return vhost->is_disk_full(); }));
+    EXPECT_FALSE(vhost->is_behind());
+    const std::string body(1'000'000, 'b');
+    for (int i = 0; i < 100 && !vhost->is_behind(); ++i) {
+        broker->ask(vhost, [&](engine::Engine& engine) {
+            engine.publish({.channel = {2},
+                            .message = engine::make_test_message("q", body, {.persistent = true})},
+                           {});
+        });
+    }
+    EXPECT_TRUE(vhost->is_behind());
+    disk.set_full(false);
+    EXPECT_TRUE(eventually([&] { return !vhost->is_behind() && !vhost->is_disk_full(); }));
+}
+
+// What a channel is to get behind an answer that waits for the disk is no backlog in memory.
+TEST_F(OnAFullDisk, DeliveriesBehindAnAnswerStop) {
+    struct Taker final : engine::EffectSink {
+        bool deliver(engine::Deliver&& /*effect*/) override {
+            deliveries += 1;
+            return true;
+        }
+        void confirm(const engine::Confirm& /*effect*/) override {}
+        void request(engine::Effect&& effect) override {
+            if (std::holds_alternative<engine::DeliveriesPaused>(effect)) paused += 1;
+        }
+        std::atomic<int> deliveries{0};
+        std::atomic<int> paused{0};
+    } taker;
+    constexpr int count = 100;
+    const auto vhost = broker->find_vhost("v");
+    broker->ask(vhost->home(), [&](Reactor& home) {
+        const ConnectionId connection{home.register_sink(taker)};
+        const ChannelId channel{home.register_sink(taker)};
+        engine::Engine& engine = vhost->engine();
+        engine.handle(engine::OpenConnection{connection, "guest"}, {});
+        engine.handle(engine::OpenChannel{connection, channel}, {});
+        engine.handle(engine::DeclareQueue{.channel = channel, .name = "t"}, {});
+        for (int i = 0; i < count; ++i) {
+            engine.publish({.channel = channel,
+                            .message = engine::make_test_message("t", std::string(10'000, 'b'))},
+                           {});
+        }
+        engine.handle(engine::DeclareQueue{.channel = channel, .name = "d", .durable = true}, {});
+        engine.handle(engine::Consume{.channel = channel, .queue = "t"}, {});
+        const engine::Queue& queue = *engine.state().find_queue("t");
+        EXPECT_GT(queue.ready_count(), count / 2U) << "as many are held as it has taken";
+    });
+    EXPECT_EQ(taker.deliveries.load(), 0);
+    disk.set_full(false);
+    EXPECT_TRUE(eventually([&] { return taker.paused.load() == 1; }));
+    EXPECT_GT(taker.deliveries.load(), 0);
+}
+
 TEST_F(OnAFullDisk, NothingIsMadeOrDeletedAndNothingIsHarmed) {
     EXPECT_EQ(change(DeleteVhost{"v"}), "the disk is full");
     EXPECT_EQ(change(PutVhost{.name = "w"}), "the disk is full");

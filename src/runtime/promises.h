@@ -30,6 +30,8 @@ class Promises {
     // Promises nothing itself, but must not overtake what is held.
     void hold_behind(const engine::Confirm& confirm) { hold(confirm, confirms_.back().batch); }
     void hold_behind(engine::Effect&& effect) { hold(std::move(effect), answers_.back().batch); }
+    // How many bytes of deliveries the channel has now behind its answers.
+    std::uint64_t hold_behind(engine::Deliver&& delivery, std::uint64_t bytes);
 
     // What may leave now that everything before `durable` is safe, in order.
     template <typename Send>
@@ -52,7 +54,11 @@ class Promises {
     }
 
   private:
-    using Counts = boost::unordered_flat_map<std::uint64_t, std::uint64_t>;
+    struct Waiting {
+        std::uint64_t count = 0;
+        std::uint64_t delivery_bytes = 0;
+    };
+    using Counts = boost::unordered_flat_map<std::uint64_t, Waiting>;  // by addressee
     static void count_down(Counts& counts, std::uint64_t addressee);
 
     struct HeldConfirm {

@@ -79,6 +79,23 @@ TEST(Promises, AnswersWaitAndDeliveriesOfTheirChannelBehindThem) {
     EXPECT_TRUE(h.promises.empty());
 }
 
+TEST(Promises, WhatIsHeldBehindAnswersIsCountedUntilItHasLeft) {
+    Held h;
+    const auto delivery_to = [](ChannelId channel) {
+        engine::Deliver delivery;
+        delivery.channel = channel;
+        return delivery;
+    };
+    h.promises.hold(engine::Effect(engine::Done{one, engine::Answer{}}), {100});
+    h.promises.hold(engine::Effect(engine::Done{two, engine::Answer{}}), {100});
+    EXPECT_EQ(h.promises.hold_behind(delivery_to(one), 1000), 1000U);
+    EXPECT_EQ(h.promises.hold_behind(delivery_to(two), 10), 10U);
+    EXPECT_EQ(h.promises.hold_behind(delivery_to(one), 500), 1500U);
+    h.answered_up_to(200);
+    h.promises.hold(engine::Effect(engine::Done{one, engine::Answer{}}), {300});
+    EXPECT_EQ(h.promises.hold_behind(delivery_to(one), 7), 7U);
+}
+
 TEST(Promises, EachChannelIsCountedByItself) {
     Held h;
     h.promises.hold(engine::Effect(engine::Done{one, engine::Answer{}}), {100});

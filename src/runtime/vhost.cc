@@ -15,8 +15,14 @@ constexpr std::uint64_t delivery_overhead_bytes = 128;
 constexpr std::size_t far_channels_before_sweep = 64;
 // What nobody waits for is written when so much of it was gathered, or with the next tick.
 constexpr std::size_t gathered_bytes_max = 512 * 1024;
-// More than this on its way to the disk, and publishers wait.
+// More than this on its way to the disk, and everybody waits who causes something to be written.
 constexpr std::size_t behind_bytes = 32 * 1024 * 1024;
+// So much of its deliveries a channel may have behind an answer that waits for the disk.
+constexpr std::uint64_t held_deliveries_bytes_max = 256 * 1024;
+
+std::uint64_t travelling_bytes(const engine::Deliver& delivery) {
+    return delivery.message->body_size() + delivery_overhead_bytes;
+}
 
 // Two seconds without any fact.
 constexpr unsigned ticks_before_tidying = 8;
@@ -96,9 +102,8 @@ void Vhost::flush() {
     } else if (journal.gathered_bytes() >= gathered_bytes_max) {
         journal.flush(journal::Journal::Urgency::when_convenient);
     }
-    // While the disk is full publishers are blocked by an alarm, and consumers go on.
-    behind_.store(journal.waiting_bytes() > behind_bytes && !journal.is_disk_full(),
-                  std::memory_order_relaxed);
+    behind_.store(journal.waiting_bytes() > behind_bytes, std::memory_order_relaxed);
+    disk_full_.store(journal.is_disk_full(), std::memory_order_relaxed);
     store_->take_snapshot_if_due(engine_.state());
 }
 
@@ -154,6 +159,7 @@ void Vhost::finish_closing() {
 void Vhost::retire() {
     tell_census({});
     behind_.store(false, std::memory_order_relaxed);
+    disk_full_.store(false, std::memory_order_relaxed);
     if (!store_) return;
     store_->journal().close();
     // Nobody has to wait for a disk that will not be asked. What was done is gone with the vhost;
@@ -171,11 +177,13 @@ void Vhost::retire() {
 // ------------------------------------------------------------------------- effects
 
 bool Vhost::deliver(engine::Deliver&& effect) {
-    if (promises_.has_answers_for(effect.channel.value)) {
-        promises_.hold_behind(engine::Effect(std::move(effect)));
-        return true;
-    }
-    return send_deliver(std::move(effect));
+    if (!promises_.has_answers_for(effect.channel.value)) return send_deliver(std::move(effect));
+    const ChannelId channel = effect.channel;
+    const std::uint64_t held = promises_.hold_behind(std::move(effect), travelling_bytes(effect));
+    if (held < held_deliveries_bytes_max) return true;
+    // When it comes to the channel, its connection asks for more.
+    promises_.hold_behind(engine::Effect(engine::DeliveriesPaused{channel}));
+    return false;
 }
 
 void Vhost::confirm(const engine::Confirm& effect) {
@@ -226,7 +234,7 @@ bool Vhost::send_deliver(engine::Deliver&& effect) {
         });
     }
     std::uint64_t& sent = far_bytes_[channel];
-    sent += effect.message->body_size() + delivery_overhead_bytes;
+    sent += travelling_bytes(effect);
     home_.send(reactor, engine::Effect(std::move(effect)));
     if (sent < far_portion_bytes) return true;
     far_bytes_.erase(channel);

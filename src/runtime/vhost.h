@@ -74,8 +74,10 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     void flush();
     // A few times per second: so does the rest.
     void tick();
-    // The disk lags so far behind that publishers must wait. From any thread.
+    // The disk lags so far behind that whoever causes something to be written must wait. From any
+    // thread, like the next.
     bool is_behind() const { return behind_.load(std::memory_order_relaxed); }
+    bool is_disk_full() const { return disk_full_.load(std::memory_order_relaxed); }
     // Everything is written down for a quick start; calls back when it is safe.
     void close(std::function<void()> closed);
 
@@ -113,6 +115,7 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     unsigned idle_ticks_ = 0;
     unsigned ticks_since_look_ = 0;
     std::atomic<bool> behind_{false};
+    std::atomic<bool> disk_full_{false};
     std::atomic<bool> deleted_{false};
     // Bytes sent to channels on other reactors since they last asked for more.
     boost::unordered_flat_map<ChannelId, std::uint64_t> far_bytes_;
