@@ -64,8 +64,10 @@ class Disk {
     virtual Result<void, IoError> remove(const std::string& path) = 0;
     // With those above it, and for certain; no error if it is there.
     virtual Result<void, IoError> make_directory(const std::string& path) = 0;
-    // With everything in it.
-    virtual Result<void, IoError> remove_directory(const std::string& path) = 0;
+    // With everything in it, one after the other: whatever may happen meanwhile, the file of the
+    // name `last` is there as long as anything else is.
+    virtual Result<void, IoError> remove_directory(const std::string& path,
+                                                   std::string_view last) = 0;
     // The names in it, sorted; none for a directory that is not there.
     virtual Result<std::vector<std::string>, IoError> list(const std::string& path) = 0;
     virtual Result<void, IoError> sync_directory(const std::string& path) = 0;

@@ -215,8 +215,15 @@ Result<void, IoError> PosixDisk::make_directory(const std::string& path) {
     return {};
 }
 
-Result<void, IoError> PosixDisk::remove_directory(const std::string& path) {
+Result<void, IoError> PosixDisk::remove_directory(const std::string& path, std::string_view last) {
+    REVENANT_TRY(const auto names, list(path));
     std::error_code error;
+    for (const std::string& name : names) {
+        if (name == last) continue;
+        std::filesystem::remove_all(path + "/" + name, error);
+        if (error) return failure("remove", path + "/" + name, error.value());
+    }
+    if (!last.empty() && !names.empty()) REVENANT_TRY_VOID(sync_directory(path));
     std::filesystem::remove_all(path, error);
     if (error) return failure("remove directory", path, error.value());
     return {};

@@ -98,9 +98,9 @@ TEST(PosixDisk, DirectoriesAreMadeWithThoseAboveAndRemovedWithAllInThem) {
     EXPECT_TRUE(r.disk.make_directory(inner).has_value()) << "no error if it is there";
     ASSERT_TRUE(r.disk.create(inner + "/a").has_value());
     EXPECT_THAT(r.disk.list(r.folder / "x").value(), ElementsAre("y"));
-    EXPECT_TRUE(r.disk.remove_directory(r.folder / "x").has_value());
+    EXPECT_TRUE(r.disk.remove_directory(r.folder / "x", "").has_value());
     EXPECT_THAT(r.disk.list(r.folder.path()).value(), IsEmpty());
-    EXPECT_TRUE(r.disk.remove_directory(r.folder / "x").has_value());
+    EXPECT_TRUE(r.disk.remove_directory(r.folder / "x", "").has_value());
 }
 
 TEST(PosixDisk, DirectoriesAreForTheOwnerAndTheGroupWhateverTheUmask) {

@@ -28,7 +28,7 @@ TEST(ClosedJournal, WritesNothingIntoTheDirectoryOfAnother) {
     s.journal->flush(Urgency::now);
     s.journal->close();
     s.worker.run_all();
-    ASSERT_TRUE(s.disk.remove_directory(s.directory));
+    ASSERT_TRUE(s.disk.remove_directory(s.directory, ""));
     ASSERT_TRUE(s.disk.make_directory(s.directory));
     s.append(long_record('c'));
     s.journal->flush(Urgency::now);

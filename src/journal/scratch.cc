@@ -16,7 +16,7 @@ std::uint64_t offset_of(std::uint64_t at) { return at & ((std::uint64_t{1} << of
 
 Result<std::unique_ptr<Scratch>, IoError> Scratch::open(Disk& disk, std::string directory,
                                                         std::uint64_t file_bytes) {
-    REVENANT_TRY_VOID(disk.remove_directory(directory));
+    REVENANT_TRY_VOID(disk.remove_directory(directory, ""));
     REVENANT_TRY_VOID(disk.make_directory(directory));
     return std::unique_ptr<Scratch>(new Scratch(disk, std::move(directory), file_bytes));
 }

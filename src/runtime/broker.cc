@@ -218,7 +218,8 @@ Result<std::shared_ptr<Vhost>, CatalogRefusal> Broker::make_vhost(const revenant
     if (!error.disk_full) die(error.text);
     // Nobody has seen the id, but something of its directory may be left until the next start.
     catalog_.reserve_vhost_ids(rules.id);
-    static_cast<void>(settings_.disk->remove_directory(directories_->path_of(rules)).has_value());
+    static_cast<void>(
+        remove_vhost_directory(*settings_.disk, directories_->path_of(rules)).has_value());
     return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
 }
 
@@ -293,7 +294,8 @@ Result<std::shared_ptr<Vhost>, std::string> Broker::open_vhost(const revenant::V
         removals->run([vhost, disk, directory] {
             delete vhost;
             // What is left if this fails goes with the next start.
-            if (disk != nullptr) static_cast<void>(disk->remove_directory(directory).has_value());
+            if (disk == nullptr) return;
+            static_cast<void>(remove_vhost_directory(*disk, directory).has_value());
         });
     };
     std::shared_ptr<Vhost> vhost(

@@ -121,6 +121,11 @@ Result<void, journal::IoError> VhostDirectories::remove_mark(const std::string& 
     return disk_.sync_directory(directory);
 }
 
+Result<void, journal::IoError> remove_vhost_directory(journal::Disk& disk,
+                                                      const std::string& path) {
+    return disk.remove_directory(path, deletion_mark);
+}
+
 Result<void, journal::IoError> VhostDirectories::write_name(const std::string& directory,
                                                             const std::string& vhost) {
     const std::string path = file_in(directory, name_file);
@@ -166,7 +171,7 @@ Result<void, journal::IoError> VhostDirectories::look_at(const std::string& name
     const auto id = id_named_by(name);
     found.last_id = std::max(found.last_id, id.value_or(0));
     // Or the catalog did not get to know it.
-    if (marked || (id && names.empty())) return disk_.remove_directory(directory);
+    if (marked || names.empty()) return remove_vhost_directory(disk_, directory);
     VhostDirectories::Stray stray{directory, id.value_or(0), std::nullopt};
     if (!id) {
         stray.vhost = vhost_named_by(name);

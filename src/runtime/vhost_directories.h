@@ -63,6 +63,9 @@ class VhostDirectories {
     const std::string parent_;
 };
 
+// Of a virtual host that is marked as deleted. If this ends halfway, the next start goes on.
+Result<void, journal::IoError> remove_vhost_directory(journal::Disk& disk, const std::string& path);
+
 // The name of a directory by its id, and the way back.
 std::string directory_name(std::uint64_t id);
 std::optional<std::uint64_t> id_named_by(std::string_view directory);

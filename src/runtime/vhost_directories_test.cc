@@ -195,5 +195,24 @@ TEST(VhostDirectories, PowerMayFailWhileOneIsMade) {
     }
 }
 
+// Whatever is left of it, the next start removes: it is never taken for one that was lost.
+TEST(VhostDirectories, PowerMayFailWhileOneGoes) {
+    const Rules vhost = numbered("v", 1);
+    for (const auto loss : {SimDisk::Loss::power, SimDisk::Loss::process}) {
+        bool gone = false;
+        for (std::uint64_t step = 1; !gone; ++step) {
+            Place place;
+            place.make(vhost);
+            ASSERT_TRUE(place.directories.mark_deleted(vhost));
+            place.disk.crash_at_step(step);
+            gone = remove_vhost_directory(place.disk, place.directories.path_of(vhost)).has_value();
+            place.disk.restart(loss);
+            EXPECT_THAT(place.strays({}), IsEmpty()) << "step " << step;
+            EXPECT_THAT(place.left(), IsEmpty()) << "step " << step;
+            ASSERT_LT(step, 100U);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace revenant::runtime

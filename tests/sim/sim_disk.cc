@@ -327,7 +327,12 @@ Result<void, IoError> SimDisk::make_directory(const std::string& path) {
     return {};
 }
 
-Result<void, IoError> SimDisk::remove_directory(const std::string& path) {
+Result<void, IoError> SimDisk::remove_directory(const std::string& path, std::string_view last) {
+    REVENANT_TRY(const auto names, list(path));
+    for (const std::string& name : names) {
+        if (name != last) REVENANT_TRY_VOID(remove(path + "/" + name));
+    }
+    if (!last.empty() && !names.empty()) REVENANT_TRY_VOID(sync_directory(path));
     const Step step = this->step();
     for (auto at = directories_.begin(); at != directories_.end();) {
         const bool inside = at->first == path || at->first.starts_with(path + "/");

@@ -51,7 +51,7 @@ class SimDisk final : public journal::Disk {
     Result<void, IoError> rename(const std::string& from, const std::string& to) override;
     Result<void, IoError> remove(const std::string& path) override;
     Result<void, IoError> make_directory(const std::string& path) override;
-    Result<void, IoError> remove_directory(const std::string& path) override;
+    Result<void, IoError> remove_directory(const std::string& path, std::string_view last) override;
     Result<std::vector<std::string>, IoError> list(const std::string& path) override;
     Result<void, IoError> sync_directory(const std::string& path) override;
     Result<std::unique_ptr<DirectoryLock>, IoError> lock(const std::string& path) override;

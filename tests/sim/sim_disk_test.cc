@@ -274,7 +274,7 @@ class Twins {
     }
 
     void remove_and_make(const std::string& in) {
-        tell("remove directory", disk_.remove_directory(in));
+        tell("remove directory", disk_.remove_directory(in, ""));
         if (dice_.one_in(2)) tell("make directory", disk_.make_directory(in));
     }
 

@@ -43,8 +43,9 @@ class SlowDisk final : public journal::Disk {
     Result<void, IoError> make_directory(const std::string& path) override {
         return disk_.make_directory(path);
     }
-    Result<void, IoError> remove_directory(const std::string& path) override {
-        return disk_.remove_directory(path);
+    Result<void, IoError> remove_directory(const std::string& path,
+                                           std::string_view last) override {
+        return disk_.remove_directory(path, last);
     }
     Result<std::vector<std::string>, IoError> list(const std::string& path) override {
         return disk_.list(path);
