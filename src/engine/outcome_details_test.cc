@@ -246,6 +246,18 @@ TEST(DeliveryTime, OverridesTheDelayOfTheQueue) {
     EXPECT_EQ(t.seen(), std::vector<std::string>{"a"});
 }
 
+TEST(DeliveryTime, IsATimeOfTheWallClock) {
+    ToldWhen t;
+    t.s.engine().set_wall_ahead(seconds(3600));
+    t.c.declare_queue("q", {{"x-queue-type", "quorum"}});
+    t.c.publish("q", "a");
+    t.c.settle(t.c.get("q")->tag, released, t.at(seconds(3610)));
+    t.s.advance(seconds(9));
+    EXPECT_TRUE(t.seen().empty());
+    t.s.advance(seconds(1));
+    EXPECT_EQ(t.seen(), std::vector<std::string>{"a"});
+}
+
 TEST(DeliveryTime, MeansNothingToAClassicQueue) {
     ToldWhen t;
     t.c.declare_queue("q");

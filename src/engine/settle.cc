@@ -93,8 +93,10 @@ bool counts_as_failure(const Outcome& outcome, const Queue& queue) {
     return outcome.delivery_failed && !(outcome.forgiven_by_quorum_queues && queue.is_quorum());
 }
 
-std::optional<Timestamp> delivery_time_of(const OutcomeDetails* details) {
-    return details == nullptr ? std::nullopt : details->delivery_time;
+// A client names a time of the wall clock.
+std::optional<Timestamp> delivery_time_of(const Turn& turn, const OutcomeDetails* details) {
+    if (details == nullptr || !details->delivery_time) return std::nullopt;
+    return *details->delivery_time - turn.settings().wall_ahead;
 }
 
 // Consumers may go on adding for ever, and what they add is kept.
@@ -175,23 +177,23 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
             break;
         }
         case OutcomeKind::released:
-            if (const auto reason = return_delivery(
-                    turn, queue, position,
-                    {counts_as_failure(outcome, queue), delivery_time_of(settlement.details)})) {
+            if (const auto reason = return_delivery(turn, queue, position,
+                                                    {counts_as_failure(outcome, queue),
+                                                     delivery_time_of(turn, settlement.details)})) {
                 run.add(queue, position, *reason);
             }
             break;
     }
 }
 
-// About what its commit will write for it: what is rejected takes its keys and its history along.
-std::uint64_t bytes_of_settlement(const Unsettled& held, const Settlement& settlement) {
 std::uint64_t bytes_of_details(const OutcomeDetails& details) {
     std::uint64_t bytes = bytes_of(details.annotations);
     if (details.error) bytes += details.error->condition.size() + details.error->description.size();
     return bytes;
 }
 
+// About what its commit will write for it: what is rejected takes its keys and its history along.
+std::uint64_t bytes_of_settlement(const Unsettled& held, const Settlement& settlement) {
     constexpr std::uint64_t least = 64;
     if (held.queue->deleted) return least;
     const bool rejected = settlement.outcome.kind == OutcomeKind::rejected;

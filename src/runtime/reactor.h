@@ -75,6 +75,8 @@ class Reactor {
 
     std::uint8_t index() const { return index_; }
     Timestamp now() const { return now_; }
+    // What people are shown; a wall clock that was set is followed within a tick.
+    Timestamp wall_now() const { return now_ + wall_ahead_; }
     // Reads the clock again; after bytes were read that may have arrived after the turn began.
     Timestamp refresh_now();
     bool on_this_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
@@ -136,6 +138,7 @@ class Reactor {
     int epoll_ = -1;
     int wakeup_ = -1;
     Timestamp now_;
+    Duration wall_ahead_;
     Timestamp next_tick_;
     Mailbox<Letter> mailbox_;
     std::vector<Mailbox<Letter>::Batch> outgoing_;  // by reactor
