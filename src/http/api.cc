@@ -87,7 +87,7 @@ Sums ask_for_sums(runtime::Broker& broker, const std::shared_ptr<runtime::Vhost>
 
 NodeSums Context::sums() {
     const std::lock_guard lock(mutex_);
-    NodeSums sums{retired_, {}, {}};
+    NodeSums sums{retired_, {}, {}, settings_.log_lines_dropped()};
     for (const auto& vhost : broker_.vhosts()) {
         const Sums& one =
             sums.by_vhost.emplace(vhost->name(), ask_for_sums(broker_, vhost)).first->second;

@@ -72,6 +72,7 @@ struct ApiSettings {
     Duration sample_interval;  // of the thread that samples; none: there is no such thread
     std::vector<std::string> config_files;
     std::vector<std::string> log_files = {"<stderr>"};
+    std::function<std::uint64_t()> log_lines_dropped = [] { return std::uint64_t{0}; };
     std::vector<Mechanism> mechanisms = {Mechanism::plain, Mechanism::amqplain,
                                          Mechanism::anonymous};
 
@@ -109,6 +110,7 @@ struct NodeSums {
     Sums all;  // those deleted meanwhile included in what only ever grows
     std::map<std::string, Sums> by_vhost;
     runtime::TurnTimes::Summary turns;  // of all reactors
+    std::uint64_t log_lines_dropped = 0;
 };
 
 // What the files api_<resource> work with.

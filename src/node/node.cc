@@ -188,6 +188,7 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.fatal = [this](const std::string& text) {
         log_.write(LogLevel::critical, "node",
                    text + "; the broker stops so that nothing more is promised");
+        log_.drain(log_patience);
         std::_Exit(1);
     };
     return settings;
@@ -357,6 +358,7 @@ http::ApiSettings Node::api_settings() {
     for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
     api.config_files = config_.files;
     api.log_files = log_.places();
+    api.log_lines_dropped = [this] { return log_.lines_dropped(); };
     api.mechanisms = config_.connection.mechanisms;
     if (config_.connection.anonymous_login_user.empty()) {
         std::erase(api.mechanisms, Mechanism::anonymous);
