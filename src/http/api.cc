@@ -244,7 +244,13 @@ Response Api::answer(const Request& request) {
         call.password = std::move(login->password);
         if (auto refused = check_role(call, match->role)) return std::move(*refused);
     }
-    return (*match->action)(call);
+    Response response = (*match->action)(call);
+    const std::string_view deed = deed_text(request.method, target->segments);
+    if (!deed.empty() && call.user != nullptr && response.status < 300) {
+        context_.settings().note_deed(
+            {deed, request.path(), call.user->name, request.peer_address});
+    }
+    return response;
 }
 
 std::optional<Response> Api::refuse_early(const Request& request) {

@@ -6,6 +6,7 @@
 #include "auth/sasl.h"
 #include "base/time.h"
 #include "engine/query.h"
+#include "http/deed.h"
 #include "http/login.h"
 #include "http/object_lists.h"
 #include "http/request.h"
@@ -73,6 +74,7 @@ struct ApiSettings {
     std::vector<std::string> config_files;
     std::vector<std::string> log_files = {"<stderr>"};
     std::function<std::uint64_t()> log_lines_dropped = [] { return std::uint64_t{0}; };
+    std::function<void(const Deed&)> note_deed = [](const Deed&) {};
     std::vector<Mechanism> mechanisms = {Mechanism::plain, Mechanism::amqplain,
                                          Mechanism::anonymous};
 

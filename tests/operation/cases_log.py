@@ -177,6 +177,23 @@ def log_has_what_was_said_before_an_abort(world):
 
 
 @case
+def log_names_who_deleted_over_http(world):
+    with world.directory() as directory, world.broker(directory) as broker:
+        equal(broker.send("PUT", "/api/queues/%2F/q", {})[0], 201)
+        equal(broker.send("DELETE", "/api/queues/%2F/q/contents")[0], 204)
+        equal(broker.send("POST", "/api/queues/%2F/q/get",
+                          {"count": 1, "ackmode": "ack_requeue_false", "encoding": "auto"})[0], 200)
+        equal(broker.send("DELETE", "/api/queues/%2F/q?if-empty=true")[0], 204)
+        equal(broker.send("DELETE", "/api/queues/%2F/q")[0], 404)
+        broker.stop()
+        told = [line.split("] ", 1)[1] for line in broker.log().splitlines() if "] http: " in line]
+        by = "user=guest address=127.0.0.1"
+        equal(told, [f"http: purged over HTTP path=/api/queues/%2F/q/contents {by}",
+                     f"http: messages read over HTTP path=/api/queues/%2F/q/get {by}",
+                     f"http: deleted over HTTP path=/api/queues/%2F/q {by}"])
+
+
+@case
 def log_reload_moves_the_limit_of_the_disk(world):
     with world.directory() as directory, world.broker(directory, "disk_free_limit.absolute = 1MB\n") as broker:
         connection = pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", broker.ports["amqp"]))
