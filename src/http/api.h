@@ -6,6 +6,7 @@
 #include "auth/sasl.h"
 #include "base/time.h"
 #include "engine/query.h"
+#include "http/cors.h"
 #include "http/deed.h"
 #include "http/login.h"
 #include "http/object_lists.h"
@@ -186,6 +187,7 @@ class Api final : public Responder {
 
   private:
     std::optional<Response> check_role(const Call& call, Role role) const;
+    CorsRules cors_rules() const;
     Response answer(const Request& request);
     Result<Login, Response> log_in_counted(const Request& request, const AccessTable& access);
     void sample_until_stopped();

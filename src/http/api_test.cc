@@ -64,6 +64,21 @@ TEST_F(ApiTest, WhatCannotBeUndoneIsNotedWithItsDoer) {
                       }));
 }
 
+TEST_F(ApiTest, APageOfAnotherOriginChangesNothing) {
+    Request request;
+    request.method = "PUT";
+    request.target = "/api/queues/%2f/q";
+    request.from_loopback = true;
+    request.headers = {{"authorization", "Basic " + base64_encode("guest:guest")},
+                       {"host", "localhost:15672"},
+                       {"origin", "http://evil.example"}};
+    EXPECT_EQ(api_->respond(request).status, 403U);
+    EXPECT_EQ(api_->refuse_early(request)->status, 403U);
+    EXPECT_EQ(send("GET", "/queues/%2f/q").status, 404U);
+    request.headers.back().value = "http://localhost:15672";
+    EXPECT_EQ(api_->respond(request).status, 201U);
+}
+
 TEST_F(ApiTest, EachRoleReachesWhatItMay) {  // management 3.2
     struct Row {
         const char* path;
