@@ -2,15 +2,14 @@
 // Recovery from the journal is the answer to our own bugs; limping on with a wrong state is not.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
-
 namespace revenant {
 
-[[noreturn]] inline void check_failed(const char* expression, const char* file, int line) {
-    std::fprintf(stderr, "revenant: CHECK failed: %s at %s:%d\n", expression, file, line);
-    std::abort();
-}
+[[noreturn]] void check_failed(const char* expression, const char* file, int line);
+
+// Tells the last words of the process, from whatever thread they come. Without one they go to
+// stderr, where somebody who does not read could keep the process from ending.
+using LastWords = void (*)(const char* text);
+void set_last_words(LastWords tell);
 
 }  // namespace revenant
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 namespace revenant {
 namespace {
 
@@ -10,6 +12,14 @@ TEST(CheckDeathTest, ABrokenInvariantEndsTheProcessAndSaysWhich) {
     CHECK(number == 1);
     EXPECT_DEATH(CHECK(number == 2), "CHECK failed: number == 2 at .*check_test.cc:");
     EXPECT_DEATH(UNREACHABLE(), "CHECK failed: unreachable at .*check_test.cc:");
+}
+
+TEST(CheckDeathTest, SomebodyElseMayTellTheLastWords) {
+    const auto fail = [] {
+        set_last_words([](const char* text) { std::fprintf(stderr, "told: %s\n", text); });
+        CHECK(1 == 2);
+    };
+    EXPECT_DEATH(fail(), "^told: CHECK failed: 1 == 2 at ");
 }
 
 TEST(Check, EvaluatesItsConditionOnce) {

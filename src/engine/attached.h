@@ -142,6 +142,7 @@ struct Transaction {
     struct HeldSettlement {
         DeliveryId delivery;
         Outcome outcome;
+        Ref<const OutcomeDetails> details;
     };
     std::vector<HeldSettlement> settlements;
 };

@@ -70,7 +70,7 @@ void die_at_most_once(Turn& turn, Queue& source, Position position, const DeathP
 }  // namespace
 
 void die(Turn& turn, Queue& source, std::span<const Position> positions, DeathReason reason) {
-    const SharedDeath::Moment moment{source.id(), reason, moment_of_death(turn.now()),
+    const SharedDeath::Moment moment{source.id(), reason, moment_of_death(turn.wall_now()),
                                      turn.state().topology_version()};
     SharedDeath& shared = turn.attached().shared_deaths().of(source.id());
     const DeathPlan& plan = shared.plan();
@@ -114,8 +114,8 @@ void die_refused(Turn& turn, Queue& refusing, const MessageRef& message, Envelop
         waiting.pop_back();
         const Dying dying{message, step.envelope,
                           step.envelope ? step.envelope->delivery_count : 0};
-        const DeathPlan plan =
-            plan_death(turn, *step.queue, dying, DeathReason::maxlen, moment_of_death(turn.now()));
+        const DeathPlan plan = plan_death(turn, *step.queue, dying, DeathReason::maxlen,
+                                          moment_of_death(turn.wall_now()));
         std::vector<Queue*> refused_again;
         std::vector<Placement> placements = place_in_targets(turn, plan, *message, refused_again);
         count_death(turn, *step.queue, DeathReason::maxlen,

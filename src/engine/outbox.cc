@@ -147,8 +147,8 @@ void die_at_least_once(Turn& turn, Queue& source, Position position, const KeptD
     const Entry& entry = source.at(position);
     const Position kept = source.next_in(outbox_level);
     const bool first = source.letters.empty();
-    turn.emit(LetterKept{source.id(), position, kept, death.reason, moment_of_death(turn.now()),
-                         entry.counts()});
+    turn.emit(LetterKept{source.id(), position, kept, death.reason,
+                         moment_of_death(turn.wall_now()), entry.counts()});
     // It has just been tried with this topology.
     if (first) source.waits->tried_with_topology = turn.state().topology_version();
     if (!placements.empty()) {

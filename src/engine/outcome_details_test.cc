@@ -157,6 +157,49 @@ TEST(OutcomeDetails, TheLastErrorGivenStays) {
     EXPECT_EQ(c.get("q")->envelope->error, (DeathError{"app:worse", "2"}));
 }
 
+TEST(OutcomeDetails, OfATransactionAreThoseOutsideOfOne) {
+    Kitchen k("quorum");
+    k.c.publish("q", "b");
+    k.c.publish("q", "c");
+    const Delivery a = k.next();
+    const Delivery b = k.next();
+    const Delivery c = k.next();
+    k.c.select();
+    k.c.settle(a.tag, released, annotated({text("x-a", "1")}));
+    k.c.settle(b.tag, released, annotated({text("x-a", "2")}));
+    k.c.settle(c.tag, rejected, failed_with("app:bad", "no such customer"));
+    k.c.commit();
+    EXPECT_EQ(k.next("dead").envelope->error, (DeathError{"app:bad", "no such customer"}));
+    for (const char* value : {"1", "2"}) {
+        const Delivery again = k.next();
+        ASSERT_TRUE(again.envelope);
+        EXPECT_EQ(again.envelope->annotations, std::vector{text("x-a", value)});
+    }
+}
+
+TEST(OutcomeDetails, ARollbackForgetsThem) {
+    Kitchen k("quorum");
+    const Delivery a = k.next();
+    k.c.select();
+    k.c.settle(a.tag, released, annotated({text("x-a", "1")}));
+    k.c.rollback();
+    k.c.settle(a.tag, released);
+    k.c.commit();
+    EXPECT_FALSE(k.next().envelope);
+}
+
+TEST(OutcomeDetails, OfATransactionCountTowardsItsLimit) {
+    Kitchen k("quorum");
+    for (int i = 0; i < 3; ++i) k.c.publish("q", "more");
+    std::uint64_t last = 0;
+    for (int i = 0; i < 4; ++i) last = k.next().tag;
+    k.c.select();
+    const auto details = annotated({text("x-a", std::string(17UL * 1024 * 1024, 'a'))});
+    for (std::uint64_t tag = last - 3; tag <= last; ++tag) k.c.settle(tag, released, details);
+    k.c.expect_refused(RefusalKind::precondition_failed,
+                       "transaction exceeds the limit of 67108864 bytes");
+}
+
 // DL-164
 struct ToldWhen {
     Scenario s;
@@ -200,6 +243,18 @@ TEST(DeliveryTime, OverridesTheDelayOfTheQueue) {
     t.c.publish("q", "a");
     t.c.settle(t.c.get("q")->tag, released, t.at(seconds(5)));
     t.s.advance(seconds(5));
+    EXPECT_EQ(t.seen(), std::vector<std::string>{"a"});
+}
+
+TEST(DeliveryTime, IsATimeOfTheWallClock) {
+    ToldWhen t;
+    t.s.engine().set_wall_ahead(seconds(3600));
+    t.c.declare_queue("q", {{"x-queue-type", "quorum"}});
+    t.c.publish("q", "a");
+    t.c.settle(t.c.get("q")->tag, released, t.at(seconds(3610)));
+    t.s.advance(seconds(9));
+    EXPECT_TRUE(t.seen().empty());
+    t.s.advance(seconds(1));
     EXPECT_EQ(t.seen(), std::vector<std::string>{"a"});
 }
 

@@ -93,8 +93,10 @@ bool counts_as_failure(const Outcome& outcome, const Queue& queue) {
     return outcome.delivery_failed && !(outcome.forgiven_by_quorum_queues && queue.is_quorum());
 }
 
-std::optional<Timestamp> delivery_time_of(const OutcomeDetails* details) {
-    return details == nullptr ? std::nullopt : details->delivery_time;
+// A client names a time of the wall clock.
+std::optional<Timestamp> delivery_time_of(const Turn& turn, const OutcomeDetails* details) {
+    if (details == nullptr || !details->delivery_time) return std::nullopt;
+    return *details->delivery_time - turn.settings().wall_ahead;
 }
 
 // Consumers may go on adding for ever, and what they add is kept.
@@ -175,26 +177,36 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
             break;
         }
         case OutcomeKind::released:
-            if (const auto reason = return_delivery(
-                    turn, queue, position,
-                    {counts_as_failure(outcome, queue), delivery_time_of(settlement.details)})) {
+            if (const auto reason = return_delivery(turn, queue, position,
+                                                    {counts_as_failure(outcome, queue),
+                                                     delivery_time_of(turn, settlement.details)})) {
                 run.add(queue, position, *reason);
             }
             break;
     }
 }
 
+std::uint64_t bytes_of_details(const OutcomeDetails& details) {
+    std::uint64_t bytes = bytes_of(details.annotations);
+    if (details.error) bytes += details.error->condition.size() + details.error->description.size();
+    return bytes;
+}
+
 // About what its commit will write for it: what is rejected takes its keys and its history along.
-std::uint64_t bytes_of_settlement(const Unsettled& held, const Outcome& outcome) {
+std::uint64_t bytes_of_settlement(const Unsettled& held, const Settlement& settlement) {
     constexpr std::uint64_t least = 64;
-    if (outcome.kind != OutcomeKind::rejected || held.queue->deleted) return least;
+    if (held.queue->deleted) return least;
+    const bool rejected = settlement.outcome.kind == OutcomeKind::rejected;
+    if (!rejected && settlement.details == nullptr) return least;
     const Entry& entry = held.queue->at({held.position});
-    return 4 * least + bytes_of_death(*entry.message, entry.envelope);
+    const std::uint64_t bytes = 4 * least + bytes_of_death(*entry.message, entry.envelope);
+    return settlement.details == nullptr ? bytes : bytes + bytes_of_details(*settlement.details);
 }
 
 Result<void, Refusal> hold_in_transaction(Turn& turn, Channel& channel,
                                           std::span<const DeliveryId> deliveries,
-                                          const Outcome& outcome) {
+                                          const Settle& command) {
+    const Settlement settlement{command.outcome, command.details.get()};
     for (const DeliveryId delivery : deliveries) {
         Unsettled& held = *channel.unsettled.find(delivery);
         if (held.state == Unsettled::State::timed_out) {  // nothing a rollback could bring back
@@ -202,8 +214,8 @@ Result<void, Refusal> hold_in_transaction(Turn& turn, Channel& channel,
             continue;
         }
         held.state = Unsettled::State::held_in_transaction;
-        channel.transaction->settlements.push_back({delivery, outcome});
-        REVENANT_TRY_VOID(count_in_transaction(channel, bytes_of_settlement(held, outcome)));
+        channel.transaction->settlements.push_back({delivery, command.outcome, command.details});
+        REVENANT_TRY_VOID(count_in_transaction(channel, bytes_of_settlement(held, settlement)));
     }
     return {};
 }
@@ -239,7 +251,7 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
                                            deliveries);
             leave_out_held(channel, deliveries);
         }
-        return hold_in_transaction(turn, channel, deliveries, command.outcome);
+        return hold_in_transaction(turn, channel, deliveries, command);
     }
     if (!command.multiple && channel.settling.empty()) {
         settle_deliveries(turn, channel, {&command.delivery, 1}, settlement);

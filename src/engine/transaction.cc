@@ -37,13 +37,17 @@ Result<void, Refusal> commit(Turn& turn, const Commit& command) {
     for (const Publish& publish : work.publishes) {
         if (!route_publish(turn, publish)) accepted = false;
     }
-    // Neighbours with the same outcome are settled as one run.
+    // Neighbours with the same outcome and the same details are settled as one run.
+    const auto alike = [](const auto& one, const auto& next) {
+        return one.outcome == next.outcome && one.details.get() == next.details.get();
+    };
     std::vector<DeliveryId> run;
     for (std::size_t i = 0; i < work.settlements.size(); ++i) {
-        run.push_back(work.settlements[i].delivery);
+        const auto& held = work.settlements[i];
+        run.push_back(held.delivery);
         const bool last = i + 1 == work.settlements.size();
-        if (last || work.settlements[i + 1].outcome != work.settlements[i].outcome) {
-            settle_deliveries(turn, channel, run, {work.settlements[i].outcome});
+        if (last || !alike(held, work.settlements[i + 1])) {
+            settle_deliveries(turn, channel, run, {held.outcome, held.details.get()});
             run.clear();
         }
     }

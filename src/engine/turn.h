@@ -36,6 +36,8 @@ struct EngineSettings {
     bool permits_transient_queues = true;
     NodeLimits node_limits;
     const Neighbours* neighbours = nullptr;  // without: this virtual host is the only one
+    // What was added to the wall clock since the time handed in began to run: somebody set it anew.
+    Duration wall_ahead;
 };
 
 class Turn {
@@ -55,7 +57,10 @@ class Turn {
     State& state() { return state_; }
     Attached& attached() { return attached_; }
     EffectSink& effects() { return effects_; }
+    // The time that deadlines are measured by. It never jumps.
     Timestamp now() const { return now_; }
+    // The time that people and clients speak of.
+    Timestamp wall_now() const { return now_ + settings_.wall_ahead; }
     Portion& portion() { return portion_; }
     Worklist& worklist() { return worklist_; }
     // Messages that have expired may still stand in their queues: whoever hands one out looks at

@@ -1,7 +1,6 @@
 #include "http/api.h"
 
 #include "http/compression.h"
-#include "http/cors.h"
 #include "http/definitions.h"
 #include "http/json.h"
 #include "http/login.h"
@@ -26,6 +25,12 @@ Response method_not_allowed(const Router::Missing& missing, unsigned status) {
     }
     response.headers = {{"allow", allow + "OPTIONS"}};
     return response;
+}
+
+Response foreign_wish_refused() {
+    return error_response(403, "forbidden",
+                          "Request of a page of another origin refused; see "
+                          "management.cors.allow_origins");
 }
 
 bool may_enter(const Call& call, const std::string& vhost) {
@@ -87,7 +92,7 @@ Sums ask_for_sums(runtime::Broker& broker, const std::shared_ptr<runtime::Vhost>
 
 NodeSums Context::sums() {
     const std::lock_guard lock(mutex_);
-    NodeSums sums{retired_, {}, {}};
+    NodeSums sums{retired_, {}, {}, settings_.log_lines_dropped()};
     for (const auto& vhost : broker_.vhosts()) {
         const Sums& one =
             sums.by_vhost.emplace(vhost->name(), ask_for_sums(broker_, vhost)).first->second;
@@ -207,10 +212,9 @@ std::optional<Response> Api::check_role(const Call& call, Role role) const {
 }
 
 Response Api::respond(const Request& request) {
-    Response response = answer(request);
-    const ApiSettings& settings = context_.settings();
-    add_cors_headers({settings.cors_allow_origins, settings.cors_max_age_seconds}, request,
-                     response);
+    const CorsRules rules = cors_rules();
+    Response response = is_foreign_wish(rules, request) ? foreign_wish_refused() : answer(request);
+    add_cors_headers(rules, request, response);
     response.headers.push_back({"content-security-policy", "script-src 'self'; object-src 'self'"});
     compress(request, response);
     return response;
@@ -244,10 +248,21 @@ Response Api::answer(const Request& request) {
         call.password = std::move(login->password);
         if (auto refused = check_role(call, match->role)) return std::move(*refused);
     }
-    return (*match->action)(call);
+    Response response = (*match->action)(call);
+    const std::string_view deed = deed_text(request.method, target->segments);
+    if (!deed.empty() && call.user != nullptr && response.status < 300) {
+        context_.settings().note_deed(
+            {deed, request.path(), call.user->name, request.peer_address});
+    }
+    return response;
+}
+
+CorsRules Api::cors_rules() const {
+    return {context_.settings().cors_allow_origins, context_.settings().cors_max_age_seconds};
 }
 
 std::optional<Response> Api::refuse_early(const Request& request) {
+    if (is_foreign_wish(cors_rules(), request)) return foreign_wish_refused();
     const auto access = context_.broker().access();
     auto login = log_in(*access, request, context_.login_rules());
     if (login) return std::nullopt;

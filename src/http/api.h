@@ -6,6 +6,8 @@
 #include "auth/sasl.h"
 #include "base/time.h"
 #include "engine/query.h"
+#include "http/cors.h"
+#include "http/deed.h"
 #include "http/login.h"
 #include "http/object_lists.h"
 #include "http/request.h"
@@ -72,6 +74,8 @@ struct ApiSettings {
     Duration sample_interval;  // of the thread that samples; none: there is no such thread
     std::vector<std::string> config_files;
     std::vector<std::string> log_files = {"<stderr>"};
+    std::function<std::uint64_t()> log_lines_dropped = [] { return std::uint64_t{0}; };
+    std::function<void(const Deed&)> note_deed = [](const Deed&) {};
     std::vector<Mechanism> mechanisms = {Mechanism::plain, Mechanism::amqplain,
                                          Mechanism::anonymous};
 
@@ -109,6 +113,7 @@ struct NodeSums {
     Sums all;  // those deleted meanwhile included in what only ever grows
     std::map<std::string, Sums> by_vhost;
     runtime::TurnTimes::Summary turns;  // of all reactors
+    std::uint64_t log_lines_dropped = 0;
 };
 
 // What the files api_<resource> work with.
@@ -182,6 +187,7 @@ class Api final : public Responder {
 
   private:
     std::optional<Response> check_role(const Call& call, Role role) const;
+    CorsRules cors_rules() const;
     Response answer(const Request& request);
     Result<Login, Response> log_in_counted(const Request& request, const AccessTable& access);
     void sample_until_stopped();

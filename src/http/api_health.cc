@@ -144,7 +144,7 @@ Response check_certificates(const Context& context, const Call& call) {
             "Time unit not recognised. Supported units: days, weeks, months, years.");
     }
     const std::int64_t limit =
-        runtime::system_now().whole_seconds() + std::min(number, number_max) * *unit;
+        runtime::wall_now().whole_seconds() + std::min(number, number_max) * *unit;
     json::array expired;
     for (const ListenerView& listener : context.settings().listeners) {
         if (!listener.tls) continue;

@@ -41,6 +41,44 @@ TEST_F(ApiTest, LargeBodiesAreForThoseWhoLogIn) {
     EXPECT_FALSE(api_->refuse_early(request));
 }
 
+TEST_F(ApiTest, WhatCannotBeUndoneIsNotedWithItsDoer) {
+    ASSERT_EQ(put("/queues/%2f/q", "{}"), 201U);
+    ASSERT_EQ(put("/exchanges/%2f/e", R"({"type":"fanout"})"), 201U);
+    EXPECT_TRUE(deeds_.empty());
+    EXPECT_EQ(send("POST", "/queues/%2f/q/get?secret",
+                   R"({"count":1,"ackmode":"ack_requeue_true","encoding":"auto"})")
+                  .status,
+              200U);
+    EXPECT_EQ(remove("/queues/%2f/q/contents"), 204U);
+    EXPECT_EQ(remove("/queues/%2f/q?if-empty=true"), 204U);
+    EXPECT_EQ(remove("/queues/%2f/q"), 404U);
+    EXPECT_EQ(remove("/exchanges/%2f/e"), 204U);
+    EXPECT_EQ(send("POST", "/users/bulk-delete", R"({"users":["none-user"]})").status, 204U);
+    EXPECT_EQ(send("DELETE", "/users/guest", "", "monitoring-user:p").status, 401U);
+    EXPECT_EQ(deeds_, (std::vector<std::string>{
+                          "messages read over HTTP: /api/queues/%2f/q/get guest",
+                          "purged over HTTP: /api/queues/%2f/q/contents guest",
+                          "deleted over HTTP: /api/queues/%2f/q guest",
+                          "deleted over HTTP: /api/exchanges/%2f/e guest",
+                          "deleted over HTTP: /api/users/bulk-delete guest",
+                      }));
+}
+
+TEST_F(ApiTest, APageOfAnotherOriginChangesNothing) {
+    Request request;
+    request.method = "PUT";
+    request.target = "/api/queues/%2f/q";
+    request.from_loopback = true;
+    request.headers = {{"authorization", "Basic " + base64_encode("guest:guest")},
+                       {"host", "localhost:15672"},
+                       {"origin", "http://evil.example"}};
+    EXPECT_EQ(api_->respond(request).status, 403U);
+    EXPECT_EQ(api_->refuse_early(request)->status, 403U);
+    EXPECT_EQ(send("GET", "/queues/%2f/q").status, 404U);
+    request.headers.back().value = "http://localhost:15672";
+    EXPECT_EQ(api_->respond(request).status, 201U);
+}
+
 TEST_F(ApiTest, EachRoleReachesWhatItMay) {  // management 3.2
     struct Row {
         const char* path;

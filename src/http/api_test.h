@@ -29,6 +29,10 @@ class ApiTest : public testing::Test {
                 if (chosen(connection)) closed_.insert(connection.name + ": " + reason);
             }
         };
+        settings.note_deed = [this](const Deed& deed) {
+            deeds_.push_back(std::string(deed.text) + ": " + std::string(deed.path) + " " +
+                             std::string(deed.user));
+        };
         settings.memory_alarm = [this] { return alarm_; };
         settings.listeners = {{"amqp", "127.0.0.1", 5672}};
         api_ = std::make_unique<Api>(std::move(settings), broker_);
@@ -73,6 +77,7 @@ class ApiTest : public testing::Test {
     runtime::Broker broker_{{.reactors = 2}};
     std::vector<runtime::ConnectionView> connections_;
     std::set<std::string> closed_;
+    std::vector<std::string> deeds_;
     bool alarm_ = false;
     bool from_loopback_ = true;
     std::unique_ptr<Api> api_;

@@ -207,6 +207,9 @@ void write_own(PrometheusText& text, const NodeSums& sums, const MetricRows& row
     write_refusals(text, lines);
     write_journal(text, lines);
     write_turns(text, sums.turns);
+    text.family("revenant_log_lines_dropped_total", Kind::counter,
+                "Lines of the log that a place did not take in time, or that it refused");
+    text.sample({}, sums.log_lines_dropped);
     text.family("revenant_process_cpu_seconds_total", Kind::counter, "Processor time used");
     text.sample({}, view_process().processor_seconds);
 }

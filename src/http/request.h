@@ -22,6 +22,10 @@ struct Request {
     bool from_loopback = false;
     std::string peer_address;
 
+    // Without the query, in which there may be secrets.
+    std::string_view path() const {
+        return std::string_view(target).substr(0, target.find_first_of("?#"));
+    }
     // The first header of that name, given in lower case; nullptr if there is none.
     const std::string* find_header(std::string_view name) const {
         for (const Header& header : headers) {

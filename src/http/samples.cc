@@ -3,9 +3,11 @@
 #include "http/api.h"
 #include "http/process.h"
 #include "http/responses.h"
+#include "runtime/system_clock.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 namespace revenant::http {
@@ -207,12 +209,15 @@ json::object Trend::details(Figure figure, const std::optional<Range>& range) co
     json::object details{{"rate", rate(figure)}};
     if (!range || samples_.empty()) return details;
     const std::int64_t last = now_.whole_seconds() / range->increment * range->increment;
+    const auto shown_ms = [ahead_us = runtime::wall_ahead().us](std::int64_t second) {
+        return (second + std::llround(static_cast<double>(ahead_us) / 1e6)) * 1000;
+    };
     json::array samples;
     double sum = 0;
     for (std::int64_t at = last; at >= last - range->age; at -= range->increment) {
         const std::uint64_t value = value_at(figure, at);
         sum += static_cast<double>(value);
-        samples.push_back(json::object{{"sample", value}, {"timestamp", at * 1000}});
+        samples.push_back(json::object{{"sample", value}, {"timestamp", shown_ms(at)}});
     }
     const auto newest = static_cast<double>(value_at(figure, last));
     const auto oldest = static_cast<double>(value_at(figure, last - range->age));

@@ -290,6 +290,8 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         try {
             response = core_.responder().respond(request_);
         } catch (const std::exception& failure) {
+            const auto& note = core_.settings().note_failure;
+            if (note) note(request_, failure.what());
             response = refusal(500, R"({"error":"internal_error","reason":"internal error"})");
         }
         request_.body = {};

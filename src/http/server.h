@@ -11,8 +11,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace revenant::http {
 
@@ -33,6 +35,8 @@ struct ServerSettings {
                                             // the first byte on
     Duration body_timeout = seconds(60);
     Duration write_timeout = seconds(60);
+    // Told of a responder that threw an exception, by one of the threads that answer.
+    std::function<void(const Request&, std::string_view what)> note_failure = {};
 };
 
 class Server {

@@ -21,7 +21,7 @@ class Echo final : public Responder {
         response.body = request.method + " " + request.target + " " +
                         std::to_string(request.body.size()) +
                         (request.from_loopback ? " loopback" : " far");
-        if (request.target == "/throw") throw std::runtime_error("broken");
+        if (request.path() == "/throw") throw std::runtime_error("broken");
         if (request.target == "/stay") {
             stays.release();
             may_go.acquire();
@@ -160,6 +160,19 @@ TEST_F(ServerTest, AFailureOfTheResponderIsA500) {
     EXPECT_EQ(status_of(peer.read_response()), "500");
     peer.send("GET / HTTP/1.1\r\n\r\n");
     EXPECT_EQ(status_of(peer.read_response()), "200");
+}
+
+TEST_F(ServerTest, AFailureOfTheResponderIsNoted) {
+    std::vector<std::string> noted;
+    ServerSettings settings;
+    settings.note_failure = [&](const Request& request, std::string_view what) {
+        noted.push_back(request.method + " " + std::string(request.path()) + ": " +
+                        std::string(what));
+    };
+    Peer peer(start(settings));
+    peer.send("POST /throw?password=secret HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(status_of(peer.read_response()), "500");
+    EXPECT_EQ(noted, std::vector<std::string>{"POST /throw: broken"});
 }
 
 TEST_F(ServerTest, ABodyBeyondTheLimitIsA400AndTheEnd) {  // management 1.5

@@ -87,7 +87,7 @@ Socket::Socket(Network& network, runtime::Reactor& reactor, int descriptor,
       peer_(std::move(peer)),
       proxy_gate_(network.settings().sockets.proxy_protocol ? std::make_unique<ProxyGate>()
                                                             : nullptr),
-      connected_at_(reactor.now()),
+      connected_at_(reactor.wall_now()),
       connection_(std::make_unique<amqp091::Connection>(network.settings().connection, *this,
                                                         reactor.now())) {}
 

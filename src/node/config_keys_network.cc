@@ -238,7 +238,7 @@ std::vector<ConfigKey> http_keys() {
          "Seconds a browser remembers that they may",
          [](Assignment& to) { return to.number(to.config.cors_max_age_seconds, 0, 86'400); }},
         {"management.cors.allow_origins.$n", "", works, plain,
-         "Pages of these origins may use the API; `*` is every one",
+         "Pages of these origins may use the API; `*` is every one, none are only its own",
          [](Assignment& to) { return to.text(to.config.cors_origins[std::string(to.variable)]); }},
         {"management.login_session_timeout", "480", no_effect_yet, plain,
          "Minutes until UI logs out", ignored_number},

@@ -116,7 +116,7 @@ std::vector<ConfigKey> log_keys() {
          "Least level of components that have none of their own",
          [](Assignment& to) { return to.level(to.config.log.default_level); }},
         {"log.$component.level", "", works, reloads,
-         "Least level of one component: `connection`, `queue`, `node`", component_level},
+         "Least level of one component: `connection`, `queue`, `http`, `node`", component_level},
     };
 }
 

@@ -1,123 +1,54 @@
 #include "node/log.h"
 
-#include "node/config_value.h"
 #include "runtime/system_clock.h"
 
-#include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
-#include <filesystem>
-#include <sys/stat.h>
 #include <utility>
 
 namespace revenant::node {
 namespace {
 
-std::string show_time(Timestamp at) {
-    const std::time_t seconds = at.whole_seconds();
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    char text[64];
-    std::snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d.%06d+00:00",
-                  parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-                  parts.tm_min, parts.tm_sec, static_cast<int>(at.us % 1'000'000));
-    return text;
-}
-
-// What would break a line or a terminal is written as \xNN.
-void append_printable(std::string& line, std::string_view text) {
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte != 0x7f) {
-            line += c;
-            continue;
-        }
-        char escaped[5];
-        std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-        line += c == '\n' ? "\\n" : escaped;
-    }
-}
-
-void append_field(std::string& line, const LogField& field) {
-    line.append(" ").append(field.name).append("=");
-    const bool plain =
-        !field.value.empty() && field.value.find_first_of(" \"=\t\r\n") == std::string_view::npos;
-    if (plain) {
-        append_printable(line, field.value);
-    } else {
-        line += boost::json::serialize(boost::json::value(field.value));
-    }
-}
-
-std::string format_json(const LogLine& line) {
-    boost::json::object object{{"time", show_time(line.at)},
-                               {"level", name_of(line.level)},
-                               {"component", line.component},
-                               {"msg", line.text}};
-    for (const LogField& field : line.fields) object[field.name] = field.value;
-    return boost::json::serialize(object) + "\n";
-}
-
-// A log that cannot be written is no reason to stop serving.
-void write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t count = ::write(descriptor, text.data(), text.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return;
-        text.remove_prefix(static_cast<std::size_t>(count));
-    }
+LogOutlet::Loss loss_in(LogFormat format) {
+    return [format](std::uint64_t lines) {
+        const std::string count = std::to_string(lines);
+        const LogField fields[] = {{"lines", count}};
+        return format_line({runtime::wall_now(), LogLevel::warning, "node",
+                            "lines of the log are missing here: they came too fast, or could not "
+                            "be written",
+                            fields},
+                           format);
+    };
 }
 
 }  // namespace
 
-std::string format_line(const LogLine& line, LogFormat format) {
-    if (format == LogFormat::json) return format_json(line);
-    std::string text = show_time(line.at);
-    text.append(" [").append(name_of(line.level)).append("] ");
-    text.append(line.component).append(": ");
-    append_printable(text, line.text);
-    for (const LogField& field : line.fields) append_field(text, field);
-    return text + '\n';
-}
-
-Log::~Log() {
-    if (file_ >= 0) ::close(file_);
+Log::Log(LogConfig config) : config_(std::move(config)) {
+    if (!config_.file.empty()) file_ = std::make_shared<LogFile>(config_);
+    if (config_.console) {
+        console_ = std::make_unique<LogOutlet>(
+            [](std::string_view lines) { return write_all(STDERR_FILENO, lines); },
+            loss_in(config_.console_format));
+    }
 }
 
 std::vector<std::string> Log::places() const {
     std::vector<std::string> all;
-    if (!config_.file.empty()) all.push_back(path());
-    if (config_.console) all.emplace_back("<stderr>");
+    if (file_) all.push_back(file_->path());
+    if (console_) all.emplace_back("<stderr>");
     return all;
 }
 
-std::string Log::path() const {
-    return config_.file.starts_with('/') ? config_.file : config_.directory + "/" + config_.file;
-}
-
-Result<int, std::string> Log::open_descriptor() const {
-    std::error_code ignored;  // what it hinders shows when the file is opened
-    std::filesystem::create_directories(std::filesystem::path(path()).parent_path(), ignored);
-    const int file = ::open(path().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-    if (file >= 0) return file;
-    return Unexpected{"log file " + path() + " cannot be opened: " + std::strerror(errno)};
-}
-
 Result<void, std::string> Log::open_file() {
+    if (!file_) return {};
+    // What was said before belongs into the file that was moved away.
+    if (file_outlet_) file_outlet_->drain(log_patience);
+    REVENANT_TRY_VOID(file_->open());
+    if (file_outlet_) return {};
     const std::lock_guard lock(mutex_);
-    if (config_.file.empty()) return {};
-    REVENANT_TRY(const int file, open_descriptor());
-    if (file_ >= 0) ::close(file_);
-    file_ = file;
-    struct stat status {};
-    file_bytes_ = ::fstat(file_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+    file_outlet_ = std::make_unique<LogOutlet>(
+        [file = file_](std::string_view lines) { return file->write(lines); },
+        loss_in(config_.file_format));
     return {};
 }
 
@@ -134,44 +65,31 @@ LogLevel Log::least_level(std::string_view component) const {
     return own == config_.levels.end() ? config_.default_level : own->second;
 }
 
-void Log::write(LogLevel level, std::string_view component, std::string_view text,
-                std::initializer_list<LogField> fields) {
-    const LogLine line{runtime::system_now(), level, component, text, fields};
-    const std::lock_guard lock(mutex_);
+void Log::tell(LogLevel level, std::string_view component, std::string_view text,
+               std::span<const LogField> fields) {
+    const LogLine line{runtime::wall_now(), level, component, text, fields};
+    const std::lock_guard lock(mutex_);  // until it is pushed, so that lines are in order of time
     if (level < least_level(component)) return;
-    if (config_.console && level >= config_.console_level) {
-        write_all(STDERR_FILENO, format_line(line, config_.console_format));
+    if (console_ && level >= config_.console_level) {
+        console_->push(format_line(line, config_.console_format));
     }
-    if (file_ >= 0 && level >= config_.file_level) {
-        write_file(format_line(line, config_.file_format));
+    if (file_outlet_ && level >= config_.file_level) {
+        file_outlet_->push(format_line(line, config_.file_format));
     }
 }
 
-void Log::write_file(const std::string& line) {
-    if (config_.rotation_bytes != 0 && file_bytes_ > 0 &&
-        file_bytes_ + line.size() > config_.rotation_bytes) {
-        rotate();
-    }
-    write_all(file_, line);
-    file_bytes_ += line.size();
+bool Log::drain(Duration patience) {
+    const bool told = !console_ || console_->drain(patience);
+    return (!file_outlet_ || file_outlet_->drain(patience)) && told;
 }
 
-// revenant.log, then revenant.log.0, revenant.log.1 … , the oldest last.
-void Log::rotate() {
-    const std::string name = path();
-    const auto old_name = [&](unsigned index) { return name + "." + std::to_string(index); };
-    for (unsigned i = config_.rotation_count; i > 1; --i) {
-        std::rename(old_name(i - 2).c_str(), old_name(i - 1).c_str());
-    }
-    if (config_.rotation_count == 0) {
-        ::unlink(name.c_str());
-    } else {
-        std::rename(name.c_str(), old_name(0).c_str());
-    }
-    const auto file = open_descriptor();
-    if (!file) return;
-    ::close(std::exchange(file_, *file));
-    file_bytes_ = 0;
+bool Log::is_drained() const {
+    return (!console_ || console_->is_drained()) && (!file_outlet_ || file_outlet_->is_drained());
+}
+
+std::uint64_t Log::lines_dropped() const {
+    return (console_ ? console_->lines_dropped() : 0) +
+           (file_outlet_ ? file_outlet_->lines_dropped() : 0);
 }
 
 }  // namespace revenant::node

@@ -1,39 +1,28 @@
-// Log: what operators read. One line per event: time, level, component, what happened, and
-// key=value; or the same as JSON. No secrets, no bodies. May be used by every thread.
+// Log: what operators read. One line per event, in a file, on stderr or both. No secrets, no
+// bodies. May be used by every thread, and keeps none waiting (log_outlet.h).
 #pragma once
 
 #include "base/result.h"
 #include "base/time.h"
 #include "node/config.h"
+#include "node/log_file.h"
+#include "node/log_line.h"
+#include "node/log_outlet.h"
 
+#include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace revenant::node {
 
-struct LogField {
-    std::string_view name;
-    std::string_view value;
-};
-
-struct LogLine {
-    Timestamp at;
-    LogLevel level = LogLevel::info;
-    std::string_view component;
-    std::string_view text;
-    std::initializer_list<LogField> fields;
-};
-
-// One line, however many there are in the text, with its line feed.
-std::string format_line(const LogLine& line, LogFormat format);
-
 class Log {
   public:
-    explicit Log(LogConfig config) : config_(std::move(config)) {}
-    ~Log();
+    explicit Log(LogConfig config);
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 
@@ -45,7 +34,11 @@ class Log {
     void set_levels(const LogConfig& config);
 
     void write(LogLevel level, std::string_view component, std::string_view text,
-               std::initializer_list<LogField> fields = {});
+               std::initializer_list<LogField> fields = {}) {
+        tell(level, component, text, {fields.begin(), fields.size()});
+    }
+    void tell(LogLevel level, std::string_view component, std::string_view text,
+              std::span<const LogField> fields);
     void info(std::string_view text, std::initializer_list<LogField> fields = {}) {
         write(LogLevel::info, "node", text, fields);
     }
@@ -53,17 +46,23 @@ class Log {
         write(LogLevel::warning, "node", text, fields);
     }
 
-  private:
-    std::string path() const;
-    Result<int, std::string> open_descriptor() const;
-    LogLevel least_level(std::string_view component) const;
-    void write_file(const std::string& line);
-    void rotate();
+    // Waits until what was said is written; false if a place takes longer.
+    bool drain(Duration patience);
+    // The same question without waiting; also in a signal handler.
+    bool is_drained() const;
+    // For want of room, or because they could not be written.
+    std::uint64_t lines_dropped() const;
 
-    std::mutex mutex_;  // guards everything below
+  private:
+    LogLevel least_level(std::string_view component) const;
+
+    std::mutex mutex_;  // guards the levels, and the order of lines
     LogConfig config_;
-    int file_ = -1;
-    std::uint64_t file_bytes_ = 0;
+    std::shared_ptr<LogFile> file_;  // absent: there is to be none
+    // A place that takes nothing does not hold up the other. That of the file is there from the
+    // first successful open_file() on.
+    std::unique_ptr<LogOutlet> console_;
+    std::unique_ptr<LogOutlet> file_outlet_;
 };
 
 }  // namespace revenant::node

@@ -3,6 +3,7 @@
 #include "http/web_assets.h"
 #include "node/command_line.h"
 #include "node/configuration.h"
+#include "node/last_words.h"
 #include "node/log.h"
 #include "node/node.h"
 #include "node/supervisor.h"
@@ -95,17 +96,20 @@ int run(const Sources& sources, Configuration configuration) {
         std::fprintf(stderr, "revenant: %s\n", opened.error().c_str());
         return 1;
     }
+    const LastWordsInLog last_words(log);
     for (const std::string& warning : configuration.warnings) log.warn(warning);
     Node node(configuration.config, log, revenant::http::web_assets());
     const auto ready = node.start();
     if (!ready) {
         log.write(LogLevel::critical, "node", "cannot start: " + ready.error());
-        std::fprintf(stderr, "revenant: %s\n", ready.error().c_str());
+        log.drain(log_patience);
+        write_patiently(STDERR_FILENO, "revenant: " + ready.error() + "\n");
         return 1;
     }
-    std::printf("revenant ready amqp=%s http=%s prometheus=%s\n", ready->amqp.c_str(),
-                ready->http.c_str(), ready->prometheus.c_str());
-    std::fflush(stdout);
+    // Who hears that the broker is ready finds in the log where it listens.
+    log.drain(log_patience);
+    write_patiently(STDOUT_FILENO, "revenant ready amqp=" + ready->amqp + " http=" + ready->http +
+                                       " prometheus=" + ready->prometheus + "\n");
     tell_supervisor("READY=1\nSTATUS=AMQP on " + ready->amqp + ", HTTP on " + ready->http);
     int signal = next_signal(signals);
     for (; signal == SIGHUP; signal = next_signal(signals)) {

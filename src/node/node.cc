@@ -188,6 +188,7 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.fatal = [this](const std::string& text) {
         log_.write(LogLevel::critical, "node",
                    text + "; the broker stops so that nothing more is promised");
+        log_.drain(log_patience);
         std::_Exit(1);
     };
     return settings;
@@ -357,6 +358,11 @@ http::ApiSettings Node::api_settings() {
     for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
     api.config_files = config_.files;
     api.log_files = log_.places();
+    api.log_lines_dropped = [this] { return log_.lines_dropped(); };
+    api.note_deed = [this](const http::Deed& deed) {
+        log_.write(LogLevel::info, "http", deed.text,
+                   {{"path", deed.path}, {"user", deed.user}, {"address", deed.address}});
+    };
     api.mechanisms = config_.connection.mechanisms;
     if (config_.connection.anonymous_login_user.empty()) {
         std::erase(api.mechanisms, Mechanism::anonymous);
@@ -398,6 +404,10 @@ Result<void, std::string> Node::start_http() {
     http::ServerSettings settings;
     settings.threads = 2;
     settings.body_bytes_max = config_.http_body_bytes_max;
+    settings.note_failure = [this](const http::Request& request, std::string_view what) {
+        log_.write(LogLevel::error, "http", "a request failed: internal error",
+                   {{"method", request.method}, {"path", request.path()}, {"error", what}});
+    };
     if (config_.http) REVENANT_TRY_VOID(open_http("http", *config_.http, settings, api_servers_));
     const HttpsConfig& https = config_.tls.http;
     if (https.endpoint) REVENANT_TRY_VOID(open_https("https", https, settings, api_servers_));

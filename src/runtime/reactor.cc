@@ -36,6 +36,7 @@ Reactor::Reactor(std::uint8_t index)
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       now_(system_now()),
+      wall_ahead_(wall_ahead()),
       next_tick_(now_ + tick_interval),
       mailbox_(mailbox_letters_max),
       read_buffer_(read_buffer_bytes),
@@ -231,7 +232,11 @@ void Reactor::tick_all() {
     // A tick may end a connection, which takes itself out of the list.
     const std::vector<Ticking*> ticking = ticking_;
     for (Ticking* one : ticking) one->tick(now_);
-    for (const auto& vhost : vhosts_) vhost->tick();
+    wall_ahead_ = wall_ahead();
+    for (const auto& vhost : vhosts_) {
+        vhost->engine().set_wall_ahead(wall_ahead_);
+        vhost->tick();
+    }
 }
 
 void Reactor::flush_all() {
@@ -326,7 +331,10 @@ engine::EffectSink* Reactor::find_sink(std::uint64_t id) {
     return sinks_[slot].sink;
 }
 
-void Reactor::adopt_vhost(std::shared_ptr<Vhost> vhost) { vhosts_.push_back(std::move(vhost)); }
+void Reactor::adopt_vhost(std::shared_ptr<Vhost> vhost) {
+    vhost->engine().set_wall_ahead(wall_ahead_);
+    vhosts_.push_back(std::move(vhost));
+}
 
 void Reactor::drop_vhost(const Vhost& vhost) {
     std::erase_if(vhosts_, [&](const auto& owned) { return owned.get() == &vhost; });

@@ -76,6 +76,8 @@ class Reactor {
 
     std::uint8_t index() const { return index_; }
     Timestamp now() const { return now_; }
+    // What people are shown; a wall clock that was set is followed within a tick.
+    Timestamp wall_now() const { return now_ + wall_ahead_; }
     // Reads the clock again; after bytes were read that may have arrived after the turn began.
     Timestamp refresh_now();
     // What the reactor is at has had its share of the turn. Reads the clock.
@@ -143,6 +145,7 @@ class Reactor {
     int epoll_ = -1;
     int wakeup_ = -1;
     Timestamp now_;
+    Duration wall_ahead_;
     Timestamp slice_end_;
     Timestamp next_tick_;
     Mailbox<Letter> mailbox_;

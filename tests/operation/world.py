@@ -17,7 +17,7 @@ class Broker:
     """One process; all ports are free ones of this machine unless the configuration says otherwise."""
 
     def __init__(self, program, directory, text="", options=("--port", "0", "--http-port", "0", "--prometheus-port", "0"),
-                 environment=None, command=(), config=None):
+                 environment=None, command=(), config=None, stderr=None):
         self.directory = directory
         self.config = config or os.path.join(directory, "revenant.conf")
         if not config:
@@ -28,7 +28,7 @@ class Broker:
         variables = {"PATH": os.environ["PATH"], "REVENANT_BIND": "127.0.0.1",
                      "REVENANT_DATA_DIR": os.path.join(directory, "data"), **(environment or {})}
         self.process = subprocess.Popen([*command, program, "--config", self.config, *options], stdout=subprocess.PIPE,
-                                        stderr=self.log_file, env=variables)
+                                        stderr=self.log_file if stderr is None else stderr, env=variables)
         self.first_line = self.read_line()
         ports = dict(re.findall(r"(\w+)=\S*?(?::(\d+))?(?=\s|$)", self.first_line))
         self.ports = {name: int(port) for name, port in ports.items() if port}
