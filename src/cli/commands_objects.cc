@@ -52,6 +52,7 @@ Outcome list_queues(const Invocation& invocation) {
                                             "message_bytes_unacknowledged",
                                             "message_bytes_ram",
                                             "message_bytes_persistent",
+                                            "messages_parked",
                                             "deaths",
                                             "messages_delayed",
                                             "messages_dlx",
@@ -166,6 +167,34 @@ Outcome purge_queue(const Invocation& invocation) {
     return {};
 }
 
+Outcome list_parked_messages(const Invocation& invocation) {
+    const std::vector<Column> known =
+        same_names({"level", "sequence", "unit", "messages", "message_bytes", "reason"});
+    invocation.banner("Listing parked messages of queue '" + invocation.argument(0) +
+                      "' in vhost '" + invocation.options.vhost + "' ...");
+    REVENANT_TRY_VOID(invocation.require_vhost());
+    REVENANT_TRY(const Reply reply, invocation.ask("GET", queue_path(invocation) + "/parked"));
+    if (reply.status == 404) return Unexpected{Failure{ExitCode::unavailable, "not_found"}};
+    if (reply.status != 200) return refused(reply);
+    const json::value found = reply.json();
+    if (!found.is_array()) {
+        return Unexpected{Failure{ExitCode::software, "the node's answer is not a list"}};
+    }
+    invocation.print(make_table(found.get_array(), known));
+    return {};
+}
+
+Outcome discard_parked_messages(const Invocation& invocation) {
+    invocation.banner("Discarding parked messages of queue '" + invocation.argument(0) +
+                      "' in vhost '" + invocation.options.vhost + "' ...");
+    REVENANT_TRY_VOID(invocation.require_vhost());
+    REVENANT_TRY(const Reply reply, invocation.ask("DELETE", queue_path(invocation) + "/parked"));
+    if (reply.status == 404) return Unexpected{Failure{ExitCode::unavailable, "not_found"}};
+    if (reply.status >= 300) return refused(reply);
+    invocation.say("");
+    return {};
+}
+
 }  // namespace
 
 std::span<const Command> object_commands() {
@@ -185,6 +214,12 @@ std::span<const Command> object_commands() {
          "Deletes a queue.", "delete_queue orders --if-empty", delete_queue},
         {"purge_queue", 1, 1, "[-p VHOST] QUEUE", "Throws a queue's ready messages away.",
          "purge_queue orders", purge_queue},
+        {"list_parked_messages", 1, 1, "[-p VHOST] QUEUE",
+         "Lists messages of a queue that cannot be read from the disk.",
+         "list_parked_messages orders", list_parked_messages},
+        {"discard_parked_messages", 1, 1, "[-p VHOST] QUEUE",
+         "Removes messages of a queue that cannot be read from the disk.",
+         "discard_parked_messages orders", discard_parked_messages},
     };
     return commands;
 }

@@ -18,7 +18,8 @@ constexpr std::uint64_t block_entries = 256;
 // A block of large messages is complete before it has as many entries.
 constexpr std::uint64_t block_bytes_max = 512 * 1024;
 
-enum class EntryState : std::uint8_t { gone, ready, unacked };
+// Parked: its bytes on the disk cannot be read. Not durable: a restart tries again.
+enum class EntryState : std::uint8_t { gone, ready, unacked, parked };
 
 // A count that stops at its largest.
 constexpr std::uint32_t one_more(std::uint32_t count) {
@@ -123,6 +124,11 @@ struct ColdBlock {
     Timestamp durable_earliest = never;
     Timestamp scheduled = never;
     std::vector<JournalUse> uses;
+
+    BlockSum passing() const {
+        return {all.live - durable.live, all.body_bytes - durable.body_bytes,
+                all.properties_bytes - durable.properties_bytes};
+    }
 };
 
 }  // namespace revenant::engine

@@ -16,8 +16,11 @@ namespace {
 // A stretch of the journal that is read at once. Neighbours in a queue are mostly neighbours there.
 constexpr std::uint64_t read_bytes_max = 1024 * 1024;
 constexpr std::uint64_t read_gap_max = 4 * 1024;
+constexpr std::uint64_t wary_read_bytes_max = 64 * 1024;
 // Messages of one cold block that lie within so many bytes of the journal are noted together.
 constexpr std::uint64_t use_bytes = 16 * 1024 * 1024;
+// So many blocks that cannot be read are skipped in one search.
+constexpr std::size_t unreadable_at_once = 64;
 
 std::int64_t memory_of(const Entry& entry) {
     return static_cast<std::int64_t>(sizeof(Entry) + entry.memory_bytes());
@@ -62,7 +65,7 @@ Chain::Slot* Chain::slot(std::uint64_t number) const {
 Block* Chain::block(std::uint64_t number) const {
     Slot* const found = slot(number);
     if (found == nullptr) return nullptr;
-    return found->cold ? &page_in(*found, number) : found->hot.get();
+    return found->cold ? page_in(*found, number) : found->hot.get();
 }
 
 Block& Chain::block_holding(std::uint64_t sequence) const {
@@ -74,7 +77,7 @@ Block& Chain::block_holding(std::uint64_t sequence) const {
 Chain::View Chain::view(std::uint64_t number) const {
     const Slot* const found = slot(number);
     if (found == nullptr) return {};
-    return {found->hot.get(), found->cold.get()};
+    return {found->hot.get(), found->cold.get(), found->parked.get()};
 }
 
 Chain::Slot& Chain::make_slot(std::uint64_t number) {
@@ -90,7 +93,8 @@ Chain::Slot& Chain::make_slot(std::uint64_t number) {
 void Chain::free_slot(std::uint64_t number) {
     Slot* const freed = slot(number);
     if (freed == nullptr) return;
-    *freed = {};
+    freed->hot.reset();
+    freed->cold.reset();
     drop_empty_front();
 }
 
@@ -109,8 +113,10 @@ void Chain::drop_empty_front() {
 void Chain::clear() {
     for (Slot& one : blocks_) {
         if (one.hot) count_resident(-memory_of(*one.hot));
-        if (one.cold && one.cold->passing_page) {
-            paging_->store->drop_passing(one.cold->passing_page);
+        for (const ColdBlock* const paged : {one.cold.get(), one.parked.get()}) {
+            if (paged != nullptr && paged->passing_page) {
+                paging_->store->drop_passing(paged->passing_page);
+            }
         }
     }
     blocks_.clear();
@@ -177,16 +183,21 @@ void Chain::push_at(std::uint64_t sequence, Entry entry, Timestamp deadline) {
     if (block_of(next_) != number) note_complete(number);
 }
 
-std::optional<std::uint64_t> Chain::first_ready() {
-    if (ready_ == 0) return std::nullopt;
+// `bring_back` says what to do with a cold block: the block in memory; nullptr, to go on with the
+// next; or nothing, to end the search with the first entry of the cold one.
+template <typename BringBack>
+std::optional<std::uint64_t> Chain::find_ready(BringBack bring_back) {
     if (first_ready_block_ < first_block_) first_ready_block_ = first_block_;
-    for (;; ++first_ready_block_) {  // ready_ > 0: one must come
+    for (; ready_ > 0; ++first_ready_block_) {
         const View candidate = view(first_ready_block_);
+        const Block* hot = candidate.hot;
         if (candidate.cold != nullptr) {
-            return first_ready_block_ * block_entries + candidate.cold->first;
+            const std::optional<const Block*> back = bring_back(first_ready_block_);
+            if (!back) return first_ready_block_ * block_entries + candidate.cold->first;
+            hot = *back;
         }
-        if (candidate.hot == nullptr || candidate.hot->ready == 0) continue;
-        const auto& bits = candidate.hot->ready_bits;
+        if (hot == nullptr || hot->ready == 0) continue;
+        const auto& bits = hot->ready_bits;
         for (std::size_t word = 0; word < bits.size(); ++word) {
             if (bits[word] == 0) continue;
             const auto bit = static_cast<std::size_t>(std::countr_zero(bits[word]));
@@ -194,6 +205,25 @@ std::optional<std::uint64_t> Chain::first_ready() {
         }
         UNREACHABLE();
     }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> Chain::first_ready() {
+    return find_ready([](std::uint64_t) { return std::optional<const Block*>(); });
+}
+
+std::optional<std::uint64_t> Chain::first_readable() {
+    std::size_t unreadable = 0;
+    const auto found = find_ready([&](std::uint64_t number) -> std::optional<const Block*> {
+        if (unreadable == unreadable_at_once) return std::nullopt;
+        const Block* const back = block(number);
+        if (back == nullptr) ++unreadable;
+        return back;
+    });
+    if (unreadable == unreadable_at_once && view(first_ready_block_).cold != nullptr) {
+        return std::nullopt;
+    }
+    return found;
 }
 
 Entry& Chain::at(std::uint64_t sequence) {
@@ -401,33 +431,77 @@ void Chain::page_out_all() {
     }
 }
 
-Block& Chain::page_in(Slot& slot, std::uint64_t number) const {
+// The entries of all pages that can be read, and none of the others: those are named.
+std::unique_ptr<Block> Chain::read_pages(const ColdBlock& cold, ColdBlock& unreadable,
+                                         std::string& why) const {
+    auto block = std::make_unique<Block>();
+    const auto bring = [&](ColdPage page, Keeping keeping, std::uint32_t entries) {
+        if (!page) return true;
+        auto bytes = paging_->store->fetch(page, keeping);
+        const std::uint32_t before = block->live;
+        if (bytes && decode_page(*bytes, keeping, paging_->formats, *block) &&
+            block->live == before + entries) {
+            return true;
+        }
+        why = bytes ? paging_->store->damaged(page.at) : std::move(bytes).error();
+        return false;
+    };
+    const bool durable = bring(cold.durable_page, Keeping::durable, cold.durable.live);
+    if (!durable) {
+        block = std::make_unique<Block>();
+        unreadable.durable_page = cold.durable_page;
+        unreadable.durable = cold.durable;
+        unreadable.all = cold.durable;
+    }
+    if (!bring(cold.passing_page, Keeping::passing, cold.passing().live)) {
+        // It may have given some of its entries.
+        block = std::make_unique<Block>();
+        if (durable && !bring(cold.durable_page, Keeping::durable, cold.durable.live)) {
+            unreadable.durable_page = cold.durable_page;
+            unreadable.durable = cold.durable;
+            block = std::make_unique<Block>();
+        }
+        unreadable.passing_page = cold.passing_page;
+        unreadable.all = unreadable.durable_page ? cold.all : cold.passing();
+    }
+    return block;
+}
+
+void Chain::park_pages(Slot& slot, std::uint64_t number, ColdBlock unreadable,
+                       std::string why) const {
+    PROBE("chain.page_parked");
+    // What is needed to find it again after a restart.
+    unreadable.first = slot.cold->first;
+    unreadable.durable_first = slot.cold->durable_first;
+    unreadable.durable_earliest = slot.cold->durable_earliest;
+    unreadable.uses = slot.cold->uses;
+    ready_ -= unreadable.all.live;
+    slot.parked = std::make_unique<ColdBlock>(std::move(unreadable));
+    if (lot_ != nullptr) lot_->page_parked(level_, number, *slot.parked, std::move(why));
+}
+
+Block* Chain::page_in(Slot& slot, std::uint64_t number) const {
     PROBE("chain.paged_in");
     const ColdBlock& cold = *slot.cold;
-    auto block = std::make_unique<Block>();
-    const auto bring = [&](ColdPage page, Keeping keeping) {
-        if (!page) return;
-        const std::string bytes = paging_->store->fetch(page, keeping);
-        if (!decode_page(bytes, keeping, paging_->formats, *block)) {
-            CHECK(keeping == Keeping::durable);  // others were in our hands all the time
-            paging_->store->damaged(page.at);
-        }
-    };
-    bring(cold.durable_page, Keeping::durable);
-    bring(cold.passing_page, Keeping::passing);
-    CHECK(block->live == cold.all.live);
+    ColdBlock unreadable;
+    std::string why;
+    std::unique_ptr<Block> block = read_pages(cold, unreadable, why);
     for (std::size_t i = 0; i < block->entries.size(); ++i) {
         if (number * block_entries + i < suspect_below_) block->entries[i].returned = true;
     }
-    if (cold.passing_page) paging_->store->drop_passing(cold.passing_page);
+    if (cold.passing_page && !unreadable.passing_page) {
+        paging_->store->drop_passing(cold.passing_page);
+    }
     block->scheduled = cold.scheduled;
-    count_resident(memory_of(*block));
-    slot.hot = std::move(block);
+    if (unreadable.all.live > 0) park_pages(slot, number, std::move(unreadable), std::move(why));
     discount_cold(cold);
     slot.cold.reset();
+    if (block->live == 0) return nullptr;
+    count_resident(memory_of(*block));
+    slot.hot = std::move(block);
     note_complete(number);
     expect_next(number + 1);
-    return *slot.hot;
+    return slot.hot.get();
 }
 
 // Chains are read from their head on: while this block is used, the disk can look for the next.
@@ -448,22 +522,46 @@ std::optional<BlockSum> Chain::drop_cold(std::uint64_t number) {
     return sum;
 }
 
-void Chain::make_whole(std::uint64_t sequence) {
+std::optional<ColdBlock> Chain::drop_parked(std::uint64_t number) {
+    Slot* const found = slot(number);
+    if (found == nullptr || !found->parked) return std::nullopt;
+    ColdBlock dropped = std::move(*found->parked);
+    found->parked.reset();
+    if (dropped.passing_page) paging_->store->drop_passing(dropped.passing_page);
+    live_ -= dropped.all.live;
+    drop_empty_front();
+    return dropped;
+}
+
+void Chain::park(std::uint64_t sequence) {
     Block& holder = block_holding(sequence);
-    if (holder.entries[sequence % block_entries].message->is_whole()) return;
+    Entry& entry = holder.entries[sequence % block_entries];
+    CHECK(entry.state == EntryState::ready);
+    entry.state = EntryState::parked;
+    clear_ready(holder, sequence % block_entries);
+}
+
+Result<void, std::string> Chain::make_whole(std::uint64_t sequence) {
+    Block& holder = block_holding(sequence);
+    if (holder.entries[sequence % block_entries].message->is_whole()) return {};
+    // Behind one that cannot be read the next may be no better: then much is read for nothing.
+    const std::size_t index = sequence % block_entries;
+    const bool is_wary = index > 0 && holder.entries[index - 1].state == EntryState::parked;
+    const std::uint64_t bytes_max = is_wary ? wary_read_bytes_max : read_bytes_max;
     // The stubs from here on, as far as one read goes.
     std::vector<Entry*> stubs;
     Lsn begin;
     Lsn end;
     Lsn limit;
-    for (std::size_t i = sequence % block_entries; i < holder.entries.size(); ++i) {
+    for (std::size_t i = index; i < holder.entries.size(); ++i) {
         Entry& entry = holder.entries[i];
-        if (entry.state == EntryState::gone || entry.message->is_whole()) continue;
+        if (entry.state == EntryState::gone || entry.state == EntryState::parked) continue;
+        if (entry.message->is_whole()) continue;
         const Lsn at = *entry.message->stored_at();
         const Lsn after{at.value + stored_size(*entry.message)};
         if (stubs.empty()) {
             begin = at;
-            limit = std::min(paging_->store->readable_to(at), Lsn{at.value + read_bytes_max});
+            limit = std::min(paging_->store->readable_to(at), Lsn{at.value + bytes_max});
         }
         const bool near =
             stubs.empty() || (at >= end && at.value - end.value <= read_gap_max && after <= limit);
@@ -472,17 +570,27 @@ void Chain::make_whole(std::uint64_t sequence) {
         end = after;
     }
     std::string bytes(end.value - begin.value, '\0');
-    paging_->store->read(begin, bytes);
+    auto read = paging_->store->read(begin, bytes);
+    if (!read && stubs.size() > 1) {  // perhaps because of a neighbour
+        stubs.resize(1);
+        bytes.resize(stored_size(*stubs.front()->message));
+        read = paging_->store->read(begin, bytes);
+    }
+    if (!read) return read;
     for (Entry* const entry : stubs) {
         const Lsn at = *entry->message->stored_at();
         const std::string_view stored =
             std::string_view(bytes).substr(at.value - begin.value, stored_size(*entry->message));
         MessageRef whole = decode_message(stored, paging_->formats, at);
-        if (!whole) paging_->store->damaged(at);
+        if (!whole) {  // a neighbour is found when it is wanted
+            if (entry == stubs.front()) read = Unexpected{paging_->store->damaged(at)};
+            continue;
+        }
         count_resident(-memory_of(*entry));
         entry->message = std::move(whole);
         count_resident(memory_of(*entry));
     }
+    return read;
 }
 
 void Chain::suspect_all() {

@@ -6,7 +6,8 @@
 // its ready entries, so exact expiry costs a timer per block, not per message.
 //
 // Depth costs no memory: a complete block may be paged out, and comes back when somebody looks at
-// an entry of it. Whoever uses a chain notices nothing of it.
+// an entry of it. Whoever uses a chain notices nothing of it, unless a page cannot be read any more:
+// then the entries in it are parked, and the chain goes on with the next block.
 #pragma once
 
 #include "base/ids.h"
@@ -18,16 +19,28 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace revenant::engine {
+
+// Whoever counts the entries of a chain. Told of those whose page turned out to be unreadable, which
+// may happen whenever a block is looked at.
+class ParkingLot {
+  public:
+    virtual void page_parked(std::size_t level, std::uint64_t block, const ColdBlock& parked,
+                             std::string why) = 0;
+
+  protected:
+    ~ParkingLot() = default;
+};
 
 class Chain {
   public:
     Chain() = default;
     // A chain that pages: that of a queue's level.
-    Chain(Paging& paging, QueueId queue, std::uint32_t level)
-        : paging_(&paging), queue_(queue), level_(level) {}
+    Chain(Paging& paging, QueueId queue, std::uint32_t level, ParkingLot* lot = nullptr)
+        : paging_(&paging), lot_(lot), queue_(queue), level_(level) {}
     Chain(Chain&&) = default;
     Chain& operator=(Chain&&) = delete;
     ~Chain() { clear(); }
@@ -38,6 +51,9 @@ class Chain {
     void push_at(std::uint64_t sequence, Entry entry, Timestamp deadline);
 
     std::optional<std::uint64_t> first_ready();
+    // The same, brought back into memory. Pages that cannot be read are parked on the way; after
+    // many of them it gives up, though entries may be ready.
+    std::optional<std::uint64_t> first_readable();
     // The entry must be there (ready or unacked).
     Entry& at(std::uint64_t sequence);
     const Entry& at(std::uint64_t sequence) const;
@@ -49,8 +65,11 @@ class Chain {
     void set_envelope(std::uint64_t sequence, EnvelopeRef envelope);
     // Removes the entry in whatever state and hands it out.
     Entry take(std::uint64_t sequence);
-    // Its message is there, properties and body and all; those of its neighbours as well.
-    void make_whole(std::uint64_t sequence);
+    // Its message is there, properties and body and all; those of its neighbours as well. Or why
+    // it cannot be read.
+    Result<void, std::string> make_whole(std::uint64_t sequence);
+    // A ready entry is no longer handed out; only take() and clear() remove it.
+    void park(std::uint64_t sequence);
     void clear();
 
     std::uint64_t next_sequence() const { return next_; }
@@ -103,12 +122,15 @@ class Chain {
     // Forgets a cold block as if each of its entries had been taken; what was in it. Nothing if the
     // block is in memory.
     std::optional<BlockSum> drop_cold(std::uint64_t block);
+    // The same for what is parked of a block because its pages cannot be read.
+    std::optional<ColdBlock> drop_parked(std::uint64_t block);
     std::uint64_t first_block() const { return first_block_; }
     std::uint64_t end_block() const { return first_block_ + (blocks_.size() - front_); }
-    // As it lies, without bringing it back: at most one of the two is set.
+    // As it lies, without bringing it back: at most one of the first two is set.
     struct View {
         const Block* hot = nullptr;
         const ColdBlock* cold = nullptr;
+        const ColdBlock* parked = nullptr;  // its unreadable pages
     };
     View view(std::uint64_t block) const;
     // After a restart: a block as a snapshot knew it, behind all others.
@@ -124,7 +146,8 @@ class Chain {
     struct Slot {
         std::unique_ptr<Block> hot;
         std::unique_ptr<ColdBlock> cold;
-        bool is_empty() const { return !hot && !cold; }
+        std::unique_ptr<ColdBlock> parked;
+        bool is_empty() const { return !hot && !cold && !parked; }
     };
 
     template <typename Visit>
@@ -137,10 +160,15 @@ class Chain {
         }
     }
     Slot* slot(std::uint64_t number) const;
-    // In memory, brought back if need be; nullptr if there is no such block.
+    // In memory, brought back if need be; nullptr if there is no such block, or it is parked.
     Block* block(std::uint64_t number) const;
     Block& block_holding(std::uint64_t sequence) const;
-    Block& page_in(Slot& slot, std::uint64_t number) const;
+    Block* page_in(Slot& slot, std::uint64_t number) const;
+    std::unique_ptr<Block> read_pages(const ColdBlock& cold, ColdBlock& unreadable,
+                                      std::string& why) const;
+    void park_pages(Slot& slot, std::uint64_t number, ColdBlock unreadable, std::string why) const;
+    template <typename BringBack>
+    std::optional<std::uint64_t> find_ready(BringBack bring_back);
     void expect_next(std::uint64_t number) const;
     Slot& make_slot(std::uint64_t number);
     void set_ready(Block& block, std::uint64_t number, std::size_t index);
@@ -153,6 +181,7 @@ class Chain {
     void discount_cold(const ColdBlock& block) const;
 
     Paging* paging_ = nullptr;
+    ParkingLot* lot_ = nullptr;
     QueueId queue_;
     std::uint32_t level_ = 0;
     // Which blocks are in memory is no part of the chain's value: looking brings them back.
@@ -164,7 +193,7 @@ class Chain {
     std::uint64_t first_block_ = 0;        // number of the block at front_
     std::uint64_t first_ready_block_ = 0;  // no block before it has a ready entry
     std::uint64_t next_ = 0;
-    std::uint64_t ready_ = 0;
+    mutable std::uint64_t ready_ = 0;  // looking may find that a block cannot be read
     std::uint64_t live_ = 0;
     std::uint64_t suspect_below_ = 0;  // entries below may have been delivered before
 };

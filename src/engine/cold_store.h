@@ -1,9 +1,10 @@
 // ColdStore: where the parts of long queues lie that nobody needs soon. What the engine takes out
 // of memory it gets back from here unchanged, at once, as if it had stayed: a slower memory, not an
-// effect. A store that cannot give back what it was given stops the node.
+// effect. A store that cannot give something back says why; whoever wanted it parks the message.
 #pragma once
 
 #include "base/ids.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <span>
@@ -29,13 +30,14 @@ class ColdStore {
     virtual ~ColdStore() = default;
     // None if it cannot take it now; then it stays in memory.
     virtual ColdPage keep(std::string_view page, Keeping keeping) = 0;
-    virtual std::string fetch(ColdPage page, Keeping keeping) = 0;
+    // The error says where it should be and what is wrong.
+    virtual Result<std::string, std::string> fetch(ColdPage page, Keeping keeping) = 0;
     // It will not be asked for again. Durable pages need no word: what refers to them decides.
     virtual void drop_passing(ColdPage page) = 0;
     // The bytes of a message, or whatever else the journal holds there.
-    virtual void read(Lsn at, std::span<char> into) = 0;
-    // What was read there is no message: the node ends.
-    [[noreturn]] virtual void damaged(Lsn at) = 0;
+    virtual Result<void, std::string> read(Lsn at, std::span<char> into) = 0;
+    // The same error for bytes that could be read, but are not what was written there.
+    virtual std::string damaged(Lsn at) = 0;
     // How far one read goes from here.
     virtual Lsn readable_to(Lsn at) = 0;
     // Its page and its messages will be read soon.

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, std::variant_size_v<Command>> names{"open
                                                                            "declare_queue",
                                                                            "delete_queue",
                                                                            "purge_queue",
+                                                                           "discard_parked",
                                                                            "bind",
                                                                            "unbind",
                                                                            "check_target",

@@ -97,6 +97,11 @@ struct PurgeQueue {
     ChannelId channel;
     std::string name;
 };
+// Removes what cannot be read any more, and nothing else.
+struct DiscardParked {
+    ChannelId channel;
+    std::string name;
+};
 
 // Is there something to publish to: the exchange, and behind the default one the queue? The channel
 // is told by a TargetGone when that queue goes.
@@ -256,9 +261,10 @@ struct Tick {};
 using Command =
     std::variant<OpenConnection, CloseConnection, ResumeConnection, PauseChannel, ResumeChannel,
                  OpenChannel, CloseChannel, DeclareExchange, DeleteExchange, DeclareQueue,
-                 DeleteQueue, PurgeQueue, Bind, Unbind, CheckTarget, DescribeQueue, ListBindings,
-                 Publish, SetQos, Consume, SetCredit, Cancel, Get, Settle, Recover, SetPolicy,
-                 ClearPolicy, SetCompatibility, SelectTransaction, Commit, Rollback, Tick>;
+                 DeleteQueue, PurgeQueue, DiscardParked, Bind, Unbind, CheckTarget, DescribeQueue,
+                 ListBindings, Publish, SetQos, Consume, SetCredit, Cancel, Get, Settle, Recover,
+                 SetPolicy, ClearPolicy, SetCompatibility, SelectTransaction, Commit, Rollback,
+                 Tick>;
 
 // As metrics name the command at this place of the list.
 std::string_view command_name(std::size_t place);

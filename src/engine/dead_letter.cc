@@ -79,7 +79,12 @@ void die(Turn& turn, Queue& source, std::span<const Position> positions, DeathRe
         const Entry& entry = source.at(position);
         const Dying dying{entry.message, entry.envelope, entry.delivery_count};
         if (!shared.covers(moment, dying)) {
-            shared.set(moment, dying, plan_death(turn, source, dying, reason, moment.died_at));
+            DeathPlan planned = plan_death(turn, source, dying, reason, moment.died_at);
+            if (!planned.unreadable.empty()) {
+                source.park(position, std::move(planned.unreadable));
+                continue;
+            }
+            shared.set(moment, dying, std::move(planned));
         }
         turn.portion().spend(1);
         if (reason == DeathReason::expired) count_lateness(turn, source, position);
@@ -116,6 +121,10 @@ void die_refused(Turn& turn, Queue& refusing, const MessageRef& message, Envelop
                           step.envelope ? step.envelope->delivery_count : 0};
         const DeathPlan plan = plan_death(turn, *step.queue, dying, DeathReason::maxlen,
                                           moment_of_death(turn.wall_now()));
+        if (!plan.unreadable.empty()) {
+            turn.state().traffic().refusals_cut += 1;
+            continue;
+        }
         std::vector<Queue*> refused_again;
         std::vector<Placement> placements = place_in_targets(turn, plan, *message, refused_again);
         count_death(turn, *step.queue, DeathReason::maxlen,

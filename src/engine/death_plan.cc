@@ -39,7 +39,8 @@ Death record_of(const Queue& source, const Dying& dying, DeathReason reason, Tim
     return death;
 }
 
-DeathHistory history_with(const State& state, const Dying& dying, Death death) {
+DeathHistory history_with(const State& state, const Dying& dying, Death death,
+                          std::string& unreadable) {
     if (state.compatibility() == Compatibility::v4_3) {
         return with_death(dying.envelope ? &dying.envelope->history : nullptr, std::move(death));
     }
@@ -48,8 +49,12 @@ DeathHistory history_with(const State& state, const Dying& dying, Death death) {
     if (dying.has_died()) {
         before = dying.envelope->history;
     } else {
-        const MessageRef whole = state.whole(dying.message);
-        before = whole->format().claimed_history(*whole);
+        auto whole = state.whole(dying.message);
+        if (whole) {
+            before = (*whole)->format().claimed_history(**whole);
+        } else {
+            unreadable = std::move(whole).error();
+        }
     }
     DeathHistory after = with_death(before ? &*before : nullptr, std::move(death));
     after.last.reset();
@@ -57,7 +62,7 @@ DeathHistory history_with(const State& state, const Dying& dying, Death death) {
 }
 
 void fill_envelope(Envelope* envelope, const State& state, const Queue& source, const Dying& dying,
-                   Death death) {
+                   Death death, std::string& unreadable) {
     const QueueSettings& settings = source.settings;
     envelope->exchange = *settings.dead_letter_exchange;
     envelope->keys_replaced = dying.envelope && dying.envelope->keys_replaced;
@@ -70,7 +75,7 @@ void fill_envelope(Envelope* envelope, const State& state, const Queue& source, 
         // It is routed with those of the message (DL-63, DL-64).
         envelope->routing_keys = {std::string(dying.message->routing_key())};
     }
-    envelope->history = history_with(state, dying, std::move(death));
+    envelope->history = history_with(state, dying, std::move(death), unreadable);
     if (dying.envelope) {
         envelope->annotations = dying.envelope->annotations;
         envelope->error = dying.envelope->error;
@@ -118,10 +123,13 @@ DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason 
     const Compatibility compatibility = turn.state().compatibility();
     auto* const envelope = new Envelope;
     plan.envelope = EnvelopeRef::adopt(envelope);
-    fill_envelope(envelope, turn.state(), source, dying, record_of(source, dying, reason, died_at));
+    fill_envelope(envelope, turn.state(), source, dying, record_of(source, dying, reason, died_at),
+                  plan.unreadable);
     RoutingResult routed;
-    route(turn.state(), *exchange, RoutingInput(*dying.message, *plan.envelope, turn.state()),
-          routed);
+    const RoutingInput input(*dying.message, *plan.envelope, turn.state());
+    route(turn.state(), *exchange, input, routed);
+    if (plan.unreadable.empty()) plan.unreadable = input.unreadable();
+    if (!plan.unreadable.empty()) return plan;
     // Where a client's own x-death counts, no two messages are alike.
     plan.by_key_only = routed.by_key_only && compatibility == Compatibility::v4_3;
     const std::size_t bytes = memory_of(*plan.envelope);

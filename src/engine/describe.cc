@@ -66,10 +66,11 @@ class Description {
     }
 
     void write_entry(const Queue& queue, Position position, const Entry& entry) {
-        const MessageRef whole = state_.whole(entry.message);
+        const auto whole = state_.whole(entry.message);
         text_ += "  " + std::to_string(position.level()) + '/' +
                  std::to_string(position.sequence()) + ' ' +
-                 std::string(whole->body().substr(0, 64)) + " deadline " +
+                 (whole ? std::string((*whole)->body().substr(0, 64)) : whole.error()) +
+                 " deadline " +
                  std::to_string(queue.deadline(position).us) + " timer " +
                  std::to_string(queue.level(position.level()).deadline(position.sequence()).us) +
                  " count " + std::to_string(entry.delivery_count) + " acquired " +

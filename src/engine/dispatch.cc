@@ -9,6 +9,7 @@
 #include "engine/topology.h"
 
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace revenant::engine {
@@ -55,7 +56,6 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     Deliver delivery;
     delivery.channel = channel.id;
     delivery.consumer = consumer.number;
-    queue.whole_message(position);
     if (consumer.no_ack) {
         Entry entry = turn.remove(queue, position, Ending::auto_acknowledged);
         delivery.delivery = channel.unsettled.skip();
@@ -93,15 +93,20 @@ constexpr std::size_t deliveries_at_once = 1'000;
 
 enum class Held : std::uint8_t { stays, goes };
 
-// True if something was handed out.
+// True if something was handed out, or could not be read and is out of the way.
 bool dispatch_one(Turn& turn, Queue& queue, Held held = Held::stays) {
     if (queue.ready_count() == 0) return false;
     Consumer* const consumer = next_consumer(queue);
     if (consumer == nullptr) return false;
-    const Position head = *queue.head();
-    if (held == Held::stays && is_held(turn, queue, head)) return false;
+    const std::optional<Position> head = queue.head();
+    if (!head) {
+        if (queue.ready_count() > 0) turn.touch_later(queue);
+        return false;
+    }
+    if (held == Held::stays && is_held(turn, queue, *head)) return false;
+    if (!queue.make_whole(*head)) return true;
     move_to_back(queue, *consumer);
-    deliver(turn, queue, *consumer, head);
+    deliver(turn, queue, *consumer, *head);
     note_room(queue);
     return true;
 }
@@ -140,6 +145,21 @@ void offer_at_once(Turn& turn, Queue& queue) {
     }
 }
 
+namespace {
+
+// Whole and not expired. None if too many in a row cannot be read: the next one who asks goes on.
+std::optional<Position> head_to_get(Turn& turn, Queue& queue) {
+    for (std::size_t count = 0; count < deliveries_at_once; ++count) {
+        if (queue.settings.ttl_mode == TtlMode::head) expire_heads(turn, queue);
+        const std::optional<Position> head = queue.head();
+        if (!head || is_held(turn, queue, *head)) return std::nullopt;
+        if (queue.make_whole(*head)) return head;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     if (command.queue.starts_with("amq.rabbitmq.reply-to")) {
@@ -155,16 +175,12 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
                         "active consumer"}};
     }
     note_use(turn, *queue);
-    if (queue->settings.ttl_mode == TtlMode::head) {
-        expire_heads(turn, *queue);
-    }
-    const std::optional<Position> position = queue->head();
+    const std::optional<Position> position = head_to_get(turn, *queue);
     GetAnswer answer;
-    if (!position || is_held(turn, *queue, *position)) {
+    if (!position) {
         turn.count_consumed(*queue, channel, &Consumption::get_empty);
         return answer;
     }
-    queue->whole_message(*position);
     answer.redelivered = queue->at(*position).is_redelivered();
     answer.counts = shown_counts(turn, *queue, queue->at(*position));
     if (answer.redelivered) {

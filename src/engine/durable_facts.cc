@@ -110,6 +110,12 @@ void DurableFacts::project(const Annotated& event) {
     if (is_durable(event.queue, event.position)) write(event);
 }
 
+void DurableFacts::project(const BlockDiscarded& event) {
+    const Chain& chain = state_->find_queue(event.queue)->level(event.first.level());
+    const ColdBlock* const parked = chain.view(Chain::block_of(event.first.sequence())).parked;
+    if (parked != nullptr && parked->durable.live > 0) write(event);
+}
+
 // ------------------------------------------------------------------------- deaths
 
 std::vector<Placement> DurableFacts::durable_targets(const std::vector<Placement>& targets,

@@ -55,6 +55,7 @@ class DurableFacts final : public Recorder {
     void project(const LetterKept& event);
     void project(const Annotated& event);
     void project(const LetterForwarded& event);
+    void project(const BlockDiscarded& event);
     void project(const PolicySet& event) { write(event); }
     void project(const PolicyCleared& event) { write(event); }
     void project(const CompatibilitySet& event) { write(event); }

@@ -10,6 +10,7 @@
 #include "engine/inquiry.h"
 #include "engine/memory_budget.h"
 #include "engine/outbox.h"
+#include "engine/parking.h"
 #include "engine/policy_change.h"
 #include "engine/publish.h"
 #include "engine/settle.h"
@@ -62,6 +63,9 @@ Result<void, Refusal> work(Turn& turn, const DeleteQueue& c) {
 }
 Result<void, Refusal> work(Turn& turn, const PurgeQueue& c) {
     return answer<yes>(turn, c.channel, purge_queue(turn, c));
+}
+Result<void, Refusal> work(Turn& turn, const DiscardParked& c) {
+    return answer<yes>(turn, c.channel, discard_parked(turn, c));
 }
 Result<void, Refusal> work(Turn& turn, const Bind& c) {
     return answer<yes>(turn, c.channel, bind(turn, c));
@@ -166,6 +170,7 @@ void Engine::finish(Turn& turn, std::size_t command) {
     worklist_.expiry_is_behind = turn.is_behind() && state_.deadlines_next() <= turn.now();
     if (worklist_.expiry_is_behind) behind_at_ = turn.now();
     if (!attached_.draining().empty()) answer_drains(turn);
+    if (!state_.paging().newly_parked.empty()) tell_parked(turn);
     if (recorder_ != nullptr) recorder_->turn_ended();
     keep_memory_budget(state_);
     const std::size_t steps = settings_.portion.steps - turn.portion().steps_left();

@@ -145,10 +145,17 @@ struct Annotated {
     EnvelopeRef envelope;
 };
 
+// Messages of a queue whose page could not be read were discarded: what a restart would find of this
+// block. Nobody knows their positions.
+struct BlockDiscarded {
+    QueueId queue;
+    Position first;  // of the block
+};
+
 using Event = std::variant<ExchangeDeclared, ExchangeDeleted, QueueDeclared, QueueDeleted, Purged,
                            Bound, Unbound, Enqueued, Removed, Returned, Delayed, DelayEnded,
                            DeadLettered, RefusedToDeath, LetterKept, LetterForwarded, PolicySet,
-                           PolicyCleared, CompatibilitySet, Annotated>;
+                           PolicyCleared, CompatibilitySet, Annotated, BlockDiscarded>;
 
 // Where the facts of a turn are written down, in order, each before it is applied. Not called when
 // nobody keeps a record.

@@ -70,6 +70,11 @@ class FactCheck {
     bool operator()(const Annotated& fact) const {
         return fact.envelope && is_taken(fact.queue, fact.position);
     }
+    bool operator()(const BlockDiscarded& fact) const {
+        const Queue* const queue = state_.find_queue(fact.queue);
+        return queue != nullptr && fact.first.level() < queue->served_levels() &&
+               fact.first.sequence() % block_entries == 0;
+    }
 
   private:
     template <typename BindingFact>

@@ -167,5 +167,10 @@ void fields(Archive& a, Annotated& event) {
     a(event.position);
     a.envelope(event.envelope);
 }
+template <typename Archive>
+void fields(Archive& a, BlockDiscarded& event) {
+    a(event.queue);
+    a(event.first);
+}
 
 }  // namespace revenant::engine

@@ -99,7 +99,8 @@ TEST(MemoryBudget, ABlockThatLosesItsFirstEntriesInARestartBeginsWithTheNext) {
     EXPECT_EQ(queue.ready_count(), 300U);
     for (int i = 0; i < 300; ++i) {
         const Position head = *queue.head();
-        ASSERT_EQ(queue.whole_message(head)->body(), std::to_string(i));
+        ASSERT_TRUE(queue.make_whole(head));
+        ASSERT_EQ(queue.at(head).message->body(), std::to_string(i));
         queue.take(head);
     }
 }

@@ -41,9 +41,14 @@ void tell_that_none_waits(Turn& turn, const Queue& source) {
 bool try_letter(Turn& turn, Queue& source, std::uint64_t sequence) {
     const Position position = letter_position(sequence);
     const Entry& entry = source.at(position);
+    if (entry.state == EntryState::parked) return false;
     const WaitingLetter& letter = source.letters.at(sequence);
     DeathPlan plan = plan_death(turn, source, {entry.message, entry.envelope, entry.delivery_count},
                                 letter.reason, letter.died_at);
+    if (!plan.unreadable.empty()) {
+        source.park(position, std::move(plan.unreadable));
+        return false;
+    }
     plan.strategy = DeathStrategy::at_least_once;  // whatever the settings say by now (DL-188)
     std::erase_if(plan.targets, [&](const Queue* target) {
         return std::find(letter.reached.begin(), letter.reached.end(), target->id()) !=

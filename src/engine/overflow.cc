@@ -92,7 +92,10 @@ void keep_limits(Turn& turn, Queue& queue) {
     }
     while (over_limit(queue)) {
         const auto head = queue.head();
-        if (!head) return;
+        if (!head) {
+            if (queue.ready_count() > 0) turn.touch_later(queue);
+            return;
+        }
         if (turn.portion().is_used_up()) {
             PROBE("overflow.in_portions");
             turn.touch_later(queue);

@@ -32,6 +32,9 @@ struct Paging {
     // All queues were looked through when so much was in memory; not again before it is much more.
     std::uint64_t searched_at_bytes = 0;
 
+    // Queues in which messages were parked, for a notice.
+    std::vector<QueueId> newly_parked;
+
     bool over_budget() const { return resident_bytes > budget_bytes; }
 };
 

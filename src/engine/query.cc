@@ -29,6 +29,7 @@ QueueView view(const Engine& engine, Queue& queue) {
     shown.delayed_bytes = queue.delayed().bytes;
     shown.dead_letters_waiting = queue.outbox().count;
     shown.dead_letter_bytes_waiting = queue.outbox().bytes;
+    shown.parked = queue.parked();
     if (queue.deaths) shown.deaths = *queue.deaths;
     shown.owner = queue.owner;
     shown.last_used = queue.last_used;
@@ -216,6 +217,7 @@ Totals& Totals::operator+=(const Totals& other) {
                &T::memory_bytes);
     lasting.add(other.lasting);
     paged_out.add(other.paged_out);
+    parked.add(other.parked);
     accounts.entered += other.accounts.entered;
     for (std::size_t i = 0; i < ending_count; ++i) accounts.ended[i] += other.accounts.ended[i];
     for (std::size_t i = 0; i < client_protocol_count; ++i) {
@@ -333,6 +335,24 @@ std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string
     return found == nullptr ? std::nullopt : std::optional{*found};
 }
 
+std::optional<std::vector<ParkedView>> list_parked(Engine& engine, std::string_view queue) {
+    Queue* const found = engine.state().find_queue(queue);
+    if (found == nullptr) return std::nullopt;
+    std::vector<ParkedView> views;
+    const ParkedMessages* const parked = found->parked_messages();
+    if (parked == nullptr) return views;
+    const auto show = [&](const std::map<Position, ParkedMessages::Item>& items, bool is_page) {
+        for (const auto& [position, item] : items) {
+            if (views.size() == parked_shown_max) return;
+            views.push_back({position.level(), position.sequence(), item.messages, item.bytes,
+                             is_page, item.why});
+        }
+    };
+    show(parked->entries, false);
+    show(parked->pages, true);
+    return views;
+}
+
 // ------------------------------------------------------------------------- sums
 
 namespace {
@@ -349,6 +369,7 @@ void add(const Engine& engine, const Queue& queue, Totals& totals) {
     totals.dead_letter_bytes_waiting += queue.outbox().bytes;
     totals.lasting.add(queue.lasting());
     totals.paged_out.add(queue.paged_out());
+    totals.parked.add(queue.parked());
     totals.memory_bytes += queue.memory_bytes();
 }
 

@@ -35,6 +35,7 @@ struct QueueView {
     std::uint64_t delayed_bytes = 0;
     std::uint64_t dead_letters_waiting = 0;  // in the outbox of at-least-once dead-lettering
     std::uint64_t dead_letter_bytes_waiting = 0;
+    Amount parked;  // cannot be read from the disk
     DeathOutcomes deaths;
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
@@ -155,6 +156,7 @@ struct Totals {
     std::uint64_t dead_letter_bytes_waiting = 0;
     Amount lasting;
     Amount paged_out;
+    Amount parked;
     std::uint64_t memory_bytes = 0;
     Accounts accounts;
     Traffic traffic;
@@ -167,11 +169,24 @@ struct Totals {
     }
     std::uint64_t consumers() const;  // of all protocols
     // Everything that has entered a queue and has not left it.
-    std::uint64_t messages() const { return ready + unacked + delayed + dead_letters_waiting; }
+    std::uint64_t messages() const {
+        return ready + unacked + delayed + dead_letters_waiting + parked.count;
+    }
     std::uint64_t bytes() const {
-        return ready_bytes + unacked_bytes + delayed_bytes + dead_letter_bytes_waiting;
+        return ready_bytes + unacked_bytes + delayed_bytes + dead_letter_bytes_waiting +
+               parked.bytes;
     }
     Totals& operator+=(const Totals& other);
+};
+
+// A message that cannot be read, or all those of a page that cannot be read.
+struct ParkedView {
+    std::size_t level = 0;
+    std::uint64_t sequence = 0;  // of a page: where its block begins
+    std::uint64_t messages = 1;
+    std::uint64_t bytes = 0;
+    bool is_page = false;
+    std::string why;
 };
 
 // Where the dead letters of a queue go, as its settings and the bindings are now.
@@ -243,6 +258,9 @@ void sort(std::vector<BindingView>& bindings);
 std::optional<QueueView> find_queue(Engine& engine, std::string_view name);
 // Those that are still there; not more than a part.
 std::vector<QueueView> find_queues(Engine& engine, std::span<const QueueId> ids);
+// The first of them; none if there is no such queue.
+constexpr std::size_t parked_shown_max = 1000;
+std::optional<std::vector<ParkedView>> list_parked(Engine& engine, std::string_view queue);
 std::optional<ExchangeView> find_exchange(Engine& engine, std::string_view name);
 std::optional<ChannelView> find_channel(Engine& engine, ChannelId id);
 // Sorted by name.

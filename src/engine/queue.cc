@@ -1,6 +1,7 @@
 #include "engine/queue.h"
 
 #include "base/check.h"
+#include "base/probe.h"
 
 #include <algorithm>
 #include <bit>
@@ -54,14 +55,17 @@ Queue::Queue(QueueDeclaration declared, Paging& paging, bool count_properties)
       main_level_(is_quorum() ? default_quorum_priority : 0),
       level_count_(level_count_for(declaration)),
       served_levels_(is_quorum() ? returned_level + 1 : level_count_),
-      main_(paging, id(), static_cast<std::uint32_t>(main_level_)),
+      main_(paging, id(), static_cast<std::uint32_t>(main_level_), this),
       count_properties_(is_quorum() && count_properties) {}
 
 Chain& Queue::other_level(std::size_t index) {
     CHECK(index < level_count_);
     if (others_.empty()) others_.resize(level_count_);
     auto& other = others_[index];
-    if (!other) other = std::make_unique<Chain>(paging_, id(), static_cast<std::uint32_t>(index));
+    if (!other) {
+        ParkingLot* const lot = this;
+        other = std::make_unique<Chain>(paging_, id(), static_cast<std::uint32_t>(index), lot);
+    }
     return *other;
 }
 
@@ -89,6 +93,7 @@ std::size_t Queue::level_for(std::optional<std::uint8_t> priority) const {
 
 Amount& Queue::amount_at(std::size_t level, EntryState state) {
     if (state == EntryState::unacked) return unacked_;
+    if (state == EntryState::parked) return parked_->amount;
     if (level < served_levels_) return ready_;
     return level == delayed_level ? delayed_ : outbox_;
 }
@@ -123,14 +128,28 @@ void Queue::put(Chain& chain, Position position, Entry&& entry, Timestamp deadli
     note_ready(index, chain);
 }
 
-std::optional<Position> Queue::head() {
+std::optional<std::size_t> Queue::highest_ready_level() const {
     for (std::size_t word = ready_levels_.size(); word-- > 0;) {
         if (ready_levels_[word] == 0) continue;
-        const std::size_t index =
-            word * 64 + 63 - static_cast<std::size_t>(std::countl_zero(ready_levels_[word]));
-        return Position::of(index, *level(index).first_ready());
+        return word * 64 + 63 - static_cast<std::size_t>(std::countl_zero(ready_levels_[word]));
     }
     return std::nullopt;
+}
+
+std::optional<Position> Queue::head() {
+    while (const auto index = highest_ready_level()) {
+        Chain& chain = level(*index);
+        if (const auto sequence = chain.first_readable()) return Position::of(*index, *sequence);
+        if (chain.ready_count() > 0) return std::nullopt;
+        note_ready(*index, chain);
+    }
+    return std::nullopt;
+}
+
+std::optional<Position> Queue::peek_head() {
+    const auto index = highest_ready_level();
+    if (!index) return std::nullopt;
+    return Position::of(*index, *level(*index).first_ready());
 }
 
 std::uint64_t Queue::ready_count_at(Timestamp now) const {
@@ -174,6 +193,7 @@ Entry Queue::take(Position position) {
     Entry entry = chain.take(position.sequence());
     const std::uint64_t bytes = bytes_of(*entry.message);
     amount_at(index, state).subtract(bytes);
+    if (state == EntryState::parked) forget_parked(position);
     if (keeps(*entry.message)) lasting_.subtract(bytes);
     note_ready(index, chain);
     if (index >= served_levels_) {
@@ -212,10 +232,14 @@ void Queue::clear() {
     delayed_ = {};
     outbox_ = {};
     lasting_ = {};
+    parked_.reset();
 }
 
 std::uint64_t Queue::purge(const std::vector<Position>& but) {
     std::uint64_t purged = 0;
+    while (parked_ && !parked_->pages.empty()) {
+        purged += discard_block(parked_->pages.begin()->first);
+    }
     for_each_level([&](std::size_t index, Chain& chain) {
         std::vector<Position> positions;
         for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
@@ -268,7 +292,7 @@ std::uint64_t Queue::memory_bytes() const {
 }
 
 std::optional<std::int64_t> Queue::head_timestamp() {
-    const auto position = head();
+    const auto position = peek_head();
     if (!position) return std::nullopt;
     const Chain& chain = level(position->level());
     if (chain.view(Chain::block_of(position->sequence())).hot == nullptr) return std::nullopt;
@@ -283,7 +307,7 @@ std::optional<std::int64_t> Queue::head_timestamp() {
 }
 
 std::optional<Timestamp> Queue::head_died_at() {
-    const auto position = head();
+    const auto position = peek_head();
     if (!position) return std::nullopt;
     const Chain& chain = level(position->level());
     if (chain.view(Chain::block_of(position->sequence())).hot == nullptr) return std::nullopt;
@@ -292,10 +316,73 @@ std::optional<Timestamp> Queue::head_died_at() {
     return envelope->history.deaths.front().last_time;
 }
 
-const MessageRef& Queue::whole_message(Position position) {
+// ------------------------------------------------------------------------- parked ones
+
+ParkedMessages& Queue::parking() {
+    if (!parked_) parked_ = std::make_unique<ParkedMessages>();
+    return *parked_;
+}
+
+bool Queue::read_or_park(Position position) {
+    auto made = level(position.level()).make_whole(position.sequence());
+    if (!made) park(position, std::move(made).error());
+    return made.has_value();
+}
+
+void Queue::park(Position position, std::string why) {
+    PROBE("queue.message_parked");
     Chain& chain = level(position.level());
-    chain.make_whole(position.sequence());
-    return chain.at(position.sequence()).message;
+    const std::uint64_t bytes = bytes_of(*chain.at(position.sequence()).message);
+    chain.park(position.sequence());
+    amount_at(position.level(), EntryState::ready).subtract(bytes);
+    ParkedMessages& parked = parking();
+    parked.amount.add(bytes);
+    parked.entries[position] = {1, bytes, std::move(why)};
+    note_ready(position.level(), chain);
+    paging_.newly_parked.push_back(id());
+}
+
+void Queue::page_parked(std::size_t index, std::uint64_t block, const ColdBlock& parked,
+                        std::string why) {
+    const Amount amount{parked.all.live, bytes_of(parked.all)};
+    amount_at(index, EntryState::ready).subtract(amount);
+    parking().amount.add(amount);
+    parking().pages[Position::of(index, block * block_entries)] = {amount.count, amount.bytes,
+                                                                   std::move(why)};
+    note_ready(index, level(index));
+    paging_.newly_parked.push_back(id());
+}
+
+void Queue::forget_parked(Position position) {
+    parked_->entries.erase(position);
+    if (parked_->amount.count == 0) parked_.reset();
+}
+
+std::uint64_t Queue::discard_block(Position first) {
+    Chain& chain = level(first.level());
+    const std::uint64_t number = Chain::block_of(first.sequence());
+    if (const auto dropped = chain.drop_parked(number)) {
+        parked_->amount.subtract({dropped->all.live, bytes_of(dropped->all)});
+        parked_->pages.erase(first);
+        if (parked_->amount.count == 0) parked_.reset();
+        if (survives()) lasting_.subtract({dropped->durable.live, bytes_of(dropped->durable)});
+        return dropped->all.live;
+    }
+    if (const auto dropped = chain.drop_cold(number)) {
+        amount_at(first.level(), EntryState::ready).subtract({dropped->live, bytes_of(*dropped)});
+        if (survives()) lasting_.subtract({dropped->live, bytes_of(*dropped)});
+        note_ready(first.level(), chain);
+        return dropped->live;
+    }
+    std::vector<Position> positions;
+    if (const Block* const hot = chain.view(number).hot) {
+        for (std::size_t i = 0; i < hot->entries.size(); ++i) {
+            if (hot->entries[i].state == EntryState::gone || !hot->entries[i].durable) continue;
+            positions.push_back(Position::of(first.level(), number * block_entries + i));
+        }
+    }
+    for (const Position position : positions) take(position);
+    return positions.size();
 }
 
 void Queue::restore(Position first, std::unique_ptr<Block> block) {

@@ -103,7 +103,20 @@ struct OutboxWaits {
     bool told = false;                                    // that letters wait
 };
 
-class Queue {
+// Messages whose bytes cannot be read. Not durable: a restart reads them again.
+struct ParkedMessages {
+    struct Item {
+        std::uint64_t messages = 1;
+        std::uint64_t bytes = 0;
+        std::string why;
+    };
+    Amount amount;
+    std::map<Position, Item> entries;
+    std::map<Position, Item> pages;  // by the first number of their block: which entries is unknown
+    bool told = false;
+};
+
+class Queue final : private ParkingLot {
   public:
     // Of a quorum queue, whether properties count as bytes (DL-143).
     Queue(QueueDeclaration declaration, Paging& paging, bool count_properties = true);
@@ -144,10 +157,11 @@ class Queue {
     std::uint64_t unacked_bytes() const { return unacked_.bytes; }
     Amount delayed() const { return delayed_; }
     Amount outbox() const { return outbox_; }
+    Amount parked() const { return parked_ ? parked_->amount : Amount{}; }
     // What the limits are about (DL-136).
     Amount limited() const { return ready_ + delayed_ + outbox_; }
     std::uint64_t message_count() const {
-        return ready_.count + unacked_.count + delayed_.count + outbox_.count;
+        return ready_.count + unacked_.count + delayed_.count + outbox_.count + parked().count;
     }
     // Of all messages, those that a restart would bring back.
     Amount lasting() const { return lasting_; }
@@ -200,7 +214,8 @@ class Queue {
 
     Position push(std::size_t index, Entry&& entry, Timestamp deadline);
     void push_at(Position position, Entry&& entry, Timestamp deadline);
-    // The entry that is delivered or dropped next: highest level, oldest first.
+    // The entry that is delivered or dropped next: highest level, oldest first. Brings it back into
+    // memory. None though some are ready: so many pages could not be read that others come first.
     std::optional<Position> head();
     Entry& at(Position position) { return level(position.level()).at(position.sequence()); }
     bool contains(Position position) const {
@@ -221,8 +236,18 @@ class Queue {
     void clear();
     // Everything but these, without bringing back what is out of memory; how many went.
     std::uint64_t purge(const std::vector<Position>& but);
-    // The message at this position, with properties and body.
-    const MessageRef& whole_message(Position position);
+    // Whether the message at this position has its properties and body now. If they cannot be
+    // read it is parked.
+    bool make_whole(Position position) {
+        return at(position).message->is_whole() || read_or_park(position);
+    }
+    // A ready entry that cannot be read is skipped from now on.
+    void park(Position position, std::string why);
+    // Nothing if none is parked.
+    ParkedMessages* parked_messages() { return parked_.get(); }
+    // Removes what is parked of a block as a whole. Where nothing is, as in a replay: what would
+    // have been, which is all of it that survives a restart. How many went.
+    std::uint64_t discard_block(Position first);
 
     // --- after a restart ---
     void restore(Position first, std::unique_ptr<Block> block);
@@ -239,6 +264,13 @@ class Queue {
         if (index == main_level_) return &main_;
         return index < others_.size() ? others_[index].get() : nullptr;
     }
+    void page_parked(std::size_t index, std::uint64_t block, const ColdBlock& parked,
+                     std::string why) override;
+    ParkedMessages& parking();
+    void forget_parked(Position position);
+    bool read_or_park(Position position);
+    std::optional<std::size_t> highest_ready_level() const;
+    std::optional<Position> peek_head();
     Chain& other_level(std::size_t index);
     const Chain& other_level(std::size_t index) const;
     void put(Chain& chain, Position position, Entry&& entry, Timestamp deadline);
@@ -261,6 +293,7 @@ class Queue {
     Amount delayed_;
     Amount outbox_;
     Amount lasting_;
+    std::unique_ptr<ParkedMessages> parked_;  // while there are any
 };
 
 }  // namespace revenant::engine

@@ -65,7 +65,7 @@ std::string hashed_text(const Exchange& exchange, const RoutingInput& input, std
         return value == nullptr ? std::string() : display(*value);
     }
     if (const Value* property = find(exchange.declaration.arguments, "hash-property")) {
-        return input.message().format().property(input.message(), display(*property));
+        return input.property(display(*property));
     }
     return std::string(key);
 }
@@ -181,15 +181,28 @@ RoutingInput::RoutingInput(const Message& message, const Envelope& envelope, con
     }
 }
 
-const Message& RoutingInput::message() const {
-    if (message_.is_whole()) return message_;
-    if (!whole_) whole_ = state_->load(message_);
-    return *whole_;
+const Message* RoutingInput::whole() const {
+    if (message_.is_whole()) return &message_;
+    if (!whole_ && unreadable_.empty()) {
+        auto loaded = state_->load(message_);
+        if (!loaded) {
+            unreadable_ = std::move(loaded).error();
+        } else {
+            whole_ = std::move(loaded).value();
+        }
+    }
+    return whole_ ? &*whole_ : nullptr;
+}
+
+std::string RoutingInput::property(std::string_view name) const {
+    const Message* const message = whole();
+    return message == nullptr ? std::string() : message->format().property(*message, name);
 }
 
 const Table& RoutingInput::headers() const {
     if (headers_) return *headers_;
-    headers_ = message().headers();
+    const Message* const message = whole();
+    headers_ = message == nullptr ? Table() : message->headers();
     if (envelope_ != nullptr) {
         const auto set = [&](std::string_view name, Value value) {
             std::erase_if(*headers_, [&](const Field& field) { return field.name == name; });

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,15 +23,21 @@ class RoutingInput {
     RoutingInput(const Message& message, const Envelope& envelope, const State& state);
 
     std::span<const std::string_view> keys() const { return keys_; }
-    // With properties and body.
-    const Message& message() const;
+    // Without those of the message if it cannot be read.
     const Table& headers() const;
+    std::string property(std::string_view name) const;
+    // Why the message cannot be read, if it was asked for.
+    const std::string& unreadable() const { return unreadable_; }
 
   private:
+    // With properties and body; nullptr if they cannot be read.
+    const Message* whole() const;
+
     const Message& message_;
     const Envelope* envelope_ = nullptr;
     const State* state_ = nullptr;  // set if the message may be a stub
     mutable MessageRef whole_;
+    mutable std::string unreadable_;
     std::vector<std::string_view> keys_;
     mutable std::optional<Table> headers_;
 };

@@ -34,6 +34,8 @@ struct DeathPlan {
     Ending ending_without_target = Ending::no_dlx;
     DeathStrategy strategy = DeathStrategy::disabled;
     bool by_key_only = true;  // another message with the same keys would go the same way
+    // Set if it cannot be planned, because the message cannot be read.
+    std::string unreadable;
     bool is_shareable(const Message& made_for) const {
         return by_key_only && made_for.extra_keys() == nullptr;
     }

@@ -158,11 +158,15 @@ class SnapshotWriter {
         out_.bytes().bytes(blocks);
     }
     static bool write_block(WriteArchive& out, const Chain::View& view, std::uint64_t number) {
-        if (view.cold != nullptr) {
-            if (view.cold->durable.live == 0) return false;
+        // All durable entries of a block are in one page: if that is parked, the others are not
+        // durable. The next start tries to read it again.
+        const bool is_parked = view.parked != nullptr && view.parked->durable.live > 0;
+        const ColdBlock* const cold = is_parked ? view.parked : view.cold;
+        if (cold != nullptr) {
+            if (cold->durable.live == 0) return false;
             out(number);
             out(BlockForm::on_disk);
-            cold_fields(out, const_cast<ColdBlock&>(*view.cold));
+            cold_fields(out, const_cast<ColdBlock&>(*cold));
             return true;
         }
         if (view.hot == nullptr) return false;
@@ -368,41 +372,46 @@ std::vector<JournalUse> journal_in_use(State& state) {
     std::vector<JournalUse> uses;
     for_each_block(state, [&](const Chain::View& view) {
         if (view.hot != nullptr) add_uses(*view.hot, uses);
-        if (view.cold == nullptr) return;
-        uses.insert(uses.end(), view.cold->uses.begin(), view.cold->uses.end());
-        add_pages(*view.cold, uses);
+        for (const ColdBlock* const paged : {view.cold, view.parked}) {
+            if (paged == nullptr) continue;
+            uses.insert(uses.end(), paged->uses.begin(), paged->uses.end());
+            add_pages(*paged, uses);
+        }
     });
     return uses;
 }
 
-std::vector<JournalUse> journal_in_use(State& state, Lsn start, Lsn end) {
+ExactUse journal_in_use(State& state, Lsn start, Lsn end) {
     const Paging& paging = state.paging();
-    std::vector<JournalUse> uses;
+    ExactUse found;
+    std::vector<JournalUse>& uses = found.exact;
     const auto look_into = [&](const ColdBlock& cold) {
         Block block;
-        if (cold.durable_page) {
-            CHECK(decode_page(paging.store->fetch(cold.durable_page, Keeping::durable),
-                              Keeping::durable, paging.formats, block));
-        }
-        if (cold.passing_page) {
-            CHECK(decode_page(paging.store->fetch(cold.passing_page, Keeping::passing),
-                              Keeping::passing, paging.formats, block));
-        }
-        add_uses(block, uses);
+        const auto look_at = [&](ColdPage page, Keeping keeping) {
+            if (!page) return true;
+            const auto bytes = paging.store->fetch(page, keeping);
+            return bytes && decode_page(*bytes, keeping, paging.formats, block);
+        };
+        const bool all = look_at(cold.durable_page, Keeping::durable) &&
+                         look_at(cold.passing_page, Keeping::passing);
+        if (all) return add_uses(block, uses);
+        found.somewhere.insert(found.somewhere.end(), cold.uses.begin(), cold.uses.end());
     };
     for_each_block(state, [&](const Chain::View& view) {
         if (view.hot != nullptr) add_uses(*view.hot, uses);
-        if (view.cold == nullptr) return;
-        add_pages(*view.cold, uses);
-        // Only pages that refer to this part are read.
-        const bool refers = std::any_of(
-            view.cold->uses.begin(), view.cold->uses.end(),
-            [&](const JournalUse& use) { return use.first < end && use.last >= start; });
-        if (refers) look_into(*view.cold);
+        for (const ColdBlock* const paged : {view.cold, view.parked}) {
+            if (paged == nullptr) continue;
+            add_pages(*paged, uses);
+            // Only pages that refer to this part are read.
+            const bool refers = std::any_of(
+                paged->uses.begin(), paged->uses.end(),
+                [&](const JournalUse& use) { return use.first < end && use.last >= start; });
+            if (refers) look_into(*paged);
+        }
     });
     std::erase_if(uses,
                   [&](const JournalUse& use) { return use.first < start || use.first >= end; });
-    return uses;
+    return found;
 }
 
 }  // namespace revenant::engine

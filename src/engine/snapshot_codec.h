@@ -32,6 +32,10 @@ std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& st
 // Every stretch of the journal that something in this state refers to, whether it survives or not.
 std::vector<JournalUse> journal_in_use(State& state);
 // The same to the byte, for the part of the journal from `start` to `end`: first equals last.
-std::vector<JournalUse> journal_in_use(State& state, Lsn start, Lsn end);
+struct ExactUse {
+    std::vector<JournalUse> exact;
+    std::vector<JournalUse> somewhere;  // whose pages cannot be read: nobody knows where in it
+};
+ExactUse journal_in_use(State& state, Lsn start, Lsn end);
 
 }  // namespace revenant::engine

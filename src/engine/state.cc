@@ -61,11 +61,11 @@ void State::apply(const Event& event) {
     std::visit([this](const auto& fact) { apply_one(fact); }, event);
 }
 
-MessageRef State::load(const Message& stub) const {
+Result<MessageRef, std::string> State::load(const Message& stub) const {
     std::string bytes(stored_size(stub), '\0');
-    paging_.store->read(*stub.stored_at(), bytes);
+    REVENANT_TRY_VOID(paging_.store->read(*stub.stored_at(), bytes));
     MessageRef whole = decode_message(bytes, paging_.formats, stub.stored_at());
-    if (!whole) paging_.store->damaged(*stub.stored_at());
+    if (!whole) return Unexpected{paging_.store->damaged(*stub.stored_at())};
     return whole;
 }
 
@@ -175,6 +175,12 @@ void State::apply_one(const Purged& event) {
     CHECK(queue != nullptr);
     accounts_.of(Ending::purged) += queue->purge(event.unsettled);
     if (queue->letters.empty()) queues_with_letters_.erase(queue->id());
+}
+
+void State::apply_one(const BlockDiscarded& event) {
+    Queue* const queue = find_queue(event.queue);
+    CHECK(queue != nullptr);
+    accounts_.of(Ending::purged) += queue->discard_block(event.first);
 }
 
 // ------------------------------------------------------------------------- settings

@@ -55,10 +55,10 @@ class State {
 
     // What of all this is in memory.
     Paging& paging() { return paging_; }
-    // The message a stub stands for.
-    MessageRef load(const Message& stub) const;
+    // The message a stub stands for, or why it cannot be read.
+    Result<MessageRef, std::string> load(const Message& stub) const;
     // The same for any message.
-    MessageRef whole(const MessageRef& message) const {
+    Result<MessageRef, std::string> whole(const MessageRef& message) const {
         return message->is_whole() ? message : load(*message);
     }
 
@@ -121,6 +121,7 @@ class State {
     void apply_one(const PolicySet& event);
     void apply_one(const PolicyCleared& event);
     void apply_one(const CompatibilitySet& event);
+    void apply_one(const BlockDiscarded& event);
     void configure(Queue& queue);
     void configure(Exchange& exchange);
     void configure_all();

@@ -413,7 +413,8 @@ Result<CountAnswer, Refusal> delete_queue(Turn& turn, const DeleteQueue& command
         return refuse(RefusalKind::precondition_failed,
                       turn.queue_phrase(command.name) + " in use");
     }
-    if (command.if_empty && turn.ready_count(*queue) > 0) {
+    // Parked messages are not ready, but not gone either.
+    if (command.if_empty && turn.ready_count(*queue) + queue->parked().count > 0) {
         return refuse(RefusalKind::precondition_failed,
                       turn.queue_phrase(command.name) + " not empty");
     }

@@ -44,6 +44,14 @@ Response check_alarms(const Context& context, std::string_view where) {
                   {{"alarms", std::move(alarms)}});
 }
 
+// Ours: messages that cannot be read from the disk wait for an operator.
+Response check_parked(Context& context) {
+    const engine::Amount parked = context.totals().parked;
+    if (parked.count == 0) return healthy();
+    return failed("There are messages that cannot be read from the disk",
+                  {{"messages_parked", parked.count}});
+}
+
 Response check_port(const Context& context, const Call& call) {
     const std::string& text = call.parameter(0);
     std::uint16_t port = 0;
@@ -184,6 +192,8 @@ void add_health_routes(Router& router, Context& context) {
         static_cast<void>(context.totals());
         return healthy();
     });
+    router.add("GET", "/health/checks/parked-messages", Role::management,
+               [&](const Call&) { return check_parked(context); });
     router.add("GET", "/health/checks/node-is-quorum-critical", Role::management, alone);
     router.add("GET", "/health/checks/is-in-service", Role::management, always);
     router.add("GET", "/health/checks/below-node-connection-limit", Role::management,

@@ -58,10 +58,10 @@ void add_numbers(const engine::QueueView& queue, const Wanted& wanted, const Tre
 
 json::object view_queue(const ApiSettings& settings, std::string_view vhost,
                         const engine::QueueView& queue) {
-    const std::uint64_t messages =
-        queue.ready + queue.unacked + queue.delayed + queue.dead_letters_waiting;
+    const std::uint64_t messages = queue.ready + queue.unacked + queue.delayed +
+                                   queue.dead_letters_waiting + queue.parked.count;
     const std::uint64_t bytes = queue.ready_bytes + queue.unacked_bytes + queue.delayed_bytes +
-                                queue.dead_letter_bytes_waiting;
+                                queue.dead_letter_bytes_waiting + queue.parked.bytes;
     json::object view{
         {"name", to_json_string(queue.name)},
         {"vhost", to_json_string(vhost)},
@@ -80,16 +80,18 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"messages_ready", queue.ready},
         {"messages_unacknowledged", queue.unacked},
         {"messages_persistent", queue.lasting.count},
-        {"messages_ram", messages - queue.paged_out.count},
+        {"messages_ram", messages - queue.paged_out.count - queue.parked.count},
         {"messages_ready_ram", queue.ready - std::min(queue.ready, queue.paged_out.count)},
         {"messages_unacknowledged_ram", queue.unacked},
         {"messages_paged_out", queue.paged_out.count},
+        {"messages_parked", queue.parked.count},
         {"message_bytes", bytes},
         {"message_bytes_ready", queue.ready_bytes},
         {"message_bytes_unacknowledged", queue.unacked_bytes},
         {"message_bytes_persistent", queue.lasting.bytes},
-        {"message_bytes_ram", bytes - queue.paged_out.bytes},
+        {"message_bytes_ram", bytes - queue.paged_out.bytes - queue.parked.bytes},
         {"message_bytes_paged_out", queue.paged_out.bytes},
+        {"message_bytes_parked", queue.parked.bytes},
         {"memory", queue.memory_bytes},
         {"deaths", view_deaths(queue.deaths)},
         {"consumers", queue.consumers},
@@ -304,6 +306,38 @@ Response purge_queue(Context& context, const Call& call) {
     return done ? no_content() : response_to(done.error());
 }
 
+// What cannot be read from the disk. Ours.
+Response list_parked(Context& context, const Call& call) {
+    const auto found = context.ask(call.parameter(0), [&](engine::Engine& engine) {
+        return engine::list_parked(engine, call.parameter(1));
+    });
+    if (!found || !*found) return not_found();
+    json::array views;
+    for (const engine::ParkedView& parked : **found) {
+        views.push_back(json::object{{"level", parked.level},
+                                     {"sequence", parked.sequence},
+                                     {"unit", parked.is_page ? "page" : "message"},
+                                     {"messages", parked.messages},
+                                     {"message_bytes", parked.bytes},
+                                     {"reason", to_json_string(parked.why)}});
+    }
+    return list(call, std::move(views));
+}
+
+Response discard_parked(Context& context, const Call& call) {
+    const std::string& vhost_name = call.parameter(0);
+    const std::string& name = call.parameter(1);
+    const auto vhost = context.broker().find_vhost(vhost_name);
+    if (vhost == nullptr || !queue_exists(context, vhost_name, name)) return not_found();
+    if (rights_of(call, vhost_name).refusal(Permission::read, "queue", name)) {
+        return access_refused();
+    }
+    engine::DiscardParked command;
+    command.name = name;
+    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    return done ? no_content() : response_to(done.error());
+}
+
 Response list_bindings(Context& context, const Call& call) {
     const auto bindings = context.list(call.parameter(0), bindings_in,
                                        engine::BindingFilter{.destination = call.parameter(1)});
@@ -331,6 +365,10 @@ void add_queue_routes(Router& router, Context& context) {
                [&](const Call& call) { return delete_queue(context, call); });
     router.add("DELETE", "/queues/*/*/contents", Role::vhost,
                [&](const Call& call) { return purge_queue(context, call); });
+    router.add("GET", "/queues/*/*/parked", Role::vhost_visible,
+               [&](const Call& call) { return list_parked(context, call); });
+    router.add("DELETE", "/queues/*/*/parked", Role::vhost,
+               [&](const Call& call) { return discard_parked(context, call); });
     // RabbitMQ 4 knows no action any more. management 4.20
     router.add("POST", "/queues/*/*/actions", Role::administrator, [](const Call& call) {
         const auto body = read_body(call.request);

@@ -183,10 +183,16 @@ TEST_F(ApiTest, AQueueIsDeclaredComparedPurgedAndDeleted) {  // management C.2
     EXPECT_EQ(queue.at("arguments").at("x-max-length"), json::value(5));
     EXPECT_EQ(queue.at("durable"), json::value(true));
     EXPECT_EQ(get("/queues/%2F/q/bindings").get_array().size(), 1U);
+    EXPECT_EQ(queue.at("messages_parked"), json::value(0));
+    EXPECT_EQ(get("/queues/%2F/q/parked"), json::value(json::array{}));
+    EXPECT_EQ(remove("/queues/%2F/q/parked"), 204U);
     EXPECT_EQ(remove("/queues/%2F/q/contents"), 204U);
     EXPECT_EQ(remove("/queues/%2F/q?if-empty=true&if-unused=true"), 204U);
     EXPECT_EQ(remove("/queues/%2F/q"), 404U);
     EXPECT_EQ(remove("/queues/%2F/q/contents"), 404U);
+    EXPECT_EQ(remove("/queues/%2F/q/parked"), 404U);
+    EXPECT_EQ(send("GET", "/queues/%2F/q/parked").status, 404U);
+    EXPECT_EQ(get("/health/checks/parked-messages").at("status"), json::value("ok"));
     EXPECT_EQ(send("GET", "/queues/%2F/q").status, 404U);
 }
 

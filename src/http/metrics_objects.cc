@@ -24,12 +24,13 @@ struct Field {
 };
 
 std::uint64_t messages_of(const QueueView& queue) {
-    return queue.ready + queue.unacked + queue.delayed + queue.dead_letters_waiting;
+    return queue.ready + queue.unacked + queue.delayed + queue.dead_letters_waiting +
+           queue.parked.count;
 }
 
 std::uint64_t bytes_of(const QueueView& queue) {
     return queue.ready_bytes + queue.unacked_bytes + queue.delayed_bytes +
-           queue.dead_letter_bytes_waiting;
+           queue.dead_letter_bytes_waiting + queue.parked.bytes;
 }
 
 constexpr Field<QueueView> queue_coarse_fields[] = {
@@ -59,9 +60,9 @@ constexpr Field<QueueView> queue_fields[] = {
      "Size in bytes of messages that a restart would bring back",
      [](const QueueView& q) { return q.lasting.bytes; }},
     {"queue_messages_ram", Kind::gauge, "Messages in memory",
-     [](const QueueView& q) { return messages_of(q) - q.paged_out.count; }},
+     [](const QueueView& q) { return messages_of(q) - q.paged_out.count - q.parked.count; }},
     {"queue_messages_ram_bytes", Kind::gauge, "Size in bytes of messages in memory",
-     [](const QueueView& q) { return bytes_of(q) - q.paged_out.bytes; }},
+     [](const QueueView& q) { return bytes_of(q) - q.paged_out.bytes - q.parked.bytes; }},
     {"queue_messages_paged_out", Kind::gauge, "Messages that are on the disk only",
      [](const QueueView& q) { return q.paged_out.count; }},
     {"queue_messages_paged_out_bytes", Kind::gauge,
@@ -304,6 +305,7 @@ MetricRows rows_of_sums(Context& context, const engine::Totals& totals) {
     queue.dead_letter_bytes_waiting = totals.dead_letter_bytes_waiting;
     queue.lasting = totals.lasting;
     queue.paged_out = totals.paged_out;
+    queue.parked = totals.parked;
     queue.memory_bytes = totals.memory_bytes;
     queue.consumers = totals.consumers();
     const engine::Passage passage = totals.traffic.of_all_clients().passage();

@@ -64,6 +64,7 @@ void write_accounts(PrometheusText& text, const Lines& lines) {
         text.sample_of(with(labels, {{"state", "delayed"}}), totals.delayed);
         text.sample_of(with(labels, {{"state", "dead_letter_waiting"}}),
                        totals.dead_letters_waiting);
+        text.sample_of(with(labels, {{"state", "parked"}}), totals.parked.count);
     }
     text.family("revenant_entries_unaccounted", Kind::gauge,
                 "Entries that entered, less those that ended and those present: always 0");
@@ -104,6 +105,9 @@ void write_waiting(PrometheusText& text, const std::string& prefix, const Metric
     text.family(prefix + "queue_messages_delayed", Kind::gauge,
                 "Messages of a queue that wait for their next attempt");
     for (const auto& row : rows.queues) text.sample_of(row.labels, row.values.delayed);
+    text.family(prefix + "queue_messages_parked", Kind::gauge,
+                "Messages of a queue that cannot be read from the disk and are skipped");
+    for (const auto& row : rows.queues) text.sample_of(row.labels, row.values.parked.count);
 }
 
 void write_lateness(PrometheusText& text, const Lines& lines) {

@@ -207,12 +207,12 @@ bool is_sparse(const journal::Journal::ClosedSegment& segment, std::uint64_t use
 
 std::vector<Neighbours> sparse_neighbours(
     const std::vector<journal::Journal::ClosedSegment>& segments,
-    const std::map<Lsn, std::uint64_t>& bytes_in_use) {
+    const std::map<Lsn, std::uint64_t>& bytes_in_use, const std::set<Lsn>& kept_whole) {
     std::vector<Neighbours> found(1);
     for (const auto& segment : segments) {
         const auto used = bytes_in_use.find(segment.start);
         if (used == bytes_in_use.end()) continue;  // the snapshot removes it
-        if (!is_sparse(segment, used->second)) {
+        if (kept_whole.contains(segment.start) || !is_sparse(segment, used->second)) {
             found.emplace_back();
             continue;
         }
@@ -235,7 +235,7 @@ std::uint64_t VhostStore::freeable_bytes(const BytesInUse& bytes_in_use) const {
     for (const auto& segment : segments) {
         if (!bytes_in_use.contains(segment.start)) bytes += segment.bytes;
     }
-    for (const Neighbours& run : sparse_neighbours(segments, bytes_in_use)) {
+    for (const Neighbours& run : sparse_neighbours(segments, bytes_in_use, kept_whole_)) {
         if (run.worth(settings_)) bytes += run.gain();
     }
     return bytes;
@@ -246,12 +246,22 @@ std::uint64_t VhostStore::freeable_bytes(const BytesInUse& bytes_in_use) const {
 void VhostStore::plan_compactions(engine::State& state, const BytesInUse& bytes_in_use) {
     planned_.clear();
     planned_with_ = journal_->batch_position();
-    for (const Neighbours& run : sparse_neighbours(journal_->closed_segments(), bytes_in_use)) {
+    for (const Neighbours& run :
+         sparse_neighbours(journal_->closed_segments(), bytes_in_use, kept_whole_)) {
         if (!run.worth(settings_)) continue;
+        const engine::ExactUse used = engine::journal_in_use(state, run.start, run.end);
+        if (!used.somewhere.empty()) {
+            PROBE("vhost_store.kept_whole");
+            for (const engine::JournalUse& use : used.somewhere) {
+                const auto segments = journal_->segments_between(use.first, use.last);
+                kept_whole_.insert(segments.begin(), segments.end());
+            }
+            continue;  // the next plan leaves them out
+        }
         PlannedCompaction& planned = planned_.emplace_back();
         planned.start = run.start;
         planned.end = run.end;
-        for (const engine::JournalUse& use : engine::journal_in_use(state, run.start, run.end)) {
+        for (const engine::JournalUse& use : used.exact) {
             planned.in_use.push_back({use.first, use.bytes});
         }
     }
@@ -284,38 +294,54 @@ engine::ColdPage VhostStore::keep(std::string_view page, Keeping keeping) {
     return {at, size};
 }
 
-std::string VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
+// While it recovers, what cannot be read is needed to go on: the node ends.
+std::string VhostStore::unreadable(std::string why) const {
+    if (!scratch_) fatal_(why);
+    return why;
+}
+
+Result<std::string, std::string> VhostStore::read_page(engine::ColdPage page, Keeping keeping) {
     if (keeping == Keeping::durable) {
         const Lsn end = journal_->readable_to(page.at);
         if (end < page.at || page.size > end.value - page.at.value) {
-            fatal_("journal damaged: " + journal_->place_of(page.at) + ": no page can be here");
+            return Unexpected{"journal damaged: " + journal_->place_of(page.at) +
+                              ": no page can be here"};
         }
         std::string bytes(page.size, '\0');
-        read(page.at, bytes);
+        auto read = journal_->read(page.at, bytes);
+        if (!read) return Unexpected{std::move(read).error().text};
         if (!engine::page_is_whole(bytes)) {
-            fatal_("journal damaged: " + journal_->place_of(page.at) +
-                   ": a page of a queue can no longer be read");
+            return Unexpected{"journal damaged: " + journal_->place_of(page.at) +
+                              ": a page of a queue can no longer be read"};
         }
         return bytes;
     }
     auto bytes = scratch_->fetch(page.at.value, page.size);
-    if (!bytes) fatal_(bytes.error().text);
+    if (!bytes) return Unexpected{std::move(bytes).error().text};
     if (!engine::page_is_whole(*bytes)) {
-        fatal_("directory " + directory_ + "/scratch: a page of a queue can no longer be read");
+        return Unexpected{"directory " + directory_ +
+                          "/scratch: a page of a queue can no longer be read"};
     }
     return std::move(bytes).value();
 }
 
-void VhostStore::read(Lsn at, std::span<char> into) {
-    const auto read = journal_->read(at, into);
-    if (!read) fatal_(read.error().text);
+Result<std::string, std::string> VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
+    auto bytes = read_page(page, keeping);
+    if (!bytes) return Unexpected{unreadable(std::move(bytes).error())};
+    return bytes;
 }
 
-void VhostStore::damaged(Lsn at) {
-    fatal_("journal damaged: " + journal_->place_of(at) +
-           ": what was once a message here can no longer be read; see docs/formats/journal.md for "
-           "ways out");
-    UNREACHABLE();
+Result<void, std::string> VhostStore::read(Lsn at, std::span<char> into) {
+    auto read = journal_->read(at, into);
+    if (!read) return Unexpected{unreadable(std::move(read).error().text)};
+    return {};
+}
+
+std::string VhostStore::damaged(Lsn at) {
+    return unreadable(
+        "journal damaged: " + journal_->place_of(at) +
+        ": what was once a message here can no longer be read; see docs/formats/journal.md for "
+        "ways out");
 }
 
 void VhostStore::expect(const engine::ColdBlock& block) {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct StoreSettings {
 
 class VhostStore final : public engine::ColdStore, public engine::FactJournal {
   public:
-    // Called when the disk no longer does what it must: the node ends. Must not return.
+    // Called when the disk no longer does what it must: the node ends. Must not return. A message
+    // that cannot be read is no such case, but for what recover() needs.
     using Fatal = std::function<void(const std::string&)>;
 
     static Result<std::unique_ptr<VhostStore>, std::string> open(
@@ -56,10 +58,11 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
 
     // --- ColdStore ---
     engine::ColdPage keep(std::string_view page, engine::Keeping keeping) override;
-    std::string fetch(engine::ColdPage page, engine::Keeping keeping) override;
+    Result<std::string, std::string> fetch(engine::ColdPage page,
+                                           engine::Keeping keeping) override;
     void drop_passing(engine::ColdPage page) override { scratch_->drop(page.at.value); }
-    void read(Lsn at, std::span<char> into) override;
-    [[noreturn]] void damaged(Lsn at) override;
+    Result<void, std::string> read(Lsn at, std::span<char> into) override;
+    std::string damaged(Lsn at) override;
     Lsn readable_to(Lsn at) override { return journal_->readable_to(at); }
     void expect(const engine::ColdBlock& block) override;
 
@@ -87,6 +90,8 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     std::uint64_t bytes_since_snapshot() const;
     void compact_if_planned();
     MessageRef find_message(Lsn at, const engine::MessageFormats& formats);
+    Result<std::string, std::string> read_page(engine::ColdPage page, engine::Keeping keeping);
+    std::string unreadable(std::string why) const;
 
     journal::Disk& disk_;
     std::unique_ptr<journal::DiskWorker> worker_;
@@ -102,6 +107,8 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     };
     std::vector<PlannedCompaction> planned_;
     Lsn planned_with_;  // the snapshot that must be safe before
+    // Segments that a page refers to that cannot be read: what of them is in use is unknown.
+    std::set<Lsn> kept_whole_;
     // When free_space() last looked.
     Lsn looked_at_;
     std::uint64_t ended_when_looked_ = UINT64_MAX;  // messages

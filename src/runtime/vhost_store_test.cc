@@ -3,6 +3,7 @@
 #include "base/probe.h"
 #include "engine/describe.h"
 #include "engine/page_codec.h"
+#include "journal/segments.h"
 #include "journal/snapshot_file.h"
 #include "tests/sim/sim_disk.h"
 #include "tests/sim/sim_worker.h"
@@ -211,10 +212,11 @@ TEST(VhostStore, PagesComeBackWhetherTheyAreToSurviveOrNot) {
     const std::string page = some_page(engine::Keeping::durable);
     const auto durable = k.store->keep(page, engine::Keeping::durable);
     const auto passing = k.store->keep(page, engine::Keeping::passing);
-    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable), page) << "not yet written";
+    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable).value(), page)
+        << "not yet written";
     k.make_safe();
-    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable), page);
-    EXPECT_EQ(k.store->fetch(passing, engine::Keeping::passing), page);
+    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable).value(), page);
+    EXPECT_EQ(k.store->fetch(passing, engine::Keeping::passing).value(), page);
     k.store->drop_passing(passing);
 }
 
@@ -224,31 +226,20 @@ TEST(VhostStore, APassingPageThatFindsNoRoomStaysWithItsOwner) {
     EXPECT_FALSE(k.store->keep("a page", engine::Keeping::passing));
 }
 
-std::string end_of(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const Ended& ended) {
-        return ended.why;
-    }
-    return "it goes on";
-}
-
-TEST(VhostStore, AReadThatFailsEndsTheNode) {
+TEST(VhostStore, AReadThatFailsIsToldToWhoeverReads) {
     Kept k;
     const std::string page = some_page(engine::Keeping::durable);
     const auto durable = k.store->keep(page, engine::Keeping::durable);
     const auto passing = k.store->keep(page, engine::Keeping::passing);
     k.make_safe();
     k.disk.fail_reads(true);
-    EXPECT_THAT(end_of([&] { k.store->fetch(durable, engine::Keeping::durable); }),
-                HasSubstr(".segment"));
-    EXPECT_THAT(end_of([&] { k.store->fetch(passing, engine::Keeping::passing); }),
-                HasSubstr(".pages"));
+    EXPECT_THAT(k.store->fetch(durable, engine::Keeping::durable).error(), HasSubstr(".segment"));
+    EXPECT_THAT(k.store->fetch(passing, engine::Keeping::passing).error(), HasSubstr(".pages"));
     std::string bytes(4, '\0');
-    EXPECT_THAT(end_of([&] { k.store->read(durable.at, bytes); }), HasSubstr(".segment"));
+    EXPECT_THAT(k.store->read(durable.at, bytes).error(), HasSubstr(".segment"));
 }
 
-TEST(VhostStore, ADamagedPageEndsTheNode) {
+TEST(VhostStore, ADamagedPageIsNotGivenOut) {
     Kept k;
     const std::string page = some_page(engine::Keeping::durable);
     const auto durable = k.store->keep(page, engine::Keeping::durable);
@@ -256,19 +247,87 @@ TEST(VhostStore, ADamagedPageEndsTheNode) {
     k.make_safe();
     k.disk.flip_bit(k.last_file(".segment"), durable.at.value + 9, 0);
     k.disk.flip_bit(k.directory + "/scratch/1.pages", 9, 0);
-    EXPECT_THAT(end_of([&] { k.store->fetch(durable, engine::Keeping::durable); }),
+    EXPECT_THAT(k.store->fetch(durable, engine::Keeping::durable).error(),
                 AllOf(HasSubstr("damaged"), HasSubstr(".segment, offset 45")));
-    EXPECT_THAT(end_of([&] { k.store->fetch(passing, engine::Keeping::passing); }),
-                HasSubstr("scratch"));
+    EXPECT_THAT(k.store->fetch(passing, engine::Keeping::passing).error(), HasSubstr("scratch"));
 }
 
-TEST(VhostStore, APageWhereNoneCanBeEndsTheNode) {
+TEST(VhostStore, APageWhereNoneCanBeIsNotGivenOut) {
     Kept k;
     k.declare(1, "q");
     k.make_safe();
     const engine::ColdPage nonsense{{48}, UINT32_MAX};
-    EXPECT_THAT(end_of([&] { k.store->fetch(nonsense, engine::Keeping::durable); }),
+    EXPECT_THAT(k.store->fetch(nonsense, engine::Keeping::durable).error(),
                 AllOf(HasSubstr("damaged"), HasSubstr(".segment, offset 48")));
+}
+
+// A queue of which the snapshot has two blocks on the disk, without their messages.
+class Paged : public ::testing::Test {
+  protected:
+    Paged() {
+        k.declare(1, "q");
+        for (int i = 0; i < messages; ++i) k.enqueue(1, std::to_string(i));
+        queue().level(0).page_out_all();
+        k.make_safe();
+        cold_page_ = cold().durable_page;
+        k.store->take_snapshot(*k.state, engine::Stop::clean);
+        k.worker.run_all();
+    }
+    engine::Queue& queue() { return *k.state->find_queue("q"); }
+    const engine::ColdBlock& cold() { return *queue().level(0).view(0).cold; }
+    void damage(Lsn at) {
+        const Lsn segment = k.store->journal().segment_of(at);
+        k.disk.flip_bit(k.directory + "/" + journal::segment_name(segment),
+                        at.value - segment.value, 0);
+    }
+    int drain() {
+        int count = 0;
+        while (const auto head = queue().head()) {
+            if (!queue().make_whole(*head)) continue;
+            k.apply(engine::Removed{{1}, *head, engine::Ending::acknowledged});
+            ++count;
+        }
+        k.make_safe();
+        return count;
+    }
+
+    static constexpr int messages = 400;
+    Kept k;
+    engine::ColdPage cold_page_;
+};
+
+TEST_F(Paged, ADamagedMessageIsParkedAfterEachStart) {
+    damage({cold().uses.front().first.value + 25});
+    for (int start = 0; start < 2; ++start) {
+        EXPECT_EQ(k.start(), "");
+        EXPECT_EQ(drain(), start == 0 ? messages - 1 : 0);
+        EXPECT_EQ(queue().parked().count, 1U);
+    }
+}
+
+TEST_F(Paged, ADamagedPageIsParkedAndItsMessagesAreKeptForTheNextStart) {
+    const Lsn page{cold().durable_page.at.value + 9};
+    damage(page);
+    EXPECT_EQ(k.start(), "");
+    EXPECT_EQ(drain(), messages - static_cast<int>(engine::block_entries));
+    EXPECT_EQ(queue().parked().count, engine::block_entries);
+    k.store->take_snapshot(*k.state, engine::Stop::clean);
+    k.worker.run_all();
+    damage(page);  // the other way round
+    EXPECT_EQ(k.start(), "");
+    EXPECT_EQ(drain(), static_cast<int>(engine::block_entries));
+    EXPECT_EQ(queue().parked().count, 0U);
+}
+
+TEST_F(Paged, WhatAReplayNeedsMustBeReadable) {
+    k.apply(engine::Removed{{1}, Position::of(0, 0), engine::Ending::acknowledged});
+    k.make_safe();
+    damage({cold_page_.at.value + 9});
+    try {
+        EXPECT_NE(k.start(), "");
+    } catch (const Ended& ended) {
+        EXPECT_THAT(ended.why, HasSubstr("damaged"));
+    }
 }
 
 // ------------------------------------------------------------------------- disk space

@@ -30,7 +30,8 @@ WITHOUT = {
 BEYOND = {
     "overview": {"cluster_tags", "node_tags", "default_queue_type", "is_op_policy_updating_enabled"},
     "node": {"disk_free_details", "being_drained", "journal"},
-    "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details", "consumer_timeout"},
+    "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details", "consumer_timeout",
+              "messages_parked", "message_bytes_parked"},
     "quorum queue": {"delivery_limit", "exclusive_consumer_tag", "head_message_timestamp", "idle_since",
                      "message_bytes_paged_out", "messages_delayed", "messages_paged_out", "messages_ready_ram",
                      "messages_unacknowledged_ram", "recoverable_slaves", "single_active_consumer_tag",

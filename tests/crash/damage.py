@@ -5,7 +5,7 @@ import random
 import re
 import shutil
 
-from brokers_to_crash import Api, Lost
+from brokers_to_crash import Api
 from cases import Case, case_of
 from checker import Fault
 from sites import QUEUE, complaint_about, directory_of_vhost, disorder, files_of, segments_of
@@ -121,21 +121,96 @@ def refusal_or_all(site, *needed):
     before = site.fingerprint()
     refusal = site.try_to_start()
     if refusal is None:
-        yield from all_or_stop(site, *needed)
+        yield from all_or_parked(site, *needed)
         return
     yield from complaint_about(refusal, *needed, DOCUMENT)
     if site.fingerprint() != before:
         yield Fault("changed", "directory", "the broker refused to start, but changed files")
 
 
-def all_or_stop(site, *needed):
-    """What lies before the snapshot is not read at a start. Then the broker must stop when it comes to it."""
-    try:
-        yield from site.losses()
-    except Lost:
-        status = site.await_end()
-        site.broker.process = None
-        yield from complaint_about((status, site.told()), *needed, DOCUMENT)
+def all_or_parked(site, *needed):
+    """What lies before the snapshot is not read at a start. When the broker comes to it, it sets it aside and goes on."""
+    found = site.found()
+    yield from disorder(found, site.sent)
+    missing, parked = set(site.confirmed) - set(found), site.parked()
+    if len(missing) != parked:
+        yield Fault("silent loss", QUEUE, f"{len(missing)} messages are missing, {parked} of them known to be parked")
+    silent = [word for word in needed if word not in site.told()]
+    if parked and silent:
+        yield Fault("unclear message", "broker", f"it parked {parked} messages and did not name {' nor '.join(silent)}")
+
+
+# --- parked messages -----------------------------------------------------------------------------------
+
+
+def with_damaged_bodies(ground, *numbers):
+    """The broker runs; the bodies of these messages, which lie before its snapshot, were changed while it was stopped."""
+    site = ground.copy_of(stopped)
+    ids = [site.confirmed[number] for number in numbers]
+    for id in ids:
+        beginning = f"{id} {MESSAGE_BYTES} ".encode()
+        for path in segments_of(site.front_door):
+            with open(path, "rb") as file:
+                place = file.read().find(beginning)
+            if place >= 0:
+                flip(path, place + len(beginning) + MESSAGE_BYTES // 2)
+    site.start()
+    return site, ids
+
+
+def everything_but(site, ids):
+    found = site.found()
+    yield from disorder(found, site.sent)
+    expected = [id for id in site.confirmed if id not in ids]
+    if found != expected:
+        yield Fault("lost", QUEUE, f"{len(found)} of {len(expected)} messages came beside the damaged ones")
+    if site.parked() != len(ids):
+        yield Fault("not parked", QUEUE, f"{site.parked()} messages are parked, {len(ids)} are damaged")
+
+
+def a_damaged_message_is_parked_and_the_others_come(ground):
+    site, ids = with_damaged_bodies(ground, 7)
+    yield from everything_but(site, ids)
+    if "parked" not in site.told():
+        yield Fault("silent", "log", "nobody is told of a parked message")
+    # Neither a stop nor a kill makes a loss of it.
+    for end in (site.stop, site.kill):
+        end()
+        site.start()
+        yield from everything_but(site, ids)
+
+
+def a_purge_removes_what_is_parked(ground):
+    site, ids = with_damaged_bodies(ground, 3, 11)
+    yield from everything_but(site, ids)
+    client = site.client()
+    client.call("queue.purge", 0, QUEUE, False)
+    client.close()
+    site.kill()
+    site.start()
+    if site.parked() or site.found():
+        yield Fault("still there", QUEUE, "after a purge")
+
+
+def parked_messages_are_listed_and_discarded(ground):
+    site, ids = with_damaged_bodies(ground, 3, 11)
+    yield from everything_but(site, ids)
+    api = Api(site.broker.http_port)
+    path = f"/api/queues/%2F/{QUEUE}/parked"
+    _, listed = api.request("GET", path)
+    if [parked["unit"] for parked in listed] != ["message"] * 2 or "offset" not in listed[0]["reason"]:
+        yield Fault("list", QUEUE, f"{listed}")
+    status, _ = api.request("GET", "/api/health/checks/parked-messages")
+    if status != 503:
+        yield Fault("healthy", "broker", "with parked messages")
+    api.request("DELETE", path)
+    if api.request("GET", path)[1] or api.request("GET", "/api/health/checks/parked-messages")[0] != 200:
+        yield Fault("still there", QUEUE, "after they were discarded")
+    api.close()
+    site.confirmed = [id for id in site.confirmed if id not in ids]
+    site.kill()
+    site.start()
+    yield from everything_but(site, [])
 
 
 # --- ways out ------------------------------------------------------------------------------------------
@@ -397,6 +472,7 @@ def damage_to_the_last_change_of_the_catalog_loses_no_virtual_host(ground):
 
 CASES = [*segment_cases(), *snapshot_and_last_batch_cases(), *(case_of(function) for function in (
     second_way_for_a_snapshot_keeps_everything, garbage_behind_the_end_is_cut, a_segment_that_was_just_begun_is_used,
-    an_empty_segment_elsewhere_is_refused, a_damaged_catalog_is_refused,
+    an_empty_segment_elsewhere_is_refused, a_damaged_message_is_parked_and_the_others_come,
+    a_purge_removes_what_is_parked, parked_messages_are_listed_and_discarded, a_damaged_catalog_is_refused,
     the_second_way_out_of_a_damaged_catalog_keeps_the_messages, a_catalog_that_is_empty_or_gone_is_noticed,
     damage_to_the_last_change_of_the_catalog_loses_no_virtual_host))]

@@ -4,15 +4,17 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import urllib.parse
 
-from brokers_to_crash import BrokerError, Client, ClosedByBroker, Lost, RevenantToCrash
+from brokers_to_crash import Api, BrokerError, Client, ClosedByBroker, Lost, RevenantToCrash
 from checker import Fault
 from ledger import body_of, id_in
 
 QUEUE = "kept"
 ANSWER_SECONDS_MAX = 20
 END_SECONDS_MAX = 90
+PARKED_SECONDS = 0.5  # What has not come after so long may be parked.
 TEXT_SHOWN_MAX = 400
 FRONT_DOOR = "/"
 
@@ -121,10 +123,20 @@ class Site:
                 raise
             return []
         client.call("basic.consume", 0, queue, "look", False, False, False, False, [])
-        client.read_until(lambda: len(client.deliveries) >= count, ANSWER_SECONDS_MAX)
+        end = time.monotonic() + ANSWER_SECONDS_MAX
+        while not client.read_until(lambda: len(client.deliveries) >= count, PARKED_SECONDS):
+            if time.monotonic() > end or len(client.deliveries) + self.parked(queue) >= count:
+                break
         ids = [id_in(message.body) for message in client.deliveries]
         client.drop()
         return ids
+
+    def parked(self, queue=QUEUE):
+        """How many messages the broker has set aside because it cannot read them."""
+        api = Api(self.broker.http_port)
+        _, view = api.request("GET", f"/api/queues/%2F/{queue}")
+        api.close()
+        return view["messages_parked"]
 
     def losses(self):
         """Faults if not everything confirmed is there, once and in order."""

@@ -96,7 +96,7 @@ std::string describe_all(engine::State& state) {
                 if (!entry.durable) return;
                 text += "  " + std::to_string(level) + '/' + std::to_string(sequence) +
                         (entry.is_redelivered() ? " redelivered" : "") + "\n";
-                text += message_text(*state.whole(entry.message));
+                text += message_text(*state.whole(entry.message).value());
                 if (entry.envelope) text += envelope_text(*entry.envelope);
             });
         }

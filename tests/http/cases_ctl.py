@@ -187,9 +187,13 @@ def ctl_lists_queues_exchanges_bindings(world):
              "source_name\tsource_kind\tdestination_name\tdestination_kind\trouting_key\targuments\n"
              "\texchange\tcq\tqueue\tcq\t[]\n")
     world.ctl("purge_queue", "cq")
+    equal(world.ctl("list_parked_messages", "-q", "cq").stdout, "")
+    world.ctl("discard_parked_messages", "cq")
     contains(world.ctl("delete_queue", "cq", "--if-empty", "-u").stdout, "Queue was successfully deleted")
     contains(world.ctl("delete_queue", "cq", status=64).stderr, "Queue not found")
     world.ctl("purge_queue", "cq", status=69)
+    world.ctl("list_parked_messages", "cq", status=69)
+    world.ctl("discard_parked_messages", "cq", status=69)
 
 
 # What a plain AMQP 0-9-1 connection does not have.

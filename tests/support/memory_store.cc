@@ -22,17 +22,21 @@ ColdPage MemoryStore::keep(std::string_view page, Keeping keeping) {
     return {at, size};
 }
 
-std::string MemoryStore::fetch(ColdPage page, Keeping keeping) {
+Result<std::string, std::string> MemoryStore::fetch(ColdPage page, Keeping keeping) {
     if (keeping == Keeping::passing) return passing_.at(page.at.value);
     return stream_.substr(page.at.value, page.size);
 }
 
 void MemoryStore::drop_passing(ColdPage page) { CHECK(passing_.erase(page.at.value) == 1); }
 
-void MemoryStore::read(Lsn at, std::span<char> into) {
+Result<void, std::string> MemoryStore::read(Lsn at, std::span<char> into) {
     CHECK(at.value + into.size() <= stream_.size());
     message_reads_ += 1;
+    if (unreadable_ && *unreadable_ >= at && unreadable_->value < at.value + into.size()) {
+        return Unexpected{"cannot read at " + std::to_string(unreadable_->value)};
+    }
     std::memcpy(into.data(), stream_.data() + at.value, into.size());
+    return {};
 }
 
 std::string& MemoryStore::begin_record() {

@@ -7,6 +7,7 @@
 #include "engine/durable_facts.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,10 @@ namespace revenant::engine {
 class MemoryStore final : public ColdStore, public FactJournal {
   public:
     ColdPage keep(std::string_view page, Keeping keeping) override;
-    std::string fetch(ColdPage page, Keeping keeping) override;
+    Result<std::string, std::string> fetch(ColdPage page, Keeping keeping) override;
     void drop_passing(ColdPage page) override;
-    void read(Lsn at, std::span<char> into) override;
-    [[noreturn]] void damaged(Lsn) override { UNREACHABLE(); }
+    Result<void, std::string> read(Lsn at, std::span<char> into) override;
+    std::string damaged(Lsn at) override { return "damaged at " + std::to_string(at.value); }
     Lsn readable_to(Lsn) override { return position(); }
     void expect(const ColdBlock&) override { blocks_expected_ += 1; }
 
@@ -34,6 +35,12 @@ class MemoryStore final : public ColdStore, public FactJournal {
     // Of facts, not of pages.
     std::size_t largest_record() const { return largest_record_; }
     std::size_t passing_pages() const { return passing_.size(); }
+    // Changes a byte on this disk; the second time it is as it was.
+    void flip(Lsn at) { stream_.at(at.value) = static_cast<char>(stream_.at(at.value) ^ 1); }
+    void flip_passing(ColdPage page) { passing_.at(page.at.value).back() ^= 1; }
+    // Whether a read fails that touches this byte.
+    void fail_reads_of(std::optional<Lsn> at) { unreadable_ = at; }
+
     // How often the bytes of messages were asked for.
     std::uint64_t message_reads() const { return message_reads_; }
     std::uint64_t blocks_expected() const { return blocks_expected_; }
@@ -52,6 +59,7 @@ class MemoryStore final : public ColdStore, public FactJournal {
     std::uint64_t last_passing_ = 0;
     std::size_t largest_record_ = 0;
     std::uint64_t message_reads_ = 0;
+    std::optional<Lsn> unreadable_;
     std::uint64_t blocks_expected_ = 0;
 };
 

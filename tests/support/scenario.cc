@@ -209,6 +209,11 @@ std::uint64_t ScenarioChannel::purge(std::string queue) {
     return answer<CountAnswer>().message_count;
 }
 
+std::uint64_t ScenarioChannel::discard_parked(std::string queue) {
+    ask(DiscardParked{id_, std::move(queue)});
+    return answer<CountAnswer>().message_count;
+}
+
 void ScenarioChannel::bind(std::string source, std::string destination, std::string key,
                            BindOptions options) {
     ask(Bind{id_, std::move(source), options.to, std::move(destination), std::move(key),
@@ -488,7 +493,7 @@ std::vector<std::string> Scenario::ready(std::string_view name) {
     for (std::size_t level = found.served_levels(); level-- > 0;) {
         found.level(level).for_each([&](std::uint64_t, const Entry& entry) {
             if (entry.state != EntryState::ready) return;
-            bodies.emplace_back(engine_.state().whole(entry.message)->body());
+            bodies.emplace_back(engine_.state().whole(entry.message).value()->body());
         });
     }
     return bodies;
@@ -636,11 +641,13 @@ struct Recount {
     Amount delayed{};
     Amount outbox{};
     Amount lasting{};
+    Amount parked{};
     friend bool operator==(const Recount&, const Recount&) = default;
 
     void add(const Queue& queue, std::size_t level, const Entry& entry) {
         const std::uint64_t bytes = queue.bytes_of(*entry.message);
         if (queue.keeps(*entry.message)) lasting.add(bytes);
+        if (entry.state == EntryState::parked) return parked.add(bytes);
         if (level >= queue.served_levels()) {
             EXPECT_EQ(entry.state, EntryState::ready) << queue.name();
             (level == delayed_level ? delayed : outbox).add(bytes);
@@ -650,11 +657,19 @@ struct Recount {
         (is_ready ? ready : unacked) += 1;
         (is_ready ? ready_bytes : unacked_bytes) += bytes;
     }
+    void add_parked_pages(const Queue& queue, const Chain& chain) {
+        for (std::uint64_t block = chain.first_block(); block < chain.end_block(); ++block) {
+            const ColdBlock* const pages = chain.view(block).parked;
+            if (pages == nullptr) continue;
+            parked.add({pages->all.live, queue.bytes_of(pages->all)});
+            lasting.add({pages->durable.live, queue.bytes_of(pages->durable)});
+        }
+    }
 };
 
 Recount counters_of(const Queue& queue) {
     return {queue.ready_count(), queue.unacked_count(), queue.ready_bytes(), queue.unacked_bytes(),
-            queue.delayed(),     queue.outbox(),        queue.lasting()};
+            queue.delayed(),     queue.outbox(),        queue.lasting(),     queue.parked()};
 }
 
 Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
@@ -674,6 +689,9 @@ Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
                 << "nobody will wake " << queue.name();
         });
         EXPECT_EQ(chain.ready_count(), ready) << queue.name();
+        const std::uint64_t parked = counted.parked.count;
+        counted.add_parked_pages(queue, chain);
+        live += counted.parked.count - parked;
         EXPECT_EQ(chain.live_count(), live) << queue.name();
         EXPECT_EQ(chain.paged_out().live, 0U) << "all of " << queue.name() << " was looked at";
     }

@@ -135,6 +135,7 @@ class ScenarioChannel {
     // The number of messages that went.
     std::uint64_t delete_queue(std::string name, bool if_unused = false, bool if_empty = false);
     std::uint64_t purge(std::string queue);
+    std::uint64_t discard_parked(std::string queue);
     void bind(std::string source, std::string destination, std::string key = "",
               BindOptions options = {});
     void unbind(std::string source, std::string destination, std::string key = "",
@@ -279,6 +280,7 @@ class Scenario : private EffectSink, private Recorder {
     }
 
     const MemoryStore& store() const { return store_; }
+    MemoryStore& store() { return store_; }
     std::uint64_t journal_bytes() const { return store_.position().value; }
     // Without it whatever can leave memory does so after every turn.
     void keep_in_memory() { engine_.state().paging().budget_bytes = UINT64_MAX; }
