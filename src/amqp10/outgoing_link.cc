@@ -47,6 +47,7 @@ std::string outcomes_of_reply(const Source& asked) {
 protocol::LinkFacts OutgoingLink::facts() const {
     protocol::LinkFacts facts = Link::facts();
     facts.queue = queue_;
+    facts.timed_out = timed_out_;
     if (origin_ != Origin::queue) facts.address = queue_address(queue_);
     if (facts.settle_mode != protocol::SettleMode::settled) {
         facts.settle_mode = protocol::SettleMode::unsettled;
@@ -263,6 +264,7 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
               "queue '" + queue_ + "' in vhost '" + connection().vhost() + "' was deleted",
               {}});
     } else if (const auto* overdue = std::get_if<engine::DeliveriesTimedOut>(&effect)) {
+        timed_out_ = true;
         session().tell_timed_out(*this, overdue->deliveries);
     }
 }

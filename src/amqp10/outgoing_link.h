@@ -46,6 +46,7 @@ class OutgoingLink final : public Link {
     std::string queue_;
     bool presettled_ = false;
     bool consuming_ = false;
+    bool timed_out_ = false;          // some of its deliveries, at any time
     std::optional<Flow> early_flow_;  // it came before there was a consumer
     // As the client counts: those sent, and those whose credit was drained.
     std::uint64_t delivery_count_ = 0;

@@ -34,6 +34,9 @@ QueueView view(const Engine& engine, Queue& queue) {
     shown.owner = queue.owner;
     shown.last_used = queue.last_used;
     shown.ready = engine.ready_count(queue);
+    if (shown.kind == QueueKind::quorum && queue.has_level(returned_level)) {
+        shown.ready_returned = queue.level(returned_level).ready_count();
+    }
     shown.unacked = queue.unacked_count();
     shown.ready_bytes = queue.ready_bytes();
     shown.unacked_bytes = queue.unacked_bytes();
@@ -53,11 +56,11 @@ QueueView view(const Engine& engine, Queue& queue) {
 
 ExchangeView view(const Exchange& exchange) {
     const ExchangeDeclaration& declaration = exchange.declaration;
-    return {declaration.name,      std::string(to_string(declaration.type)),
-            declaration.durable,   declaration.auto_delete,
-            declaration.internal,  declaration.arguments,
-            exchange.policy,       exchange.published_in,
-            exchange.published_out};
+    return {declaration.name,       std::string(to_string(declaration.type)),
+            declaration.durable,    declaration.auto_delete,
+            declaration.internal,   declaration.arguments,
+            exchange.policy,        exchange.published_in,
+            exchange.published_out, exchange.alternate};
 }
 
 BindingView view(const Binding& binding) {

@@ -40,6 +40,7 @@ struct QueueView {
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
     std::uint64_t ready = 0;
+    std::uint64_t ready_returned = 0;  // of those ready: they come first. Quorum queues only
     std::uint64_t unacked = 0;
     std::uint64_t ready_bytes = 0;
     std::uint64_t unacked_bytes = 0;
@@ -63,6 +64,7 @@ struct ExchangeView {
     AppliedPolicy policy;
     std::uint64_t published_in = 0;
     std::uint64_t published_out = 0;
+    std::optional<std::string> alternate;  // in force; it need not exist
 };
 
 struct BindingView {
@@ -189,18 +191,26 @@ struct ParkedView {
     std::string why;
 };
 
-// Where the dead letters of a queue go, as its settings and the bindings are now.
-struct DeadLetterPath {
+// What a queue says of its dead letters, and how messages died in it.
+struct DeadLetterSource {
     QueueId id;
     std::string queue;
     std::optional<std::string> exchange;     // none: the queue names no dead-letter exchange
     std::optional<std::string> routing_key;  // none: dead letters keep their keys
-    std::string exchange_type;               // empty: the exchange does not exist
-    // Sorted. Every queue that the exchange can lead to, where the key or the headers decide.
-    std::vector<std::string> targets;
-    // Nothing can be said of targets: the default exchange, and dead letters keep their keys.
-    bool targets_unknown = false;
     DeathOutcomes deaths;
+};
+
+// Where dead letters are sent to, and how far that leads as the bindings are now.
+struct DeadLetterAddress {
+    std::string exchange;
+    std::optional<std::string> routing_key;
+    auto operator<=>(const DeadLetterAddress&) const = default;
+};
+struct DeadLetterReach {
+    std::string exchange_type;  // empty: the exchange does not exist
+    std::vector<QueueId> queues;
+    // Keys or headers that are not known decide: every queue behind the exchange is possible.
+    bool any_behind = false;
 };
 
 // A queue that dead letters lie in.
@@ -250,6 +260,8 @@ ListPart<BindingView> next_bindings(Engine& engine, std::uint64_t after,
 ListPart<ConsumerView> next_consumers(Engine& engine, std::uint64_t after,
                                       const ConsumerFilter& filter = {});
 ListPart<ChannelView> next_channels(Engine& engine, std::uint64_t after);
+// Queues that name a dead-letter exchange, and those in which messages died.
+ListPart<DeadLetterSource> next_dead_letter_sources(Engine& engine, std::uint64_t after);
 
 BindingView implicit_binding(const std::string& queue);
 // By source, destination and key.
@@ -266,9 +278,12 @@ std::optional<ChannelView> find_channel(Engine& engine, ChannelId id);
 // Sorted by name.
 std::vector<Policy> list_policies(Engine& engine, PolicyScope scope);
 std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string_view name);
-// Queues that name a dead-letter exchange, and those in which messages died. Sorted by name.
-std::vector<DeadLetterPath> list_dead_letter_paths(Engine& engine);
-std::optional<DeadLetterPath> find_dead_letter_path(Engine& engine, std::string_view queue);
+std::optional<DeadLetterSource> find_dead_letter_source(Engine& engine, std::string_view queue);
+// The answers to the first addresses: to one at least, and no more than one turn should find out.
+std::vector<DeadLetterReach> find_dead_letter_reaches(Engine& engine,
+                                                      std::span<const DeadLetterAddress> addresses);
+// In their order, empty for those that are gone; not more than part_steps_max.
+std::vector<std::string> find_queue_names(Engine& engine, std::span<const QueueId> ids);
 std::optional<DeadLetterRest> find_dead_letter_rest(Engine& engine, std::string_view queue);
 
 // ------------------------------------------------------------------------- sums

@@ -1,10 +1,8 @@
 // Views of dead-letter paths: who sends dead letters where, as settings and bindings are now.
+#include "base/check.h"
 #include "engine/query.h"
 #include "engine/routing.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 namespace revenant::engine {
@@ -22,110 +20,80 @@ const MessageFormat& empty_format() {
     return format;
 }
 
-std::vector<std::string> sorted_names(std::vector<std::string> names) {
-    std::sort(names.begin(), names.end());
-    return names;
+DeadLetterSource view_source(const Queue& queue) {
+    DeadLetterSource source;
+    source.id = queue.id();
+    source.queue = queue.name();
+    source.exchange = queue.settings.dead_letter_exchange;
+    source.routing_key = queue.settings.dead_letter_routing_key;
+    if (queue.deaths) source.deaths = *queue.deaths;
+    return source;
 }
 
-// Every queue that bindings lead to from there, whatever the key.
-std::vector<std::string> everything_behind(State& state, Exchange& first) {
-    std::set<std::string> queues;
-    std::set<const Exchange*> seen{&first};
-    std::vector<const Exchange*> waiting{&first};
-    const auto visit = [&](const Exchange* exchange) {
-        if (exchange != nullptr && seen.insert(exchange).second) waiting.push_back(exchange);
-    };
-    while (!waiting.empty()) {
-        const Exchange* const exchange = waiting.back();
-        waiting.pop_back();
-        for (const auto& [identity, binding] : exchange->outgoing) {
-            if (binding->destination.queue != nullptr) {
-                queues.insert(binding->destination.queue->name());
-            } else {
-                visit(binding->destination.exchange);
-            }
-        }
-        if (exchange->alternate) visit(state.find_exchange(*exchange->alternate));
+DeadLetterReach find_reach(State& state, const DeadLetterAddress& address) {
+    DeadLetterReach reach;
+    Exchange* const exchange = state.find_exchange(address.exchange);
+    if (exchange == nullptr) return reach;
+    reach.exchange_type = to_string(exchange->declaration.type);
+    if (!address.routing_key) {
+        reach.any_behind = true;
+        return reach;
     }
-    return {queues.begin(), queues.end()};
+    MessageHead head;
+    head.format = &empty_format();
+    const MessageRef message = make_message(address.exchange, *address.routing_key, "", "", head);
+    RoutingResult result;
+    route(state, *exchange, RoutingInput(*message), result);
+    reach.any_behind = !result.by_key_only;
+    if (reach.any_behind) return reach;
+    reach.queues.reserve(result.queues.size());
+    for (const Queue* queue : result.queues) reach.queues.push_back(queue->id());
+    return reach;
 }
-
-struct Reached {
-    std::string exchange_type;
-    std::vector<std::string> targets;
-    bool unknown = false;
-};
-
-class Paths {
-  public:
-    explicit Paths(State& state) : state_(state) {}
-
-    DeadLetterPath of(const Queue& queue) {
-        DeadLetterPath path;
-        path.id = queue.id();
-        path.queue = queue.name();
-        path.exchange = queue.settings.dead_letter_exchange;
-        path.routing_key = queue.settings.dead_letter_routing_key;
-        if (queue.deaths) path.deaths = *queue.deaths;
-        if (!path.exchange) return path;
-        const Reached& reached = reach(*path.exchange, path.routing_key);
-        path.exchange_type = reached.exchange_type;
-        path.targets = reached.targets;
-        path.targets_unknown = reached.unknown;
-        return path;
-    }
-
-  private:
-    // Queues under one policy share exchange and key.
-    const Reached& reach(const std::string& exchange, const std::optional<std::string>& key) {
-        const auto known = reached_.find({exchange, key});
-        if (known != reached_.end()) return known->second;
-        return reached_.emplace(std::pair{exchange, key}, find(exchange, key)).first->second;
-    }
-
-    Reached find(const std::string& name, const std::optional<std::string>& key) {
-        Reached reached;
-        Exchange* const exchange = state_.find_exchange(name);
-        if (exchange == nullptr) return reached;
-        reached.exchange_type = to_string(exchange->declaration.type);
-        if (!key) {
-            reached.unknown = name.empty();
-            if (!name.empty()) reached.targets = everything_behind(state_, *exchange);
-            return reached;
-        }
-        MessageHead head;
-        head.format = &empty_format();
-        const MessageRef message = make_message(name, *key, "", "", head);
-        RoutingResult result;
-        route(state_, *exchange, RoutingInput(*message), result);
-        if (!result.by_key_only) {
-            reached.targets = everything_behind(state_, *exchange);
-            return reached;
-        }
-        for (const Queue* queue : result.queues) reached.targets.push_back(queue->name());
-        reached.targets = sorted_names(std::move(reached.targets));
-        return reached;
-    }
-
-    State& state_;
-    std::map<std::pair<std::string, std::optional<std::string>>, Reached> reached_;
-};
 
 }  // namespace
 
-std::vector<DeadLetterPath> list_dead_letter_paths(Engine& engine) {
-    Paths paths(engine.state());
-    std::vector<DeadLetterPath> list;
-    for (const Queue* queue : engine.state().queues_by_name()) {
-        if (queue->settings.dead_letter_exchange || queue->deaths) list.push_back(paths.of(*queue));
-    }
-    return list;
+ListPart<DeadLetterSource> next_dead_letter_sources(Engine& engine, std::uint64_t after) {
+    ListPart<DeadLetterSource> part;
+    const Roster<Queue>& queues = engine.state().queues();
+    const auto seen = queues.walk(after, part_steps_max, [&](const Queue& queue) {
+        if (queue.settings.dead_letter_exchange || queue.deaths) {
+            part.items.push_back(view_source(queue));
+        }
+        return part.items.size() < part_items_max;
+    });
+    part.last = seen.last;
+    part.newest = queues.newest();
+    part.all = seen.all;
+    return part;
 }
 
-std::optional<DeadLetterPath> find_dead_letter_path(Engine& engine, std::string_view name) {
+std::optional<DeadLetterSource> find_dead_letter_source(Engine& engine, std::string_view name) {
     const Queue* const queue = engine.state().find_queue(name);
-    if (queue == nullptr) return std::nullopt;
-    return Paths(engine.state()).of(*queue);
+    return queue == nullptr ? std::nullopt : std::optional(view_source(*queue));
+}
+
+std::vector<DeadLetterReach> find_dead_letter_reaches(
+    Engine& engine, std::span<const DeadLetterAddress> addresses) {
+    std::vector<DeadLetterReach> reaches;
+    std::size_t queues = 0;
+    for (const DeadLetterAddress& address : addresses) {
+        if (reaches.size() == part_items_max || queues >= part_steps_max) break;
+        reaches.push_back(find_reach(engine.state(), address));
+        queues += reaches.back().queues.size();
+    }
+    return reaches;
+}
+
+std::vector<std::string> find_queue_names(Engine& engine, std::span<const QueueId> ids) {
+    CHECK(ids.size() <= part_steps_max);
+    std::vector<std::string> names;
+    names.reserve(ids.size());
+    for (const QueueId id : ids) {
+        const Queue* const queue = engine.state().find_queue(id);
+        names.push_back(queue == nullptr ? std::string() : queue->name());
+    }
+    return names;
 }
 
 std::optional<DeadLetterRest> find_dead_letter_rest(Engine& engine, std::string_view name) {

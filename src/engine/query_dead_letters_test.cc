@@ -6,11 +6,17 @@
 namespace revenant::engine {
 namespace {
 
+// The queues that letters of this one go to by its key, or "any" where that does not say it.
 std::string targets_of(Engine& engine, std::string_view queue) {
-    const auto path = find_dead_letter_path(engine, queue);
-    if (!path) return "no queue";
+    const auto source = find_dead_letter_source(engine, queue);
+    if (!source) return "no queue";
+    const std::vector<DeadLetterAddress> addresses{{*source->exchange, source->routing_key}};
+    const auto reaches = find_dead_letter_reaches(engine, addresses);
+    if (reaches.front().any_behind) return reaches.front().exchange_type + " any";
     std::string text;
-    for (const std::string& target : path->targets) text += target + " ";
+    for (const std::string& name : find_queue_names(engine, reaches.front().queues)) {
+        text += name + " ";
+    }
     return text;
 }
 
@@ -48,25 +54,21 @@ TEST_F(DeadLetterPaths, LeadWhereTheKeyLeads) {
     EXPECT_EQ(targets_of(scenario_.engine(), "nosuch"), "no queue");
 }
 
-TEST_F(DeadLetterPaths, LeadEverywhereWhenMessagesKeepTheirKeys) {
+TEST_F(DeadLetterPaths, LeadAnywhereWhenMessagesKeepTheirKeys) {
     declare("any", "amq.direct");
-    EXPECT_EQ(targets_of(scenario_.engine(), "any"), "dead late other ");
-    declare("default", "");
-    const auto path = find_dead_letter_path(scenario_.engine(), "default");
-    EXPECT_TRUE(path->targets_unknown);
-    EXPECT_TRUE(path->targets.empty());
+    EXPECT_EQ(targets_of(scenario_.engine(), "any"), "direct any");
+    declare("by-headers", "amq.headers", "k");
+    EXPECT_EQ(targets_of(scenario_.engine(), "by-headers"), "headers any");
 }
 
 TEST_F(DeadLetterPaths, EndWhereThereIsNoExchangeOrNoBinding) {
-    declare("lost", "nosuch");
-    declare("unbound", "amq.direct", "nothing");
-    const auto lost = find_dead_letter_path(scenario_.engine(), "lost");
-    EXPECT_EQ(lost->exchange, "nosuch");
-    EXPECT_EQ(lost->exchange_type, "");
-    const auto unbound = find_dead_letter_path(scenario_.engine(), "unbound");
-    EXPECT_EQ(unbound->exchange_type, "direct");
-    EXPECT_TRUE(unbound->targets.empty());
-    EXPECT_FALSE(unbound->targets_unknown);
+    const std::vector<DeadLetterAddress> addresses{{"nosuch", "k"}, {"amq.direct", "nothing"}};
+    const auto reaches = find_dead_letter_reaches(scenario_.engine(), addresses);
+    ASSERT_EQ(reaches.size(), 2U);
+    EXPECT_EQ(reaches[0].exchange_type, "");
+    EXPECT_FALSE(reaches[0].any_behind);
+    EXPECT_EQ(reaches[1].exchange_type, "direct");
+    EXPECT_TRUE(reaches[1].queues.empty());
 }
 
 TEST_F(DeadLetterPaths, AreListedForQueuesThatNameAnExchangeOrSawADeath) {
@@ -75,13 +77,39 @@ TEST_F(DeadLetterPaths, AreListedForQueuesThatNameAnExchangeOrSawADeath) {
     ch_.publish("short", "one");
     ch_.publish("short", "two");
     std::string names;
-    for (const DeadLetterPath& path : list_dead_letter_paths(scenario_.engine())) {
-        names += path.queue + " ";
+    for (const DeadLetterSource& source : next_dead_letter_sources(scenario_.engine(), 0).items) {
+        names += source.queue + " ";
     }
-    EXPECT_EQ(names, "short work ");
-    const auto path = find_dead_letter_path(scenario_.engine(), "short");
-    EXPECT_EQ(path->deaths.of(DeathReason::maxlen, DeathOutcome::no_dlx), 1U);
-    EXPECT_FALSE(path->exchange);
+    EXPECT_EQ(names, "work short ");
+    const auto source = find_dead_letter_source(scenario_.engine(), "short");
+    EXPECT_EQ(source->deaths.of(DeathReason::maxlen, DeathOutcome::no_dlx), 1U);
+    EXPECT_FALSE(source->exchange);
+}
+
+// However many there are: no turn looks at more than it may, and together they are all.
+TEST_F(DeadLetterPaths, ComeInPortions) {
+    scenario_.keep_in_memory();
+    constexpr std::size_t count = 1'300;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string name = std::to_string(i);
+        ch_.declare_queue("plain" + name);
+        ch_.bind("amq.fanout", "plain" + name, "");
+        declare(("work" + name).c_str(), "amq.direct", "k");
+    }
+    Engine& engine = scenario_.engine();
+    const auto sources = whole_list([&](std::uint64_t after) {
+        auto part = next_dead_letter_sources(engine, after);
+        EXPECT_LE(part.items.size(), part_items_max);
+        return part;
+    });
+    EXPECT_EQ(sources.size(), count);
+    // Few queues each: as many addresses as a part has. Many queues: the next turn goes on.
+    std::vector<DeadLetterAddress> addresses(count, {"amq.direct", "k"});
+    EXPECT_EQ(find_dead_letter_reaches(engine, addresses).size(), part_items_max);
+    addresses.assign(count, {"amq.fanout", "k"});
+    const auto reaches = find_dead_letter_reaches(engine, addresses);
+    ASSERT_EQ(reaches.size(), 1U);
+    EXPECT_EQ(reaches.front().queues.size(), count);
 }
 
 TEST_F(DeadLetterPaths, EndInQueuesThatKnowTheOldestDeath) {

@@ -62,6 +62,8 @@ struct ApiSettings {
     // Pages of these origins may ask; `*` means every one.
     std::vector<std::string> cors_allow_origins;
     std::int64_t cors_max_age_seconds = 1800;
+    // How long a page keeps a login that is not used; none: as long as it thinks fit.
+    std::optional<std::int64_t> login_session_minutes;
     PasswordRules passwords;
     bool disable_stats = false;        // no rates, whatever is asked for
     bool enable_queue_totals = false;  // but how deep queues are

@@ -31,10 +31,7 @@ Response log_in_by_form(Context& context, const Call& call) {
     (login ? attempts.succeeded : attempts.failed).fetch_add(1, std::memory_order_relaxed);
     if (!login) return login.error().status == 429 ? std::move(login).error() : login_failed();
     return ok(json::object{{"token", {{"type", "basic"}, {"value", credentials}}},
-                           {"user",
-                            {{"name", to_json_string(login->user->name)},
-                             {"tags", to_json(login->user->tags)},
-                             {"is_internal_user", true}}}});
+                           {"user", view_login(context.settings(), *login->user)}});
 }
 
 Response show_attempts(Context& context, const Call& call) {
@@ -59,6 +56,8 @@ Response reset_attempts(Context& context, const Call& call) {
 void add_auth_routes(Router& router, Context& context) {
     router.add("POST", "/login", Role::anybody,
                [&](const Call& call) { return log_in_by_form(context, call); });
+    // The token is the page's own to forget: there is no session here to end.
+    router.add("DELETE", "/login", Role::anybody, [](const Call&) { return no_content(); });
     router.add("GET", "/auth", Role::anybody, [](const Call&) {
         return ok(json::object{{"oauth_enabled", false}});
     });

@@ -109,7 +109,8 @@ json::object view_outgoing_link(const protocol::LinkFacts& link) {
             {"max_message_size", max_size(link)},
             {"filter", json::array{}},  // none is in force
             {"delivery_count", link.delivery_count},
-            {"credit", link.credit}};
+            {"credit", link.credit},
+            {"consumer_timeout", link.timed_out}};
 }
 
 json::object view_session(const protocol::SessionFacts& session) {

@@ -1,6 +1,7 @@
 // /dead-letters: how many messages died, in which queues, of what, and where they are now. Ours:
 // what RabbitMQ's API does not say. docs/web.md
 #include "http/api.h"
+#include "http/dead_letter_paths.h"
 #include "http/listing.h"
 #include "http/long_listing.h"
 #include "http/measured.h"
@@ -8,10 +9,11 @@
 #include "http/views.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,15 +27,29 @@ using engine::DeathOutcomes;
 constexpr std::size_t top_count = 8;
 constexpr std::size_t names_max = 20;  // of sources or targets in one item
 
-struct Found {
-    std::string vhost;
-    engine::DeadLetterPath path;
+// Paths that lead to the same queues, and how many of each reason went there.
+struct Feed {
+    std::vector<const DeadLetterPath*> paths;  // by name
+    std::array<std::uint64_t, death_reason_count> dead_lettered{};
 };
 struct Target {
     std::string vhost;
     std::string name;
     engine::DeadLetterRest rest;
-    std::vector<const Found*> sources;
+    std::vector<const Feed*> feeds;
+
+    std::uint64_t dead_lettered(DeathReason reason) const {
+        std::uint64_t sum = 0;
+        for (const Feed* feed : feeds) {
+            sum += feed->dead_lettered[static_cast<std::size_t>(reason)];
+        }
+        return sum;
+    }
+    std::size_t source_count() const {
+        std::size_t sum = 0;
+        for (const Feed* feed : feeds) sum += feed->paths.size();
+        return sum;
+    }
 };
 
 std::uint64_t dead_lettered(const DeathOutcomes& deaths, DeathReason reason) {
@@ -76,10 +92,10 @@ json::object view_trend(const Trend& trend, const std::optional<Range>& range) {
 }
 
 // Why dead letters of a queue would be lost, as far as it can be seen from settings and bindings.
-json::value problem_of(const engine::DeadLetterPath& path) {
-    if (!path.exchange) return nullptr;
-    if (path.exchange_type.empty()) return "exchange_missing";
-    if (path.targets.empty() && !path.targets_unknown) return "no_route";
+json::value problem_of(const DeadLetterPath& path) {
+    if (path.reach == nullptr) return nullptr;
+    if (path.reach->exchange_type.empty()) return "exchange_missing";
+    if (path.reach->targets.empty() && !path.reach->unknown) return "no_route";
     return nullptr;
 }
 
@@ -99,13 +115,15 @@ json::array first_names(const std::vector<std::string>& names) {
     return view;
 }
 
-void add_path(const engine::DeadLetterPath& path, json::object& view) {
-    view["dead_letter_exchange"] = optional_name(path.exchange);
-    view["dead_letter_routing_key"] = optional_name(path.routing_key);
-    view["exchange_type"] = name_or_null(path.exchange_type);
+void add_path(const DeadLetterPath& path, json::object& view) {
+    static const Reach nowhere;
+    const Reach& reach = path.reach == nullptr ? nowhere : *path.reach;
+    view["dead_letter_exchange"] = optional_name(path.source.exchange);
+    view["dead_letter_routing_key"] = optional_name(path.source.routing_key);
+    view["exchange_type"] = name_or_null(reach.exchange_type);
     view["problem"] = problem_of(path);
-    view["targets"] = first_names(path.targets);
-    view["target_count"] = path.targets.size();
+    view["targets"] = first_names(reach.targets);
+    view["target_count"] = reach.targets.size();
 }
 
 // The vhosts that a call is about: ?vhost= or all that the caller may look into.
@@ -117,58 +135,96 @@ std::vector<std::string> asked_vhosts(Context& context, const Call& call) {
     return {asked->second};
 }
 
-std::vector<Found> find_paths(Context& context, const std::vector<std::string>& vhosts) {
-    std::vector<Found> found;
+std::vector<DeadLetterPath> find_paths(Context& context, const std::vector<std::string>& vhosts) {
+    std::vector<DeadLetterPath> all;
     for (const std::string& vhost : vhosts) {
-        auto paths = context.ask(vhost, engine::list_dead_letter_paths);
+        auto paths = context.list(vhost, dead_letter_paths_in);
         if (!paths) continue;
-        for (auto& path : *paths) found.push_back({vhost, std::move(path)});
+        std::move(paths->begin(), paths->end(), std::back_inserter(all));
     }
-    return found;
+    return all;
 }
 
-// Queues that are a target of a path, with those that send there.
-std::vector<Target> find_targets(Context& context, const std::vector<Found>& paths) {
-    std::map<std::pair<std::string, std::string>, std::vector<const Found*>> sources;
-    for (const Found& one : paths) {
-        for (const std::string& target : one.path.targets) {
-            sources[{one.vhost, target}].push_back(&one);
-        }
+// By what they reach. Paths of one policy are many, but reach the same.
+std::map<const Reach*, Feed> gather_feeds(const std::vector<DeadLetterPath>& paths) {
+    std::map<const Reach*, Feed> feeds;
+    for (const DeadLetterPath& path : paths) {
+        if (path.reach == nullptr) continue;
+        Feed& feed = feeds[path.reach.get()];
+        feed.paths.push_back(&path);
+        for_each_reason([&](DeathReason reason) {
+            feed.dead_lettered[static_cast<std::size_t>(reason)] +=
+                dead_lettered(path.source.deaths, reason);
+        });
     }
-    std::vector<Target> targets;
-    for (auto at = sources.begin(); at != sources.end();) {
-        const std::string& vhost = at->first.first;
-        const auto end = std::find_if(at, sources.end(),
-                                      [&](const auto& one) { return one.first.first != vhost; });
-        const auto rests = context.ask(vhost, [&](engine::Engine& engine) {
+    return feeds;
+}
+
+// Of queues of one vhost, in their order; nothing for those that are gone.
+std::vector<std::optional<engine::DeadLetterRest>> find_rests(Context& context,
+                                                              const std::string& vhost,
+                                                              std::span<const std::string> names) {
+    std::vector<std::optional<engine::DeadLetterRest>> rests;
+    for (std::size_t at = 0; at < names.size(); at += engine::part_items_max) {
+        const auto some = names.subspan(at, std::min(engine::part_items_max, names.size() - at));
+        const auto part = context.ask(vhost, [&](engine::Engine& engine) {
             std::vector<std::optional<engine::DeadLetterRest>> list;
-            for (auto one = at; one != end; ++one) {
-                list.push_back(find_dead_letter_rest(engine, one->first.second));
+            for (const std::string& name : some) {
+                list.push_back(find_dead_letter_rest(engine, name));
             }
             return list;
         });
-        for (std::size_t i = 0; at != end; ++at, ++i) {
-            if (!rests || !(*rests)[i]) continue;
-            targets.push_back({vhost, at->first.second, *(*rests)[i], std::move(at->second)});
+        if (part) rests.insert(rests.end(), part->begin(), part->end());
+    }
+    rests.resize(names.size());
+    return rests;
+}
+
+// Queues that are a target of a path, with those that send there; by vhost and name.
+class Targets {
+  public:
+    Targets(Context& context, const std::vector<DeadLetterPath>& paths)
+        : feeds_(gather_feeds(paths)) {
+        std::map<std::string, std::map<std::string, std::vector<const Feed*>>> by_vhost;
+        for (const auto& [reach, feed] : feeds_) {
+            auto& in_vhost = by_vhost[feed.paths.front()->vhost];
+            for (const std::string& target : reach->targets) in_vhost[target].push_back(&feed);
+        }
+        for (auto& [vhost, found] : by_vhost) add(context, vhost, found);
+    }
+    const std::vector<Target>& all() const { return all_; }
+
+  private:
+    void add(Context& context, const std::string& vhost,
+             std::map<std::string, std::vector<const Feed*>>& found) {
+        std::vector<std::string> names;
+        for (const auto& [name, feeds] : found) names.push_back(name);
+        const auto rests = find_rests(context, vhost, names);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (rests[i]) {
+                all_.push_back({vhost, names[i], *rests[i], std::move(found[names[i]])});
+            }
         }
     }
-    return targets;
-}
+
+    std::map<const Reach*, Feed> feeds_;
+    std::vector<Target> all_;
+};
 
 // -------------------------------------------------------------------------- the whole at a glance
 
 struct Cause {
-    const Found* found = nullptr;
+    const DeadLetterPath* path = nullptr;
     DeathReason reason = DeathReason::rejected;
     std::uint64_t deaths = 0;
 };
 
 // The most frequent deaths, by queue and reason.
-std::vector<Cause> top_causes(const std::vector<Found>& paths) {
+std::vector<Cause> top_causes(const std::vector<DeadLetterPath>& paths) {
     std::vector<Cause> causes;
-    for (const Found& one : paths) {
+    for (const DeadLetterPath& one : paths) {
         for_each_reason([&](DeathReason reason) {
-            const std::uint64_t deaths = one.path.deaths.of(reason);
+            const std::uint64_t deaths = one.source.deaths.of(reason);
             if (deaths > 0) causes.push_back({&one, reason, deaths});
         });
     }
@@ -180,19 +236,19 @@ std::vector<Cause> top_causes(const std::vector<Found>& paths) {
     return causes;
 }
 
-json::array view_top(const std::vector<Found>& paths, const Wanted& wanted) {
+json::array view_top(const std::vector<DeadLetterPath>& paths, const Wanted& wanted) {
     json::array view;
     for (const Cause& cause : top_causes(paths)) {
-        const auto& [vhost, path] = *cause.found;
-        json::object item{
-            {"vhost", to_json_string(vhost)},
-            {"name", to_json_string(path.queue)},
-            {"reason", to_string(cause.reason)},
-            {"deaths", cause.deaths},
-            {"dropped", dropped(path.deaths, cause.reason)},
-            {"outcomes", view_outcomes(path.deaths, cause.reason)},
-            {"rate", wanted.trend_of(queue_key(vhost, path.id)).rate(died_figure(cause.reason))}};
-        add_path(path, item);
+        const engine::DeadLetterSource& source = cause.path->source;
+        const Trend trend = wanted.trend_of(queue_key(cause.path->vhost, source.id));
+        json::object item{{"vhost", to_json_string(cause.path->vhost)},
+                          {"name", to_json_string(source.queue)},
+                          {"reason", to_string(cause.reason)},
+                          {"deaths", cause.deaths},
+                          {"dropped", dropped(source.deaths, cause.reason)},
+                          {"outcomes", view_outcomes(source.deaths, cause.reason)},
+                          {"rate", trend.rate(died_figure(cause.reason))}};
+        add_path(*cause.path, item);
         view.push_back(std::move(item));
     }
     return view;
@@ -219,22 +275,28 @@ json::object view_targets(const std::vector<Target>& targets) {
             {"oldest", view_time(oldest)}};
 }
 
-json::object view_problems(const std::vector<Found>& paths) {
+json::object view_problems(const std::vector<DeadLetterPath>& paths) {
     std::uint64_t missing = 0;
     std::uint64_t no_route = 0;
-    for (const Found& one : paths) {
-        const json::value problem = problem_of(one.path);
+    for (const DeadLetterPath& one : paths) {
+        const json::value problem = problem_of(one);
         if (problem == "exchange_missing") missing += 1;
         if (problem == "no_route") no_route += 1;
     }
     return {{"exchange_missing", missing}, {"no_route", no_route}};
 }
 
+bool any_died(const DeadLetterPath& path) {
+    std::uint64_t deaths = 0;
+    for_each_reason([&](DeathReason reason) { deaths += path.source.deaths.of(reason); });
+    return deaths > 0;
+}
+
 Response summarize(Context& context, const Call& call) {
     const auto wanted = Wanted::of(context, call);
     if (!wanted) return wanted.error();
     const std::vector<std::string> vhosts = asked_vhosts(context, call);
-    const std::vector<Found> paths = find_paths(context, vhosts);
+    const std::vector<DeadLetterPath> paths = find_paths(context, vhosts);
     const NodeSums sums = context.sums();
     const bool everything = vhosts.size() == sums.by_vhost.size();
     engine::Totals totals;
@@ -251,11 +313,7 @@ Response summarize(Context& context, const Call& call) {
                            wanted->ranges().message_rates);
     }
     const auto died_in =
-        static_cast<std::uint64_t>(std::count_if(paths.begin(), paths.end(), [](const Found& one) {
-            std::uint64_t deaths = 0;
-            for_each_reason([&](DeathReason reason) { deaths += one.path.deaths.of(reason); });
-            return deaths > 0;
-        }));
+        static_cast<std::uint64_t>(std::count_if(paths.begin(), paths.end(), any_died));
     return show(call, json::object{
                           {"since", context.settings().started_at.whole_ms()},
                           {"deaths", view_outcomes(totals.traffic.death_outcomes)},
@@ -264,7 +322,7 @@ Response summarize(Context& context, const Call& call) {
                            {{"entered", totals.accounts.entered},
                             {"ended", totals.accounts.ended_total()},
                             {"present", totals.messages()}}},
-                          {"targets", view_targets(find_targets(context, paths))},
+                          {"targets", view_targets(Targets(context, paths).all())},
                           {"problems", view_problems(paths)},
                           {"sources", died_in},
                           {"top", view_top(paths, *wanted)},
@@ -273,23 +331,28 @@ Response summarize(Context& context, const Call& call) {
 
 // -------------------------------------------------------------------------- lists
 
-json::object view_target(const Target& target) {
-    json::array sources;
-    json::object deaths;
-    for_each_reason([&](DeathReason reason) {
-        std::uint64_t count = 0;
-        for (const Found* one : target.sources) count += dead_lettered(one->path.deaths, reason);
-        deaths[to_string(reason)] = count;
-    });
-    for (std::size_t i = 0; i < std::min(target.sources.size(), names_max); ++i) {
-        sources.emplace_back(to_json_string(target.sources[i]->path.queue));
+// The first of all by name.
+json::array first_sources(const Target& target) {
+    std::vector<std::string> names;
+    for (const Feed* feed : target.feeds) {
+        for (std::size_t i = 0; i < std::min(feed->paths.size(), names_max); ++i) {
+            names.push_back(feed->paths[i]->source.queue);
+        }
     }
+    std::sort(names.begin(), names.end());
+    return first_names(names);
+}
+
+json::object view_target(const Target& target) {
+    json::object deaths;
+    for_each_reason(
+        [&](DeathReason reason) { deaths[to_string(reason)] = target.dead_lettered(reason); });
     return {{"vhost", to_json_string(target.vhost)},       {"name", to_json_string(target.name)},
             {"type", engine::to_string(target.rest.kind)}, {"messages", target.rest.messages},
             {"messages_ready", target.rest.ready},         {"message_bytes", target.rest.bytes},
             {"consumers", target.rest.consumers},          {"rests", !target.rest.goes_on},
-            {"oldest", view_time(target.rest.oldest)},     {"sources", std::move(sources)},
-            {"source_count", target.sources.size()},       {"deaths", std::move(deaths)}};
+            {"oldest", view_time(target.rest.oldest)},     {"sources", first_sources(target)},
+            {"source_count", target.source_count()},       {"deaths", std::move(deaths)}};
 }
 
 template <typename Item, typename Name, typename View>
@@ -306,41 +369,39 @@ Response list_items(const Call& call, const std::vector<Item>& items, Name name,
 }
 
 Response list_targets(Context& context, const Call& call) {
-    const std::vector<Found> paths = find_paths(context, asked_vhosts(context, call));
-    const std::vector<Target> targets = find_targets(context, paths);
+    const std::vector<DeadLetterPath> paths = find_paths(context, asked_vhosts(context, call));
+    const Targets targets(context, paths);
     return list_items(
-        call, targets, [](const Target& target) { return target.name; }, view_target);
+        call, targets.all(), [](const Target& target) { return target.name; }, view_target);
 }
 
-json::object view_source(const Found& one) {
+json::object view_source(const DeadLetterPath& path) {
+    const DeathOutcomes& deaths = path.source.deaths;
     std::uint64_t died = 0;
     std::uint64_t lost = 0;
     for_each_reason([&](DeathReason reason) {
-        died += one.path.deaths.of(reason);
-        lost += dropped(one.path.deaths, reason);
+        died += deaths.of(reason);
+        lost += dropped(deaths, reason);
     });
-    json::object view{{"vhost", to_json_string(one.vhost)},
-                      {"name", to_json_string(one.path.queue)},
-                      {"deaths", view_outcomes(one.path.deaths)},
+    json::object view{{"vhost", to_json_string(path.vhost)},
+                      {"name", to_json_string(path.source.queue)},
+                      {"deaths", view_outcomes(deaths)},
                       {"died", died},
                       {"dropped", lost}};
-    add_path(one.path, view);
+    add_path(path, view);
     return view;
 }
 
 // ?only=died and ?only=problems leave the others out.
 Response list_sources(Context& context, const Call& call) {
-    std::vector<Found> paths = find_paths(context, asked_vhosts(context, call));
+    std::vector<DeadLetterPath> paths = find_paths(context, asked_vhosts(context, call));
     const std::string_view only = call.asked("only");
-    std::erase_if(paths, [&](const Found& one) {
-        if (only == "problems") return problem_of(one.path).is_null();
-        if (only != "died") return false;
-        bool any = false;
-        for_each_reason([&](DeathReason reason) { any = any || one.path.deaths.of(reason) > 0; });
-        return !any;
+    std::erase_if(paths, [&](const DeadLetterPath& path) {
+        if (only == "problems") return problem_of(path).is_null();
+        return only == "died" && !any_died(path);
     });
     return list_items(
-        call, paths, [](const Found& one) { return one.path.queue; }, view_source);
+        call, paths, [](const DeadLetterPath& path) { return path.source.queue; }, view_source);
 }
 
 // -------------------------------------------------------------------------- one queue
@@ -351,34 +412,37 @@ Response show_deaths_of_queue(Context& context, const Call& call) {
     const std::string& vhost = call.parameter(0);
     const std::string& name = call.parameter(1);
     struct Asked {
-        std::optional<engine::DeadLetterPath> path;
+        std::optional<engine::DeadLetterSource> source;
         std::optional<engine::DeadLetterRest> rest;
-        std::vector<engine::DeadLetterPath> all;
     };
     const auto asked = context.ask(vhost, [&](engine::Engine& engine) {
-        return Asked{find_dead_letter_path(engine, name), find_dead_letter_rest(engine, name),
-                     list_dead_letter_paths(engine)};
+        return Asked{find_dead_letter_source(engine, name), find_dead_letter_rest(engine, name)};
     });
-    if (!asked || !asked->path) return not_found();
+    if (!asked || !asked->source) return not_found();
+    const std::vector<DeadLetterPath> paths = find_paths(context, {vhost});
+    DeadLetterPath own{vhost, *asked->source, nullptr};
     json::array fed_by;
     std::size_t feeders = 0;
-    for (const engine::DeadLetterPath& one : asked->all) {
-        if (!std::binary_search(one.targets.begin(), one.targets.end(), name)) continue;
+    for (const DeadLetterPath& one : paths) {
+        if (one.source.id == own.source.id) own = one;
+        if (one.reach == nullptr) continue;
+        const std::vector<std::string>& targets = one.reach->targets;
+        if (!std::binary_search(targets.begin(), targets.end(), name)) continue;
         if (++feeders > names_max) continue;
         json::object deaths;
         for_each_reason([&](DeathReason reason) {
-            deaths[to_string(reason)] = dead_lettered(one.deaths, reason);
+            deaths[to_string(reason)] = dead_lettered(one.source.deaths, reason);
         });
-        fed_by.push_back(
-            json::object{{"name", to_json_string(one.queue)}, {"deaths", std::move(deaths)}});
+        fed_by.push_back(json::object{{"name", to_json_string(one.source.queue)},
+                                      {"deaths", std::move(deaths)}});
     }
-    const Trend trend = wanted->trend_of_one(queue_key(vhost, asked->path->id));
-    json::object view{{"deaths", view_outcomes(asked->path->deaths)},
+    const Trend trend = wanted->trend_of_one(queue_key(vhost, own.source.id));
+    json::object view{{"deaths", view_outcomes(own.source.deaths)},
                       {"deaths_details", view_trend(trend, wanted->ranges().message_rates)},
                       {"fed_by", std::move(fed_by)},
                       {"fed_by_count", feeders},
                       {"oldest", view_time(asked->rest ? asked->rest->oldest : std::nullopt)}};
-    add_path(*asked->path, view);
+    add_path(own, view);
     return show(call, std::move(view));
 }
 

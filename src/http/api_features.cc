@@ -40,6 +40,9 @@ Response list_features(const Call& call) {
         views.push_back(json::object{{"name", name},
                                      {"state", "enabled"},
                                      {"stability", stability},
+                                     {"require_level", stability == "required" ? "soft" : "none"},
+                                     {"experiment_level", "supported"},
+                                     {"callbacks", json::array{}},
                                      {"provided_by", "rabbit"},
                                      {"desc", description},
                                      {"doc_url", ""}});
@@ -77,9 +80,10 @@ json::object view_deprecated(const Context& context, const Deprecated& feature) 
             {"doc_url", ""}};
 }
 
-// Metrics are always collected; the others are used if there is such a queue or channel.
+// If there is such a queue or channel. That metrics are collected is nobody's doing, so it is no
+// use of anything, as RabbitMQ has it.
 bool is_used(Context& context, std::string_view name) {
-    if (name == "management_metrics_collection") return true;
+    if (name == "management_metrics_collection") return false;
     const bool queues = name == "transient_nonexcl_queues";
     const auto vhosts = context.broker().vhosts();
     return std::any_of(vhosts.begin(), vhosts.end(), [&](const auto& vhost) {

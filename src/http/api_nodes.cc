@@ -92,8 +92,9 @@ json::object view_measured_node(Context& context, const Wanted& wanted) {
     if (!wanted.stats()) return view;
     const Sums sums = context.sums().all;
     view["journal"] = view_journals(sums.journal);
-    const Trend trend = wanted.trend_of_one(node_key());
     const std::optional<Range>& range = wanted.ranges().node_stats;
+    Trend trend = wanted.trend_of_one(node_key());
+    if (range && trend.empty()) trend = known_or_flat(trend, figures_of_node(context));
     for (const Figure figure : node_figures()) {
         view[std::string(to_string(figure)) + "_details"] = trend.details(figure, range);
     }
@@ -107,20 +108,18 @@ Response list_nodes(Context& context, const Call& call) {
     return list(call, json::array{view_measured_node(context, *wanted)});
 }
 
-Response show_node(Context& context, const Call& call) {
-    if (call.parameter(0) != context.settings().node_name) return not_found();
-    const auto wanted = Wanted::of(context, call);
-    if (!wanted) return wanted.error();
-    return show(call, view_measured_node(context, *wanted));
+std::uint64_t bytes_in_queues(Context& context) {
+    std::uint64_t bytes = 0;
+    for (const auto& vhost : context.broker().vhosts()) {
+        bytes += context.broker().ask(
+            vhost, [](engine::Engine& engine) { return engine.state().paging().resident_bytes; });
+    }
+    return bytes;
 }
 
 // The parts of the memory that RabbitMQ names and that are known here; the rest is one part.
 json::object memory_parts(Context& context, std::uint64_t resident) {
-    std::uint64_t in_queues = 0;
-    for (const auto& vhost : context.broker().vhosts()) {
-        in_queues += context.broker().ask(
-            vhost, [](engine::Engine& engine) { return engine.state().paging().resident_bytes; });
-    }
+    const std::uint64_t in_queues = bytes_in_queues(context);
     json::object parts;
     for (const char* name : {"connection_readers",
                              "connection_writers",
@@ -154,13 +153,47 @@ json::object memory_parts(Context& context, std::uint64_t resident) {
     return parts;
 }
 
-Response show_memory(Context& context, const Call& call) {
-    if (call.parameter(0) != context.settings().node_name) return not_found();
+json::object view_memory(Context& context) {
     const std::uint64_t resident = view_process().resident_bytes;
     json::object memory = memory_parts(context, resident);
     memory["strategy"] = "rss";
     memory["total"] = {{"erlang", resident}, {"rss", resident}, {"allocated", resident}};
-    return ok(json::object{{"memory", std::move(memory)}});
+    return memory;
+}
+
+// What RabbitMQ calls binaries: here the messages in memory, all of them in queues.
+json::object view_binary(Context& context) {
+    json::object parts;
+    for (const char* name :
+         {"connection_readers", "connection_writers", "connection_channels", "connection_other",
+          "queue_slave_procs", "quorum_queue_procs", "quorum_queue_dlx_procs", "stream_queue_procs",
+          "stream_queue_replica_reader_procs", "stream_queue_coordinator_procs", "metadata_store",
+          "plugins", "mgmt_db", "msg_index", "other"}) {
+        parts[name] = 0;
+    }
+    parts["queue_procs"] = bytes_in_queues(context);
+    return parts;
+}
+
+Response show_node(Context& context, const Call& call) {
+    if (call.parameter(0) != context.settings().node_name) return not_found();
+    const auto wanted = Wanted::of(context, call);
+    if (!wanted) return wanted.error();
+    json::object view = view_measured_node(context, *wanted);
+    if (call.asked("memory") == "true") view["memory"] = view_memory(context);
+    if (call.asked("binary") == "true") view["binary"] = view_binary(context);
+    return show(call, std::move(view));
+}
+
+Response show_memory(Context& context, const Call& call) {
+    if (call.parameter(0) != context.settings().node_name) return not_found();
+    return ok(json::object{{"memory", view_memory(context)}});
+}
+
+// Tables of the Erlang machine, of which there are none.
+Response show_memory_of_tables(const Context& context, const Call& call) {
+    if (call.parameter(0) != context.settings().node_name) return not_found();
+    return ok(json::object{{"ets_tables_memory", "no_tables"}});
 }
 
 // In percent of the whole, rounded up.
@@ -219,6 +252,10 @@ void add_node_routes(Router& router, Context& context) {
                [&](const Call& call) { return show_memory(context, call); });
     router.add("GET", "/nodes/*/memory/relative", Role::monitoring,
                [&](const Call& call) { return show_memory_shares(context, call); });
+    for (const char* path : {"/nodes/*/memory/ets", "/nodes/*/memory/ets/relative"}) {
+        router.add("GET", path, Role::monitoring,
+                   [&](const Call& call) { return show_memory_of_tables(context, call); });
+    }
     router.add("GET", "/nodes/*/journal", Role::monitoring,
                [&](const Call& call) { return show_journal(context, call); });
     router.add("DELETE", "/reset", Role::administrator,

@@ -90,10 +90,8 @@ Response overview(Context& context, const Call& call) {
     return show(call, std::move(body));
 }
 
-Response whoami(const Call& call) {
-    return ok(json::object{{"name", to_json_string(call.user->name)},
-                           {"tags", to_json(call.user->tags)},
-                           {"is_internal_user", true}});
+Response whoami(const Context& context, const Call& call) {
+    return ok(view_login(context.settings(), *call.user));
 }
 
 // What the caller may do with AMQP objects. Ours: pages show no button that would be refused.
@@ -120,17 +118,21 @@ Response put_cluster_name(Context& context, const Call& call) {
 void add_overview_routes(Router& router, Context& context) {
     router.add("GET", "/overview", Role::management,
                [&](const Call& call) { return overview(context, call); });
-    router.add("GET", "/whoami", Role::management, whoami);
+    router.add("GET", "/whoami", Role::management,
+               [&](const Call& call) { return whoami(context, call); });
     router.add("GET", "/whoami/permissions", Role::management, own_permissions);
-    router.add("GET", "/version", Role::management,
+    // Tools ask for it before they log in.
+    router.add("GET", "/version", Role::anybody,
                [&](const Call&) { return ok(json::value(context.settings().rabbitmq_version)); });
     router.add("GET", "/cluster-name", Role::management, [&](const Call&) {
         return ok(json::object{{"name", to_json_string(context.cluster_name())}});
     });
     router.add("PUT", "/cluster-name", Role::administrator,
                [&](const Call& call) { return put_cluster_name(context, call); });
-    router.add("GET", "/extensions", Role::management,
-               [](const Call&) { return ok(json::array{}); });
+    // What RabbitMQ's own pages load before they draw anything; the file is theirs.
+    router.add("GET", "/extensions", Role::management, [](const Call&) {
+        return ok(json::array{json::object{{"javascript", "dispatcher.js"}}});
+    });
 }
 
 }  // namespace revenant::http

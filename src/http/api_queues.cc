@@ -35,6 +35,7 @@ void add_quorum_fields(const ApiSettings& settings, const engine::QueueView& que
     view["leader"] = settings.node_name;
     view["members"] = json::array{settings.node_name};
     view["online"] = json::array{settings.node_name};
+    view["messages_ready_returned"] = queue.ready_returned;
     view["messages_delayed"] = queue.delayed;
     view["messages_dlx"] = queue.dead_letters_waiting;
     view["message_bytes_dlx"] = queue.dead_letter_bytes_waiting;

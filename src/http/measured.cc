@@ -25,12 +25,19 @@ Trend Wanted::trend_of_one(const std::string& key) const {
 
 Trend Wanted::trend_of(const std::string& key) const { return context_->samples().of(key); }
 
+Trend known_or_flat(const Trend& trend, const Figures& now) {
+    if (!trend.empty()) return trend;
+    const Timestamp at = runtime::system_now();
+    return {{{at, now}}, at};
+}
+
 void add_figures(json::object& view, const Figures& now, const Trend& trend,
                  std::span<const Figure> which, const std::optional<Range>& range) {
+    const Trend shown = range ? known_or_flat(trend, now) : trend;
     for (const Figure figure : which) {
         const std::string name(to_string(figure));
         view[name] = now[figure];
-        view[name + "_details"] = trend.details(figure, range);
+        view[name + "_details"] = shown.details(figure, range);
     }
 }
 

@@ -34,6 +34,9 @@ class Wanted {
     bool message_rates_ = true;  // false by configuration
 };
 
+// What nobody has sampled yet was always as it is now: charts want a line from the first look.
+Trend known_or_flat(const Trend& trend, const Figures& now);
+
 // name and name_details for each.
 void add_figures(json::object& view, const Figures& now, const Trend& trend,
                  std::span<const Figure> which, const std::optional<Range>& range);

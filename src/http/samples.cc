@@ -160,6 +160,17 @@ Figures figures_of(const runtime::ConnectionView& connection) {
     return figures;
 }
 
+Figures figures_of_node(Context& context) {
+    Figures node = figures_of(context.totals());
+    const ProcessView process = view_process();
+    node[Figure::mem_used] = process.resident_bytes;
+    node[Figure::fd_used] = process.open_descriptors;
+    node[Figure::sockets_used] = context.broker().connection_count();
+    node[Figure::proc_used] = process.threads;
+    node[Figure::disk_free] = disk_free_bytes(context.settings().data_dir);
+    return node;
+}
+
 std::string node_key() { return "n"; }
 std::string vhost_key(std::string_view vhost) { return "v" + std::string(vhost); }
 std::string queue_key(std::string_view vhost, QueueId queue) {
@@ -296,13 +307,7 @@ std::vector<std::pair<std::string, Figures>> Samples::look_at_objects(Context& c
 }
 
 void Samples::take(Context& context, Timestamp now) {
-    Figures node = figures_of(context.totals());
-    const ProcessView process = view_process();
-    node[Figure::mem_used] = process.resident_bytes;
-    node[Figure::fd_used] = process.open_descriptors;
-    node[Figure::sockets_used] = context.broker().connection_count();
-    node[Figure::proc_used] = process.threads;
-    node[Figure::disk_free] = disk_free_bytes(context.settings().data_dir);
+    const Figures node = figures_of_node(context);
     bool interested = false;
     {
         const std::lock_guard lock(mutex_);

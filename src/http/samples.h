@@ -90,6 +90,8 @@ Figure died_figure(DeathReason reason);
 Figures figures_of(const engine::Totals& totals);
 Figures figures_of(const engine::Passage& passage);
 Figures figures_of(const runtime::ConnectionView& connection);
+// Of all virtual hosts and of the process. Asks the reactors.
+Figures figures_of_node(Context& context);
 
 // What an object is known by here.
 std::string node_key();
@@ -124,6 +126,7 @@ class Trend {
     Trend() = default;
     Trend(std::vector<Sample> samples, Timestamp now) : samples_(std::move(samples)), now_(now) {}
 
+    bool empty() const { return samples_.empty(); }
     // Per second, between the last two samples.
     double rate(Figure figure) const;
     // {"rate": …} and, for a range, avg, avg_rate and samples as well.

@@ -98,6 +98,16 @@ json::array exchange_types() {
     return types;
 }
 
+json::object view_login(const ApiSettings& settings, const User& user) {
+    json::object view{{"name", to_json_string(user.name)},
+                      {"tags", to_json(user.tags)},
+                      {"is_internal_user", true}};
+    if (settings.login_session_minutes) {
+        view["login_session_timeout"] = *settings.login_session_minutes;
+    }
+    return view;
+}
+
 json::array view_contexts(const ApiSettings& settings) {
     json::array contexts;
     for (const ListenerView& listener : settings.listeners) {

@@ -20,6 +20,8 @@ json::value name_or_null(const std::string& name);
 json::array exchange_types();
 // Where pages are served.
 json::array view_contexts(const ApiSettings& settings);
+// Who is logged in, and for how long a page may keep that. management 4.2
+json::object view_login(const ApiSettings& settings, const User& user);
 // 2026-11-15T21:17:57.065+00:00
 std::string date_and_time(Timestamp at);
 

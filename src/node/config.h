@@ -125,6 +125,7 @@ struct Config {
     std::uint64_t http_body_bytes_max = 20'000'000;
     std::map<std::string, std::string, std::less<>> cors_origins;  // by number
     std::int64_t cors_max_age_seconds = 1800;
+    std::int64_t login_session_minutes = 0;  // 0: as long as a page thinks fit
     Duration sample_interval = seconds(5);
     bool disable_stats = false;
     bool enable_queue_totals = false;

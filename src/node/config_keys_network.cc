@@ -73,10 +73,7 @@ Outcome ignored_flag(Assignment& to) {
     return to.flag(ignored);
 }
 
-Outcome ignored_number(Assignment& to) {
-    std::uint64_t ignored = 0;
-    return to.number(ignored, 0, INT64_MAX);
-}
+constexpr std::uint64_t login_session_minutes_max = 5'256'000;  // ten years
 
 Outcome login_from(Assignment& to) {
     using tls::LoginFrom;
@@ -240,8 +237,11 @@ std::vector<ConfigKey> http_keys() {
         {"management.cors.allow_origins.$n", "", works, plain,
          "Pages of these origins may use the API; `*` is every one, none are only its own",
          [](Assignment& to) { return to.text(to.config.cors_origins[std::string(to.variable)]); }},
-        {"management.login_session_timeout", "480", no_effect_yet, plain,
-         "Minutes until UI logs out", ignored_number},
+        {"management.login_session_timeout", "480", works, plain,
+         "Minutes after which a page that nobody touches logs out",
+         [](Assignment& to) {
+             return to.number(to.config.login_session_minutes, 1, login_session_minutes_max);
+         }},
     };
 }
 

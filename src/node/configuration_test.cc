@@ -85,16 +85,17 @@ TEST_F(ConfigurationTest, AllFaultsAreToldWithTheirPlaces) {
 
 TEST_F(ConfigurationTest, WhatHasNoEffectIsSaid) {
     const Configuration configuration = load(
-        "management.login_session_timeout = 5000\n"
+        "management_agent.disable_metrics_collector = true\n"
         "management.rates_mode = basic\n"
         "cluster_formation.dns.hostname = x\n");
     ASSERT_EQ(configuration.warnings.size(), 2U);
-    EXPECT_EQ(configuration.warnings[0],
-              path_ + ":1: management.login_session_timeout: has no effect in this version");
+    EXPECT_EQ(
+        configuration.warnings[0],
+        path_ + ":1: management_agent.disable_metrics_collector: has no effect in this version");
     EXPECT_EQ(configuration.warnings[1],
               path_ + ":3: cluster_formation.dns.hostname: has no meaning on a single node");
     EXPECT_NE(show_configuration(configuration)
-                  .find("management.login_session_timeout = 5000  # " + path_ +
+                  .find("management_agent.disable_metrics_collector = true  # " + path_ +
                         ":1, has no effect in this version"),
               std::string::npos);
 }

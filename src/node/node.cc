@@ -354,6 +354,9 @@ http::ApiSettings Node::api_settings() {
     api.connections_max = config_.connections_max;
     api.started_at = runtime::system_now();
     api.sample_interval = config_.sample_interval;
+    if (config_.login_session_minutes > 0) {
+        api.login_session_minutes = config_.login_session_minutes;
+    }
     api.cors_max_age_seconds = config_.cors_max_age_seconds;
     for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
     api.config_files = config_.files;

@@ -20,6 +20,7 @@ struct LinkFacts {
     std::optional<std::uint64_t> max_message_size;  // none: unlimited
     std::uint32_t delivery_count = 0;
     std::uint32_t credit = 0;
+    bool timed_out = false;         // the client was too slow once, and messages were taken back
     std::uint64_t unconfirmed = 0;  // messages of the client that wait for their outcome
 };
 

@@ -33,7 +33,7 @@ BEYOND = {
     "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details", "consumer_timeout",
               "messages_parked", "message_bytes_parked"},
     "quorum queue": {"delivery_limit", "exclusive_consumer_tag", "head_message_timestamp", "idle_since",
-                     "message_bytes_paged_out", "messages_delayed", "messages_paged_out", "messages_ready_ram",
+                     "message_bytes_paged_out", "messages_delayed", "messages_paged_out", "messages_ready_ram", "messages_ready_returned",
                      "messages_unacknowledged_ram", "recoverable_slaves", "single_active_consumer_tag",
                      "message_stats"},
     "exchange": {"policy"},

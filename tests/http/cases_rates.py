@@ -75,6 +75,22 @@ def rates_are_seen_while_messages_pass(world):
 
 
 @case
+def what_was_just_made_has_samples_at_once(world):
+    world.put("/queues/%2F/young", {"durable": True})
+    for queue in (world.get("/queues/%2F/young?" + RANGES), world.get("/queues/%2F?" + RANGES)[0]):
+        for name in ("messages", "messages_ready", "messages_unacknowledged"):
+            equal([one["sample"] for one in queue[name + "_details"]["samples"]], [0] * 13, name)
+    with world.amqp():
+        world.eventually(lambda: len(world.get("/connections")) == 1, "the connection is listed")
+        connection, = world.get("/connections?" + RANGES)
+        equal(len(connection["recv_oct_details"]["samples"]), 13)
+    world.delete("/reset")
+    node, = world.get("/nodes?node_stats_age=60&node_stats_incr=5")
+    equal(len(node["mem_used_details"]["samples"]), 13)
+    world.delete("/queues/%2F/young")
+
+
+@case
 def ten_thousand_queues_cost_little_to_watch(world):
     def resident():
         return world.get("/nodes")[0]["mem_used"]

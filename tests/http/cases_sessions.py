@@ -40,7 +40,7 @@ def sessions_of_amqp_1_0_are_listed_with_their_links(world):
         del first["handle"], second["handle"]
         equal(first, {"link_name": "in", "source_address": "/queues/sessions", "queue_name": "sessions",
                       "send_settled": False, "max_message_size": "unlimited", "filter": [], "delivery_count": 3,
-                      "credit": first["credit"]})
+                      "credit": first["credit"], "consumer_timeout": False})
         equal(first["credit"] >= 2, True, "of five at least")
         equal((second["link_name"], second["send_settled"]), ("settled", True))
         second_session = connection.conn.session()
@@ -51,6 +51,28 @@ def sessions_of_amqp_1_0_are_listed_with_their_links(world):
     finally:
         connection.close()
     world.delete("/queues/%2F/sessions")
+
+
+@case
+def a_link_that_was_too_slow_says_so(world):
+    world.put("/queues/%2F/slow", {"durable": True, "arguments": {"x-queue-type": "quorum", "x-consumer-timeout": 1}})
+    connection = world.amqp10()
+    try:
+        world.eventually(lambda: len(world.get("/connections")) == 1, "the connection is listed")
+        path = f"/connections/{quote(world.get('/connections')[0]['name'])}/sessions"
+        connection.create_receiver("/queues/slow", credit=1, name="in")
+        connection.create_sender("/queues/slow", name="out").send(Message(body="x"))
+
+        def timed_out():
+            (session,) = world.get(path)
+            return session["outgoing_links"][0]["consumer_timeout"]
+
+        world.eventually(timed_out, "the message was taken back")
+        queue = world.get("/queues/%2F/slow")
+        equal((queue["messages_ready"], queue["messages_ready_returned"]), (1, 1), "it comes first")
+    finally:
+        connection.close()
+    world.delete("/queues/%2F/slow")
 
 
 @case

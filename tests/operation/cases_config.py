@@ -63,16 +63,16 @@ def config_numbers_have_a_largest_one_that_is_named(world):
 
 @case
 def config_check_shows_what_is_in_force(world):
-    text = "heartbeat = 30\ndefault_pass = hunter2\nmanagement.login_session_timeout = 1000\ncluster_formation.dns.hostname = x\n"
+    text = "heartbeat = 30\ndefault_pass = hunter2\nmanagement_agent.disable_metrics_collector = true\ncluster_formation.dns.hostname = x\n"
     done = world.check(text, "--max-message-size", "1MiB", RABBITMQ_DEFAULT_USER="admin")
     for line in ("heartbeat = 30  # r.conf:1", "frame_max = 131072  # default",
                  "# listeners.tcp.$name = 5672  # default", "default_pass = (hidden)  # r.conf:2",
                  "max_message_size = 1MiB  # --max-message-size", "default_user = admin  # RABBITMQ_DEFAULT_USER",
-                 "management.login_session_timeout = 1000  # r.conf:3, has no effect in this version",
+                 "management_agent.disable_metrics_collector = true  # r.conf:3, has no effect in this version",
                  "cluster_formation.dns.hostname = x  # r.conf:4, has no meaning on a single node"):
         contains(done.stdout.splitlines(), line)
     equal(done.stderr.splitlines(), [
-        "warning: r.conf:3: management.login_session_timeout: has no effect in this version",
+        "warning: r.conf:3: management_agent.disable_metrics_collector: has no effect in this version",
         "warning: r.conf:4: cluster_formation.dns.hostname: has no meaning on a single node"])
     lacks(done.stdout + done.stderr, "hunter2")
     lacks(world.check("listeners.tcp = none\n").stdout, "listeners.tcp.$name")

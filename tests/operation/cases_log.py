@@ -26,14 +26,14 @@ def fail_login(broker, password):
 
 @case
 def log_lines_can_be_read_by_people_and_programs(world):
-    with world.directory() as directory, world.broker(directory, "management.login_session_timeout = 5\n") as broker:
+    with world.directory() as directory, world.broker(directory, "management_agent.disable_metrics_collector = true\n") as broker:
         fail_login(broker, "n0t-the-passw0rd")
         eventually(lambda: "connection: " in broker.log(), "the refused login is logged")
         broker.stop()
         for line in broker.log().splitlines():
             if not LINE.match(line):
                 raise Mismatch(f"not a log line: {line!r}")
-        contains(broker.log(), "[warning] node: " + broker.config + ":1: management.login_session_timeout: has no effect in this version")
+        contains(broker.log(), "[warning] node: " + broker.config + ":1: management_agent.disable_metrics_collector: has no effect in this version")
         contains(broker.log(), "[info] node: listening protocol=amqp address=127.0.0.1:")
         contains(broker.log(), "[info] node: stopping signal=15\n")
         lacks(broker.log(), "n0t-the-passw0rd")

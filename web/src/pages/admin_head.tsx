@@ -1,5 +1,6 @@
 // The header of all admin pages; a user sees the links to what the user may see.
 import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { may } from '../session';
 import { PageHead, type Crumb } from '../parts/card';
 
@@ -10,10 +11,16 @@ const pages: [string, string, () => boolean][] = [
 ];
 
 export function AdminHead({ title, at, crumb, actions, marks }: { title: string; at: string; crumb?: Crumb; actions?: ComponentChildren; marks?: ComponentChildren }): JSX.Element {
+  // On a phone the row is wider than the screen: the page that is open must be seen in it.
+  const here = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const row = here.current, link = row?.querySelector<HTMLElement>('[aria-current]');
+    if (row && link) row.scrollLeft = link.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+  }, [at]);
   return (
     <>
       <PageHead title={title} crumbs={[{ title: 'Admin' }, ...(crumb ? [crumb] : []), { title }]} actions={actions} marks={marks} />
-      <nav class="subnav" aria-label="Admin">
+      <nav class="subnav" aria-label="Admin" ref={here}>
         {pages.filter(([, , allowed]) => allowed()).map(([id, name]) => <a key={id} href={`#/${id}`} aria-current={id === at ? 'page' : undefined}>{name}</a>)}
       </nav>
       <div class="subnav-gap" />

@@ -4,7 +4,7 @@ import { at } from '../api';
 import { bytes, count, duration, rate, visible } from '../format';
 import { useResource } from '../resource';
 import { channelLink, connectionLink, go, link, queueLink } from '../router';
-import { Card, Fields, KeyValues, PageHead, Tile } from '../parts/card';
+import { Card, FieldColumns, KeyValues, PageHead, Tile } from '../parts/card';
 import { ChartCard, plotted, RangeChoice, useRange } from '../parts/chart';
 import { Name, Num, Rate, StateDot, Time, Yes } from '../parts/marks';
 import { Failed, Loading, Shown } from '../parts/states';
@@ -107,7 +107,7 @@ export function ConnectionPage({ path }: { path: string[] }): JSX.Element {
         </div>
         {amqp10 ? <Shown of={sessions} rows={2}>{(list) => <>{list.map((session) => <Links key={session.channel_number} vhost={one.vhost} session={session} />)}{list.length === 0 && <Card title="Sessions"><div class="card-body"><p class="muted">No sessions.</p></div></Card>}</>}</Shown>
           : <Shown of={channels} rows={2}>{(list) => <ChannelsOf list={list} />}</Shown>}
-        <Card title="Client properties"><div class="card-body"><Fields of={one.client_properties as Table} /></div></Card>
+        <Card title="Client properties"><div class="card-body"><FieldColumns of={one.client_properties as Table} /></div></Card>
       </div>
     </>
   );

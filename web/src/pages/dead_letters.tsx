@@ -102,7 +102,7 @@ export function DeathsPage(): JSX.Element {
       <div class="below-subnav">
         <PagedTable<SourceRow> label="Queues where messages die" noun={['queue', 'queues']} store="deaths" columns={sourceColumns} firstSort="died" firstDescending onPage={(page) => setTotal(page?.total_count)}
           path={scoped('/dead-letters/sources', vhost, only === 'all' ? '' : `only=${only}`)} rowKey={(one) => `${one.vhost} ${one.name}`} rowLink={(one) => queueLink(one.vhost, one.name)}
-          segments={<div class="seg" role="group" aria-label="Which queues">{[['died', 'With deaths'], ['problems', 'Broken paths'], ['all', 'All with a dead-letter exchange']].map(([id, title]) => <button key={id} aria-pressed={only === id} onClick={() => changeQuery({ only: id === 'died' ? null : id, page: null })}>{title}</button>)}</div>}
+          segments={<div class="seg" role="group" aria-label="Which queues">{[['died', 'With deaths'], ['problems', 'Broken paths'], ['all', 'All with an exchange']].map(([id, title]) => <button key={id} aria-pressed={only === id} onClick={() => changeQuery({ only: id === 'died' ? null : id, page: null })}>{title}</button>)}</div>}
           empty={only === 'problems' ? <State icon="check" tone="ok" title="No broken paths"><p>Every dead-letter exchange that a queue names exists and leads to a queue.</p></State>
             : <State icon="check" tone="ok" title={only === 'died' ? 'Nothing has died since the broker started' : 'No queue has a dead-letter exchange'}><p>Messages die when they are rejected, expire, exceed a length limit or a delivery limit.</p></State>} />
       </div>

@@ -1,6 +1,7 @@
 // One exchange: who publishes to it as a dead-letter exchange, its bindings, publishing.
 import type { JSX } from 'preact';
 import { api, at } from '../api';
+import { Icon } from '../icons';
 import { plural, rate, visible } from '../format';
 import { useResource } from '../resource';
 import { exchangeLink, go, link, queueLink } from '../router';
@@ -62,7 +63,7 @@ function ExchangeMap({ exchange, outgoing, incoming, feeders }: { exchange: Exch
   }
   if (to.more) nodes.push({ ...to.more, id: 'more targets' });
   return (
-    <Card title="Map" tools={<a class="btn btn-quiet btn-sm" href={link(['topology', exchange.vhost], { focus: exchange.name, kind: 'exchange' })}>Topology</a>}>
+    <Card title="Map" tools={<a class="btn btn-quiet btn-sm" href={link(['topology', exchange.vhost], { focus: exchange.name, kind: 'exchange' })}><Icon name="graph" />Topology</a>}>
       <MiniMap vhost={exchange.vhost} nodes={nodes} edges={edges} label={`What leads to ${exchangeTitle(exchange.name)} and where it leads`} />
     </Card>
   );

@@ -22,7 +22,7 @@ export interface MapEdge {
   dead?: boolean;
 }
 
-const boxWidth = 136, boxHeight = 44, gapX = 70, gapY = 14;
+const boxWidth = 136, boxHeight = 44, gapX = 82, gapY = 14;
 
 const clip = (text: string, length: number) => (text.length > length ? text.slice(0, length - 1) + '…' : text);
 
@@ -67,7 +67,7 @@ export function MiniMap({ vhost, nodes, edges, label }: { vhost: string; nodes: 
   const width = columns.length * (boxWidth + gapX) - gapX + 4;
   return (
     <div class="minimap">
-      <svg viewBox={`0 0 ${width} ${height}`} role="group" aria-label={label} style={{ maxWidth: `${width}px` }}>
+      <svg viewBox={`0 0 ${width} ${height}`} role="group" aria-label={label} style={{ maxWidth: `${width}px`, minWidth: `${Math.min(width, 500)}px` }}>
         <Arrows />
         {edges.map((edge) => {
           const a = places.get(edge.from), b = places.get(edge.to);

@@ -24,6 +24,8 @@ interface Placed {
   height: number;
 }
 
+const readableScale = 0.75;
+
 function arrange(drawn: Drawn): Placed {
   const graph = new graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: 'LR', nodesep: 14, ranksep: 86, marginx: 24, marginy: 24, ranker: drawn.vertices.length > 120 ? 'longest-path' : 'network-simplex' });
@@ -83,7 +85,18 @@ function Picture({ placed, focus, vhost, bindings, deadPaths, found }: { placed:
     const usable = Math.max(scale, 0.05);
     setView({ scale: usable, x: placed.width / 2 - box.clientWidth / usable / 2, y: placed.height / 2 - box.clientHeight / usable / 2 });
   };
-  useEffect(fit, [placed]);
+  // Where everything at once would be too small to read: begin at the focus, or at the left, and let the reader drag.
+  const begin = () => {
+    const box = host.current!;
+    if (box.clientWidth >= 640 || box.clientWidth / placed.width > readableScale) return fit();
+    const at = placed.vertices.find((vertex) => vertex.id === focus) ?? placed.vertices[0];
+    const x = at && focus ? at.x + width / 2 - box.clientWidth / readableScale / 2 : 0;
+    const y = (at ? at.y + height / 2 : placed.height / 2) - box.clientHeight / readableScale / 2;
+    const last = (whole: number, part: number) => Math.max(0, whole - part / readableScale);
+    setView({ scale: readableScale, x: Math.min(Math.max(0, x), last(placed.width, box.clientWidth)),
+      y: placed.height * readableScale < box.clientHeight ? placed.height / 2 - box.clientHeight / readableScale / 2 : Math.min(Math.max(0, y), last(placed.height, box.clientHeight)) });
+  };
+  useEffect(begin, [placed]);
   const zoom = (factor: number, centre?: { x: number; y: number }) => setView((now) => {
     const box = host.current!;
     const scale = Math.min(3, Math.max(0.05, now.scale * factor));
@@ -155,8 +168,8 @@ interface Way {
 const end = (vertex: Vertex, vhost: string) => vertex.missing ? <span class="chip chip-dead"><Icon name="warning" />{visible(vertex.name)} does not exist</span>
   : <><a class="cell-main" href={vertex.kind === 'queue' ? queueLink(vhost, vertex.name) : exchangeLink(vhost, vertex.name)}>{vertex.kind === 'exchange' ? exchangeTitle(vertex.name) : visible(vertex.name)}</a> <span class="faint">{vertex.kind}</span></>;
 const wayColumns = (vhost: string): Column<Way>[] => [
-  { id: 'from', title: 'From', value: (way) => way.from.name, cell: (way) => end(way.from, vhost) },
-  { id: 'how', title: 'How', value: (way) => way.how, cell: (way) => (way.dead ? <span class="badge badge-dl">{way.how}</span> : way.how) },
+  { id: 'from', title: 'From', value: (way) => way.from.name, cell: (way) => <>{end(way.from, vhost)}<span class={way.dead ? 'only-phone cell-sub is-dead' : 'only-phone cell-sub'}>{way.how}</span></> },
+  { id: 'how', title: 'How', w: 1, value: (way) => way.how, cell: (way) => (way.dead ? <span class="badge badge-dl">{way.how}</span> : way.how) },
   { id: 'keys', title: 'Key', w: 1, value: (way) => way.keys, cell: (way) => <code class="cell-text">{visible(way.keys)}</code> },
   { id: 'to', title: 'To', value: (way) => way.to.name, cell: (way) => end(way.to, vhost) },
   { id: 'messages', title: 'Messages there', num: true, w: 2, value: (way) => way.to.messages, cell: (way) => (way.to.kind === 'queue' ? way.to.messages.toLocaleString('en-US') : '') },

@@ -90,13 +90,23 @@ export function Bar({ part, whole, tone = 'accent' }: { part: number; whole: num
   );
 }
 
+const fieldText = (value: unknown): string => visible(typeof value === 'string' ? value : JSON.stringify(value));
+
+/** An AMQP table where there is room for two columns; a table in it, field by field below its name. */
+export function FieldColumns({ of }: { of: Record<string, unknown> | undefined }): JSX.Element {
+  const names = Object.keys(of ?? {});
+  if (names.length === 0) return <span class="faint">none</span>;
+  const isTable = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+  return <KeyValues rows={names.map((name) => [visible(name), isTable(of![name]) ? <Fields of={of![name] as Record<string, unknown>} /> : <code>{fieldText(of![name])}</code>])} />;
+}
+
 /** An AMQP table as text, one field a line. */
 export function Fields({ of }: { of: Record<string, unknown> | undefined }): JSX.Element {
   const names = Object.keys(of ?? {});
   if (names.length === 0) return <span class="faint">none</span>;
   return (
     <ul class="fields">
-      {names.map((name) => <li key={name}><span class="muted">{visible(name)}</span> <code>{visible(typeof of![name] === 'string' ? (of![name] as string) : JSON.stringify(of![name]))}</code></li>)}
+      {names.map((name) => <li key={name}><span class="muted">{visible(name)}</span> <code>{fieldText(of![name])}</code></li>)}
     </ul>
   );
 }

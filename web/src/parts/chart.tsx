@@ -96,7 +96,7 @@ function optionsFor(element: HTMLElement, data: Plotted, hidden: ReadonlySet<str
   const line = themed(element, 'plot-line');
   const font = '11px system-ui, sans-serif';
   return {
-    width, height, padding: [8, 6, 0, 0],
+    width, height, padding: [8, 24, 0, 0], // half a label stands beyond the last moment
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
@@ -173,13 +173,14 @@ function Lines({ data, label, hidden, show }: { data: Plotted; label: string; hi
 
 /** Stacked bars: how many in each step. */
 export function Bars({ data, label }: { data: Plotted; label: string }): JSX.Element {
-  const width = 560, height = 148, left = 40, bottom = 20, top = 10;
+  const narrow = matchMedia('(max-width: 640px)').matches; // the drawing is scaled, and its letters with it
+  const width = narrow ? 340 : 560, height = 148, left = 40, bottom = 20, top = 10;
   const sums = data.times.map((_, index) => data.series.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));
   const most = niceCeil(Math.max(...sums, 0));
   const step = (width - left) / Math.max(1, data.times.length);
   const y = (value: number) => height - bottom - (value / most) * (height - bottom - top);
   const marks = [0, most / 2, most];
-  const labelled = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.min(data.times.length - 1, Math.round(share * (data.times.length - 1))));
+  const labelled = (narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((share) => Math.min(data.times.length - 1, Math.round(share * (data.times.length - 1))));
   return (
     <div class="plot" role="img" aria-label={label}>
       <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
@@ -194,7 +195,7 @@ export function Bars({ data, label }: { data: Plotted; label: string }): JSX.Ele
           });
         })}
         {data.times.length > 1 && labelled.map((index, number) => (
-          <text key={number} class="axis" x={left + (index + 0.5) * step} y={height - 4} text-anchor={number === 0 ? 'start' : number === 4 ? 'end' : 'middle'}>{clock(data.times[index]!)}</text>
+          <text key={number} class="axis" x={left + (index + 0.5) * step} y={height - 4} text-anchor={number === 0 ? 'start' : number === labelled.length - 1 ? 'end' : 'middle'}>{clock(data.times[index]!)}</text>
         ))}
       </svg>
     </div>
