@@ -1,62 +1,80 @@
 #include "amqp091/death_headers.h"
 
+#include "amqp091/put_bytes.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 namespace revenant::amqp091 {
-
-void set_header(Table& headers, std::string_view name, Value value) {
-    std::erase_if(headers, [&](const Field& field) { return field.name == name; });
-    headers.push_back({std::string(name), std::move(value)});
-}
-
 namespace {
 
-// DL-85, in the order of DL-86.
-Value render_death(const Death& death) {
-    Table table;
+using namespace std::string_view_literals;
+
+constexpr std::size_t count_digits_max = 20;
+// Above what the names and numbers of a death take, without its texts.
+constexpr std::size_t death_bytes_max = 200;
+
+std::size_t room_for(const Death& death) {
+    std::size_t bytes = death_bytes_max + death.queue.size() + death.exchange.size();
+    for (const std::string& key : death.routing_keys) bytes += 1 + 4 + key.size();
+    return bytes;
+}
+
+// In the order of DL-86: each name with its length, then the letter of the type.
+char* put_death(char* at, const Death& death) {
+    char* const size = at;
+    at += 4;
     if (death.ttl_ms) {
-        table.push_back({"original-expiration", Value::string(std::to_string(*death.ttl_ms))});
+        char digits[count_digits_max];
+        const auto end = std::to_chars(digits, digits + sizeof digits, *death.ttl_ms).ptr;
+        at = put_bytes(at, "\x13original-expirationS"sv);
+        at = put_long_string(at, {digits, static_cast<std::size_t>(end - digits)});
     }
-    table.push_back(
-        {"count", Value::int64(static_cast<std::int64_t>(std::min(death.count, death_count_max)))});
-    table.push_back({"reason", Value::string(to_string(death.reason))});
-    table.push_back({"queue", Value::string(death.queue)});
-    table.push_back(
-        {"time", Value::timestamp(static_cast<std::uint64_t>(death.first_time.whole_seconds()))});
-    table.push_back({"exchange", Value::string(death.exchange)});
-    Array keys;
-    for (const std::string& key : death.routing_keys) keys.push_back(Value::string(key));
-    table.push_back({"routing-keys", Value::array(std::move(keys))});
+    at = put_bytes(at,
+                   "\x05"
+                   "countl"sv);
+    at = put_u64(at, std::min(death.count, death_count_max));
+    at = put_bytes(at, "\x06reasonS"sv);
+    at = put_long_string(at, to_string(death.reason));
+    at = put_bytes(at, "\x05queueS"sv);
+    at = put_long_string(at, death.queue);
+    at = put_bytes(at, "\x04timeT"sv);
+    at = put_u64(at, static_cast<std::uint64_t>(death.first_time.whole_seconds()));
+    at = put_bytes(at,
+                   "\x08"
+                   "exchangeS"sv);
+    at = put_long_string(at, death.exchange);
+    at = put_bytes(at, "\x0crouting-keysA"sv);
+    char* const keys_size = at;
+    at += 4;
+    for (const std::string& key : death.routing_keys) at = put_long_string(put_u8(at, 'S'), key);
+    put_u32(keys_size, static_cast<std::uint32_t>(at - keys_size - 4));
     if (death.routing_keys_omitted > 0) {
-        table.push_back({"routing-keys-omitted", Value::int64(death.routing_keys_omitted)});
+        at = put_bytes(at, "\x14routing-keys-omittedl"sv);
+        at = put_u64(at, death.routing_keys_omitted);
     }
-    return Value::table(std::move(table));
+    put_u32(size, static_cast<std::uint32_t>(at - size - 4));
+    return at;
 }
 
 }  // namespace
 
-void write_deaths(const std::vector<Death>& deaths, Table& headers) {
-    if (deaths.empty()) return;
-    Array rendered;
-    for (const Death& death : deaths) rendered.push_back(render_death(death));
-    set_header(headers, "x-death", Value::array(std::move(rendered)));
-}
-
-void write_history(const DeathHistory& history, Table& headers) {
-    if (history.deaths.empty()) return;
-    write_deaths(history.deaths, headers);
-    set_header(headers, "x-first-death-exchange", Value::string(history.first.exchange));
-    set_header(headers, "x-first-death-queue", Value::string(history.first.queue));
-    set_header(headers, "x-first-death-reason", Value::string(to_string(history.first.reason)));
-    if (!history.last) return;
-    set_header(headers, "x-last-death-exchange", Value::string(history.last->exchange));
-    set_header(headers, "x-last-death-queue", Value::string(history.last->queue));
-    set_header(headers, "x-last-death-reason", Value::string(to_string(history.last->reason)));
+void append_deaths(const std::vector<Death>& deaths, std::string& fields) {
+    constexpr std::string_view name = "\x07x-deathA"sv;
+    std::size_t room = name.size() + 4;
+    for (const Death& death : deaths) room += 1 + room_for(death);
+    const std::size_t before = fields.size();
+    fields.resize(before + room);
+    char* const size = put_bytes(fields.data() + before, name);
+    char* at = size + 4;
+    for (const Death& death : deaths) at = put_death(put_u8(at, 'F'), death);
+    put_u32(size, static_cast<std::uint32_t>(at - size - 4));
+    fields.resize(static_cast<std::size_t>(at - fields.data()));
 }
 
 namespace {

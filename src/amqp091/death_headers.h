@@ -6,18 +6,13 @@
 #include "message/value.h"
 
 #include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace revenant::amqp091 {
 
-// In the place of a field of that name.
-void set_header(Table& headers, std::string_view name, Value value);
-
-// x-death alone, DL-85 and DL-86. Nothing for no deaths.
-void write_deaths(const std::vector<Death>& deaths, Table& headers);
-// DL-85 to DL-90. Nothing for an empty history.
-void write_history(const DeathHistory& history, Table& headers);
+// Appends the field x-death of a table (DL-85 and DL-86). There is a death at least.
+void append_deaths(const std::vector<Death>& deaths, std::string& fields);
 
 // What a client's own headers say of earlier deaths; entries that are none are left out (DL-109).
 std::optional<DeathHistory> history_in_headers(const Table& headers);

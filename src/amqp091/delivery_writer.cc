@@ -1,11 +1,12 @@
 #include "amqp091/delivery_writer.h"
 
+#include "amqp091/added_headers.h"
 #include "amqp091/errors.h"
 #include "amqp091/foreign_content.h"
 #include "amqp091/frame.h"
-#include "amqp091/properties.h"
+#include "amqp091/put_bytes.h"
+#include "amqp091/spliced_properties.h"
 
-#include <cstring>
 #include <string>
 
 namespace revenant::amqp091 {
@@ -23,35 +24,6 @@ std::string_view routing_key_of(const Message& message, const EnvelopeRef& envel
 
 constexpr std::size_t content_header_bytes = 12;
 
-std::string_view properties_of(const std::string& rendered) { return rendered; }
-std::string_view properties_of(const ForeignContent& rendered) { return rendered.properties; }
-
-char* put_u8(char* at, std::uint8_t value) {
-    *at = static_cast<char>(value);
-    return at + 1;
-}
-char* put_u16(char* at, std::uint16_t value) {
-    value = __builtin_bswap16(value);
-    std::memcpy(at, &value, sizeof value);
-    return at + sizeof value;
-}
-char* put_u32(char* at, std::uint32_t value) {
-    value = __builtin_bswap32(value);
-    std::memcpy(at, &value, sizeof value);
-    return at + sizeof value;
-}
-char* put_u64(char* at, std::uint64_t value) {
-    value = __builtin_bswap64(value);
-    std::memcpy(at, &value, sizeof value);
-    return at + sizeof value;
-}
-char* put_bytes(char* at, std::string_view bytes) {
-    std::memcpy(at, bytes.data(), bytes.size());
-    return at + bytes.size();
-}
-char* put_short_string(char* at, std::string_view text) {
-    return put_bytes(put_u8(at, static_cast<std::uint8_t>(text.size())), text);
-}
 char* put_frame_header(char* at, FrameType type, std::uint16_t channel, std::size_t payload) {
     at = put_u8(at, static_cast<std::uint8_t>(type));
     at = put_u16(at, channel);
@@ -76,23 +48,28 @@ EnvelopeRef with_latest_deaths(const Envelope& envelope, std::size_t count) {
 
 // A content header is one frame, whatever the client allows for it. What the broker adds is cut to
 // that: first the routing keys of the deaths, then the oldest deaths. What the publisher sent
-// stays.
-template <typename Render>
-auto render_fitting(const EnvelopeRef& envelope, std::uint32_t frame_max, Render render) {
-    const auto fits = [&](const auto& rendered) {
+// stays. Calls use(spliced).
+template <typename Use>
+void splice_fitting(std::string_view properties, const EnvelopeRef& envelope,
+                    engine::ShownCounts counts, std::uint32_t frame_max, Use use) {
+    const auto fits = [&](const SplicedProperties& spliced) {
         return frame_max == 0 ||
-               content_header_bytes + properties_of(rendered).size() + frame_overhead_bytes <=
-                   frame_max;
+               content_header_bytes + spliced.size() + frame_overhead_bytes <= frame_max;
     };
-    auto rendered = render(envelope);
-    if (fits(rendered) || !envelope || !envelope->died()) return rendered;
-    EnvelopeRef shorter = without_keys(*envelope);
-    rendered = render(shorter);
-    while (!fits(rendered) && shorter->history.deaths.size() > 1) {
-        shorter = with_latest_deaths(*shorter, shorter->history.deaths.size() / 2);
-        rendered = render(shorter);
+    {
+        AddedHeaders scratch;
+        const AddedHeaders& added = envelope ? added_headers(envelope, scratch) : scratch;
+        const SplicedProperties spliced(properties, added, counts);
+        if (fits(spliced) || !added.died) return use(spliced);
     }
-    return rendered;
+    EnvelopeRef shorter = without_keys(*envelope);
+    while (true) {
+        const AddedHeaders added = render_added_headers(*shorter);
+        const SplicedProperties spliced(properties, added, counts);
+        const std::size_t deaths = shorter->history.deaths.size();
+        if (fits(spliced) || deaths <= 1) return use(spliced);
+        shorter = with_latest_deaths(*shorter, deaths / 2);
+    }
 }
 
 }  // namespace
@@ -101,26 +78,32 @@ void DeliveryWriter::write(const engine::Deliver& effect, std::string_view consu
     const Message& message = *effect.message;
     if (is_foreign(message)) [[unlikely]]
         return write_foreign(effect, consumer_tag);
+    const std::string_view properties = message.properties();
+    if (!effect.envelope && !effect.counts.any()) {
+        return write_native(effect, consumer_tag, properties.size(),
+                            [&](char* at) { return put_bytes(at, properties); });
+    }
+    splice_fitting(properties, effect.envelope, effect.counts, frame_max_,
+                   [&](const SplicedProperties& spliced) {
+                       write_native(effect, consumer_tag, spliced.size(),
+                                    [&](char* at) { return spliced.write(at); });
+                   });
+}
+
+template <typename PutProperties>
+void DeliveryWriter::write_native(const engine::Deliver& effect, std::string_view consumer_tag,
+                                  std::size_t properties_size, PutProperties put_properties) {
+    const Message& message = *effect.message;
     const std::string_view exchange = exchange_of(message, effect.envelope);
     const std::string_view key = routing_key_of(message, effect.envelope);
     const std::string_view body = message.body();
     const std::size_t method_payload =
         4 + 1 + consumer_tag.size() + 8 + 1 + 1 + exchange.size() + 1 + key.size();
 
-    // The common case, in one piece: nothing added to the properties, and a body of one small
-    // frame.
-    const bool added = effect.envelope || effect.counts.any();
-    const bool one_piece = !added && body.size() < Output::shared_bytes_min &&
+    // The common case, in one piece: a body of one small frame.
+    const bool one_piece = body.size() < Output::shared_bytes_min &&
                            (frame_max_ == 0 || body.size() + frame_overhead_bytes <= frame_max_);
-    std::string rendered;
-    std::string_view properties = message.properties();
-    if (added) {
-        rendered = render_fitting(effect.envelope, frame_max_, [&](const EnvelopeRef& envelope) {
-            return render_properties(message, envelope, effect.counts);
-        });
-        properties = rendered;
-    }
-    const std::size_t header_payload = content_header_bytes + properties.size();
+    const std::size_t header_payload = content_header_bytes + properties_size;
     const std::size_t body_frame =
         one_piece && !body.empty() ? body.size() + frame_overhead_bytes : 0;
     char* at =
@@ -138,7 +121,7 @@ void DeliveryWriter::write(const engine::Deliver& effect, std::string_view consu
     at = put_u16(at, BasicDeliver::class_id);
     at = put_u16(at, 0);
     at = put_u64(at, body.size());
-    at = put_bytes(at, properties);
+    at = put_properties(at);
     at = put_u8(at, frame_end);
     if (body_frame != 0) {
         at = put_frame_header(at, FrameType::body, channel_, body.size());
@@ -185,18 +168,21 @@ void DeliveryWriter::write_content(const MessageRef& message, const EnvelopeRef&
                                    engine::ShownCounts counts) {
     std::string& out = output_.buffer();
     if (is_foreign(*message)) {
-        const ForeignContent content = render_fitting(
-            envelope, frame_max_,
-            [&](const EnvelopeRef& shown) { return render_foreign(*message, shown, counts); });
-        append_content_header(out, channel_, content.body.size(), content.properties);
+        const ForeignContent content = convert_foreign(*message);
+        splice_fitting(content.properties, envelope, counts, frame_max_,
+                       [&](const SplicedProperties& spliced) {
+                           append_content_header(out, channel_, content.body.size(),
+                                                 spliced.text());
+                       });
         append_body_frames(out, channel_, content.body, frame_max_);
         return;
     }
     if (envelope || counts.any()) {
-        append_content_header(out, channel_, message->body_size(),
-                              render_fitting(envelope, frame_max_, [&](const EnvelopeRef& shown) {
-                                  return render_properties(*message, shown, counts);
-                              }));
+        splice_fitting(message->properties(), envelope, counts, frame_max_,
+                       [&](const SplicedProperties& spliced) {
+                           append_content_header(out, channel_, message->body_size(),
+                                                 spliced.text());
+                       });
     } else {
         append_content_header(out, channel_, message->body_size(), message->properties());
     }

@@ -8,6 +8,7 @@
 #include "protocol/output.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -30,6 +31,10 @@ class DeliveryWriter {
     void write(const engine::ReturnUnroutable& effect);
 
   private:
+    // put_properties(at) writes the size given and returns what follows.
+    template <typename PutProperties>
+    void write_native(const engine::Deliver& effect, std::string_view consumer_tag,
+                      std::size_t properties_size, PutProperties put_properties);
     void write_foreign(const engine::Deliver& effect, std::string_view consumer_tag);
     // Header and body, behind a method.
     void write_content(const MessageRef& message, const EnvelopeRef& envelope,

@@ -1,7 +1,10 @@
 #include "amqp091/foreign_content.h"
 
+#include "amqp091/added_headers.h"
 #include "amqp091/content.h"
 #include "amqp091/death_headers.h"
+#include "amqp091/spliced_properties.h"
+#include "amqp091/table.h"
 
 #include <array>
 #include <optional>
@@ -69,15 +72,31 @@ PortableMessage portable_message(const Message& message) {
     return out;
 }
 
-ForeignContent render_foreign(const Message& message, const EnvelopeRef& envelope,
-                              engine::ShownCounts counts) {
+ForeignContent convert_foreign(const Message& message) {
     PortableMessage portable = message.format().portable(message);
     BasicProperties properties = view_of(portable);
-    Table headers = std::move(portable.headers);
-    write_deaths(portable.claimed_deaths, headers);
+    std::string headers;
+    if (!portable.claimed_deaths.empty()) {
+        std::erase_if(portable.headers, [](const Field& field) { return field.name == "x-death"; });
+        append_deaths(portable.claimed_deaths, headers);
+    }
+    encode_table(portable.headers, headers);
+    if (!headers.empty()) {
+        properties.headers = headers;
+        properties.mark(Property::headers);
+    }
     ForeignContent content;
-    content.properties = render_properties(properties, std::move(headers), envelope, counts);
+    encode_properties(properties, content.properties);
     content.body = portable.body ? std::move(*portable.body) : std::string(message.body());
+    return content;
+}
+
+ForeignContent render_foreign(const Message& message, const EnvelopeRef& envelope,
+                              engine::ShownCounts counts) {
+    ForeignContent content = convert_foreign(message);
+    AddedHeaders scratch;
+    const AddedHeaders& added = envelope ? added_headers(envelope, scratch) : scratch;
+    content.properties = SplicedProperties(content.properties, added, counts).text();
     return content;
 }
 

@@ -1,12 +1,13 @@
 #include "amqp091/properties.h"
 
+#include "amqp091/added_headers.h"
 #include "amqp091/death_headers.h"
 #include "amqp091/foreign_content.h"
+#include "amqp091/spliced_properties.h"
 #include "amqp091/table.h"
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_set>
 #include <utility>
 
 namespace revenant::amqp091 {
@@ -100,31 +101,6 @@ std::size_t size_of(const ExtraKeys& keys) {
     return size;
 }
 
-// What has no simple form is not shown (DL-100).
-void write_annotations(const std::vector<Annotation>& annotations, Table& headers) {
-    if (annotations.empty()) return;
-    std::unordered_set<std::string_view> names;
-    for (const Annotation& annotation : annotations) names.insert(annotation.key);
-    std::erase_if(headers, [&](const Field& field) { return names.contains(field.name); });
-    for (const Annotation& annotation : annotations) {
-        const bool shown = annotation.simple.type != ValueType::void_value;
-        if (!shown || annotation.key.size() > short_string_bytes_max) continue;
-        headers.push_back({annotation.key, annotation.simple});
-    }
-}
-
-void write_error(const DeathError& error, Table& headers) {
-    set_header(headers, "x-death-error-condition", Value::string(error.condition));
-    set_header(headers, "x-death-error-description", Value::string(error.description));
-}
-
-void sort_and_deduplicate(Table& table) {
-    std::stable_sort(table.begin(), table.end(),
-                     [](const Field& a, const Field& b) { return a.name < b.name; });
-    const auto same = [](const Field& a, const Field& b) { return a.name == b.name; };
-    table.erase(std::unique(table.begin(), table.end(), same), table.end());
-}
-
 }  // namespace
 
 const MessageFormat& message_format() {
@@ -189,35 +165,9 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
 
 std::string render_properties(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts) {
-    // Bytes that were accepted at publish can be decoded again.
-    return render_properties(decode_properties(message.properties()).value(), headers_of(message),
-                             envelope, counts);
-}
-
-std::string render_properties(BasicProperties properties, Table headers,
-                              const EnvelopeRef& envelope, engine::ShownCounts counts) {
-    if (envelope) {
-        if (envelope->keys_replaced) {
-            std::erase_if(headers, [](const Field& field) { return field.name == "CC"; });
-        }
-        write_annotations(envelope->annotations, headers);
-        write_history(envelope->history, headers);
-        if (!envelope->history.deaths.empty()) properties.clear(Property::expiration);
-        if (envelope->error) write_error(*envelope->error, headers);
-    }
-    if (counts.delivery > 0) set_header(headers, "x-delivery-count", Value::int64(counts.delivery));
-    if (counts.acquired > 0) set_header(headers, "x-acquired-count", Value::int64(counts.acquired));
-    properties.clear(Property::headers);
-    std::string encoded;
-    if (!headers.empty()) {
-        sort_and_deduplicate(headers);
-        encode_table(headers, encoded);
-        properties.headers = encoded;
-        properties.mark(Property::headers);
-    }
-    std::string rendered;
-    encode_properties(properties, rendered);
-    return rendered;
+    AddedHeaders scratch;
+    const AddedHeaders& added = envelope ? added_headers(envelope, scratch) : scratch;
+    return SplicedProperties(message.properties(), added, counts).text();
 }
 
 }  // namespace revenant::amqp091

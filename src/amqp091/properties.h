@@ -43,8 +43,5 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view pro
 // consumers of 1.0 added (DL-100).
 std::string render_properties(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts);
-// The same for properties whose own headers do not count, but these. No headers, no flag.
-std::string render_properties(BasicProperties properties, Table headers,
-                              const EnvelopeRef& envelope, engine::ShownCounts counts);
 
 }  // namespace revenant::amqp091

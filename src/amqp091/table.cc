@@ -334,6 +334,16 @@ void encode_fields(const Table& table, ByteWriter& out) {
     }
 }
 
+void make_items_canonical(ItemReader items, char* outermost) {
+    Item item;
+    while (items.next(item)) {
+        char* const raw = outermost + item.raw_offset;
+        if (item.letter == 'L') raw[-1] = 'l';
+        if (item.letter == 't' && *raw != 0) *raw = 1;
+        if (item.is_container()) make_items_canonical(ItemReader::inside(item), outermost);
+    }
+}
+
 }  // namespace
 
 std::string describe(const TableError& error) {
@@ -379,6 +389,11 @@ std::optional<RawField> FieldWalk::next() {
     if (error_) return {};
     at_ = items.offset();
     return RawField{item.name, item.letter, item.raw};
+}
+
+void make_canonical(std::span<char> fields) {
+    make_items_canonical({{fields.data(), fields.size()}, 0, ItemReader::Holder::table},
+                         fields.data());
 }
 
 Result<Value, TableError> decode_value(char letter, std::string_view raw) {

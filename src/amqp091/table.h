@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -77,6 +78,9 @@ Result<void, TableError> walk_table(std::string_view body, Visitor&& visitor) {
     if (walk.error()) return Unexpected{*walk.error()};
     return {};
 }
+
+// Makes fields that can be decoded those that encode_table writes of them, which are as long.
+void make_canonical(std::span<char> fields);
 
 // Letter and raw as the visitor of walk_table gets them.
 Result<Value, TableError> decode_value(char letter, std::string_view raw);

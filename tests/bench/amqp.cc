@@ -13,6 +13,7 @@ namespace {
 constexpr char frame_end = static_cast<char>(0xCE);
 constexpr uint16_t basic_class = 60;
 constexpr uint16_t expiration_flag = 1U << 8U;
+constexpr uint16_t headers_flag = 1U << 13U;
 constexpr uint16_t delivery_mode_flag = 1U << 12U;
 
 uint8_t octet(const char* at) { return static_cast<uint8_t>(*at); }
@@ -134,7 +135,15 @@ PreparedMessage prepare_publish(const MessageShape& shape) {
     const bool expires = !shape.expiration.empty();
     Writer header;
     header.u16(basic_class).u16(0).u64(shape.body_bytes);
-    header.u16(static_cast<uint16_t>(delivery_mode_flag | (expires ? expiration_flag : 0U)));
+    header.u16(static_cast<uint16_t>(delivery_mode_flag | (expires ? expiration_flag : 0U) |
+                                     (shape.header_count > 0 ? headers_flag : 0U)));
+    if (shape.header_count > 0) {
+        Table headers;
+        for (uint64_t index = 0; index < shape.header_count; ++index) {
+            headers.text("header-" + std::to_string(index), "value of a header");
+        }
+        header.raw(headers.encoded());
+    }
     header.u8(shape.persistent ? 2 : 1);
     if (expires) {
         message.expiration_offset =

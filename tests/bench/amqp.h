@@ -120,6 +120,7 @@ struct MessageShape {
     size_t body_bytes = 100;
     bool persistent = false;
     std::string expiration;  // Empty means: no such property.
+    uint64_t header_count = 0;
     uint32_t frame_bytes_max = 131072;
 };
 

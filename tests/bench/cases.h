@@ -22,6 +22,9 @@ void run_maxlen(const Options& options, Report& report);
 void run_chain(const Options& options, Report& report);
 void run_retry(const Options& options, Report& report);
 
+// cases_drain.cc
+void run_drain(const Options& options, Report& report);
+
 // cases_latency.cc
 void run_latency(const Options& options, Report& report);
 

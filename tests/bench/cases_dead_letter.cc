@@ -149,28 +149,30 @@ void run_retry(const Options& options, Report& report) {
         waiting,
         dead_letters_to(work).number("x-message-ttl", static_cast<int64_t>(options.ttl_ms)));
     fill_queue(options, work, {.count = options.messages});
-    Session session(options.endpoint);
-    session.set_prefetch(static_cast<uint16_t>(options.prefetch));
+    const auto consumer = make_consumer(options, work);
     wait_until_idle(options.broker);
 
     const uint64_t rejections = options.messages * options.retries;
     const Meter meter(options.broker);
-    session.consume(work);
-    Consumer consumer(std::move(session), options.settle_every);
-    consumer.decide = [rejections](uint64_t ordinal) {
+    consumer->decide = [rejections](uint64_t ordinal) {
         return ordinal < rejections ? Outcome::rejected : Outcome::accepted;
     };
+    consumer->start();
+    Connection& connection = consumer->connection();
     Loop loop;
-    loop.add(consumer);
-    loop.on_idle = [&] { consumer.settle_pending(); };
-    loop.run_until([&] { return consumer.delivered_count() >= rejections + options.messages; },
+    loop.add(connection);
+    loop.on_idle = [&] { consumer->settle_pending(); };
+    loop.run_until([&] { return consumer->delivered_count() >= rejections + options.messages; },
                    options.endpoint.timeout, "deliveries");
-    consumer.settle_pending();
-    consumer.ask_depth(waiting);
-    loop.run_until([&] { return consumer.has_depth(); }, options.endpoint.timeout,
+    consumer->settle_pending();
+    connection.ask_depth(waiting);
+    loop.run_until([&] { return connection.has_depth(); }, options.endpoint.timeout,
                    "the last settlement");
-    report.cost(meter.stop(), rejections * 2);
-    if (consumer.depth() != 0) throw Failure("messages are left in the waiting queue");
+    const Cost cost = meter.stop();
+    report.cost(cost, rejections * 2);
+    report.number("cpu_us_per_round",
+                  cost.broker_cpu_seconds * 1e6 / static_cast<double>(options.messages));
+    if (connection.depth() != 0) throw Failure("messages are left in the waiting queue");
 }
 
 }  // namespace bench

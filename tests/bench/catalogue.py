@@ -82,6 +82,8 @@ CASES = [
          {"hops": 5, "ttl-ms": 1}),
     Case("retry", "dead-letter", "retry", (Row("retry loop, 3 times, TTL 1 ms", unit="deaths/s"),),
          counts(100_000, 10_000), {"retries": 3, "ttl-ms": 1}),
+    Case("retry-1.0", "dead-letter", "retry", (Row("retry loop, 3 times, TTL 1 ms, AMQP 1.0", unit="deaths/s"),),
+         counts(100_000, 10_000), {"retries": 3, "ttl-ms": 1, "protocol": "1.0"}, ours_alone=True),
     Case("latency-2k", "latency", "latency", latency_rows("end to end at 2,000/s"),
          options={"rate": 2000, "seconds": 4}),
     Case("latency-10k", "latency", "latency", latency_rows("end to end at 10,000/s"),
@@ -150,10 +152,45 @@ PAIRS = [
     pair("reject-1k-durable", "reject", "deaths by rejection, 1 KiB, durable", 200_000, {**KIB, **DURABLE}),
 ]
 CASES += [case for each in PAIRS for case in (each.old, each.new)]
+
+
+@dataclass(frozen=True)
+class Drain:
+    """A dead-letter queue that is emptied beside a live backlog of the same size, both in one case."""
+
+    work: str
+    case: Case
+    cpu_goal: float = 0  # µs per message; 0: none but the ratio.
+    ratio_goal: float = 0  # Of what the live backlog takes; 0: none.
+
+
+def drain(name, work, options, **goals):
+    messages = 200_000 if options["hops"] <= 10 else 40_000  # The deaths themselves take longer than the drain.
+    case = Case(f"drain-{name}", "drain", "drain", (Row(f"drain a DLQ, {work}"),), counts(messages, 0),
+                {"ttl-ms": 1, **options}, ours_alone=True, phase_seconds=120)
+    return Drain(work, case, **goals)
+
+
+def deaths(count, **options):
+    return {"hops": count, **options}
+
+
+DRAINS = [
+    drain("1", "1 death", deaths(1), cpu_goal=0.6, ratio_goal=2),
+    drain("10", "10 deaths", deaths(10), cpu_goal=1.5),
+    drain("50", "50 deaths", deaths(50), cpu_goal=4),
+    drain("headers", "1 death, 4 headers of the publisher", deaths(1, headers=4), ratio_goal=2),
+    drain("quorum", "1 death, quorum queue", deaths(1, quorum=1), ratio_goal=2),
+    drain("1-1.0", "1 death, AMQP 1.0", deaths(1, protocol="1.0"), ratio_goal=2),
+    drain("10-1.0", "10 deaths, AMQP 1.0", deaths(10, protocol="1.0")),
+    drain("50-1.0", "50 deaths, AMQP 1.0", deaths(50, protocol="1.0")),
+]
+CASES += [each.case for each in DRAINS]
 DEFAULT_GROUPS = ("core", "dead-letter", "amqp10", "latency", "memory")
 QUICK_GROUPS = ("core", "dead-letter", "amqp10", "latency")
 # Names for several groups or cases.
-COLLECTIONS = {"durability": ("confirm-4p", "confirm-1", "memory", "memory-deep", "restart", "disk")}
+COLLECTIONS = {"retry": ("retry", "retry-1.0"),
+               "durability": ("confirm-4p", "confirm-1", "memory", "memory-deep", "restart", "disk")}
 
 
 @dataclass(frozen=True)
@@ -190,6 +227,8 @@ BUDGETS = [
     Budget("expire into a DLQ, burst, never early", "expire-burst", CPU, 0.5, "µs", also_zero="early_ms"),
     Budget("maxlen into a DLQ", "maxlen", CPU, 1.5, "µs"),
     Budget("five-hop TTL chain", "chain", RATE, 600_000, "hops/s", at_least=True),
+    Budget("retry loop, 3 times, per message", "retry", "cpu_us_per_round", 6, "µs"),
+    Budget("  over AMQP 1.0", "retry-1.0", "cpu_us_per_round", 6, "µs"),
     Budget("end-to-end latency at 2,000/s, p50", "latency-2k", "p50_us", 100, "µs"),
     Budget("RSS, 1 M transient of 100 bytes", "memory", RSS, 32, "MB", whole=True),
     Budget("RSS, 1 M durable of 100 bytes", "memory-durable", RSS, 32, "MB", also_zero=UNSAVED, whole=True),
@@ -208,3 +247,6 @@ BUDGETS = [
 ]
 BUDGETS += [Budget(f"{each.work}, AMQP 1.0", each.new.name, CPU, 1.3, "x 0-9-1", versus=each.old.name)
             for each in PAIRS]
+BUDGETS += [Budget(f"drain a DLQ, {each.work}", each.case.name, CPU, each.cpu_goal, "µs") for each in DRAINS if each.cpu_goal]
+BUDGETS += [Budget(f"drain a DLQ, {each.work}, against a live backlog", each.case.name, "drain_to_live", each.ratio_goal,
+                   "x live") for each in DRAINS if each.ratio_goal]

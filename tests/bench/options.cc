@@ -78,6 +78,8 @@ std::map<std::string, Setter> setters(Options& options) {
         {"deadline", text(options.deadline)},
         {"hops", number(options.hops)},
         {"retries", number(options.retries)},
+        {"quorum", yes_or_no(options.quorum)},
+        {"headers", number(options.headers)},
         {"letters", number(options.letters)},
         {"letter-bytes", number(options.letter_bytes)},
         {"started-ns", number(options.started_ns)},

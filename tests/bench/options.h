@@ -42,6 +42,8 @@ struct Options {
         "queue";  // expire: from the queue's TTL, or one `common` moment for all messages.
     uint64_t hops = 5;
     uint64_t retries = 3;
+    bool quorum = false;   // drain: both queues that are emptied are quorum queues.
+    uint64_t headers = 0;  // Of the publisher, in every message; over AMQP 0-9-1 only.
 
     uint64_t letters = 1000;       // letters: so many of --messages are rejected and stay,
     uint64_t letter_bytes = 1024;  // with bodies of this size.

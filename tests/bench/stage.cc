@@ -31,6 +31,7 @@ MessageShape shape_of(const Options& options, const std::string& queue, const Se
     return {.routing_key = queue,
             .body_bytes = options.body_bytes,
             .persistent = options.persistent,
+            .header_count = options.headers,
             .frame_bytes_max = session.frame_bytes_max()};
 }
 
@@ -61,7 +62,8 @@ Stage::~Stage() {
 
 void Stage::add_queue(const std::string& name, const Table& arguments) {
     session_.delete_queue(name);
-    session_.declare_queue(name, options_.durability(), arguments);
+    const Durability durability = options_.quorum ? Durability::durable : options_.durability();
+    session_.declare_queue(name, durability, arguments);
     queues_.push_back(name);
 }
 

@@ -2,7 +2,7 @@
 import statistics
 import unicodedata
 
-from catalogue import BUDGETS, PAIRS
+from catalogue import BUDGETS, DRAINS, PAIRS
 
 
 class Results:
@@ -125,6 +125,20 @@ def print_protocols(results, cases):
                      f"{ratio_of_cpu:.2f}" if ratio_of_cpu else "-"])
     print("\nRevenant over its two protocols, every message settled by itself\n")
     print_table(["work", "msg/s 0-9-1", "msg/s 1.0", "CPU µs/msg 0-9-1", "CPU µs/msg 1.0", "CPU 1.0 / 0-9-1"], rows)
+
+
+def print_drains(results, cases):
+    """A dead-letter queue beside a live backlog in the same run."""
+    rows = []
+    for each in DRAINS:
+        if each.case not in cases:
+            continue
+        values = [results.median(each.case.name, "Revenant", key)
+                  for key in ("cpu_us_per_message", "live_cpu_us_per_message", "drain_to_live")]
+        rows.append([each.work, *[number(value) for value in values]])
+    if rows:
+        print("\nRevenant empties a dead-letter queue\n")
+        print_table(["deaths in the history", "CPU µs/msg", "CPU µs/msg of a live backlog", "dead / live"], rows)
 
 
 def print_remarks(results, rounds):

@@ -1,0 +1,155 @@
+#include "amqp091/added_headers.h"
+
+#include "amqp091/death_headers.h"
+#include "amqp091/put_bytes.h"
+#include "amqp091/table.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace revenant::amqp091 {
+namespace {
+
+constexpr std::size_t name_bytes_max = 255;
+
+void add_place(AddedHeaders& added, std::string_view name) {
+    added.places.push_back(
+        {static_cast<std::uint32_t>(added.bytes.size()), static_cast<std::uint32_t>(name.size())});
+}
+
+void add_text(AddedHeaders& added, std::string_view name, std::string_view text) {
+    add_place(added, name);
+    const std::size_t before = added.bytes.size();
+    added.bytes.resize(before + 1 + name.size() + 1 + 4 + text.size());
+    char* const at = put_short_string(added.bytes.data() + before, name);
+    put_long_string(put_u8(at, 'S'), text);
+}
+
+// In the order of their names.
+void add_befallen(AddedHeaders& added, const Envelope& envelope) {
+    const DeathHistory& history = envelope.history;
+    if (added.died) {
+        add_place(added, "x-death");
+        append_deaths(history.deaths, added.bytes);
+    }
+    if (envelope.error) {
+        add_text(added, "x-death-error-condition", envelope.error->condition);
+        add_text(added, "x-death-error-description", envelope.error->description);
+    }
+    if (!added.died) return;
+    add_text(added, "x-first-death-exchange", history.first.exchange);
+    add_text(added, "x-first-death-queue", history.first.queue);
+    add_text(added, "x-first-death-reason", to_string(history.first.reason));
+    if (!history.last) return;
+    add_text(added, "x-last-death-exchange", history.last->exchange);
+    add_text(added, "x-last-death-queue", history.last->queue);
+    add_text(added, "x-last-death-reason", to_string(history.last->reason));
+}
+
+void sort_fields(AddedHeaders& added) {
+    struct Sorted {
+        std::string name;
+        std::string bytes;
+    };
+    std::vector<Sorted> fields;
+    for (std::size_t i = 0; i < added.count(); ++i) {
+        fields.push_back({std::string(added.name(i)),
+                          added.bytes.substr(added.start(i), added.start(i + 1) - added.start(i))});
+    }
+    std::stable_sort(fields.begin(), fields.end(),
+                     [](const Sorted& a, const Sorted& b) { return a.name < b.name; });
+    added.bytes.clear();
+    added.places.clear();
+    for (const Sorted& field : fields) {
+        add_place(added, field.name);
+        added.bytes += field.bytes;
+    }
+}
+
+// What has no simple form is not shown, but a publisher's field of that name is not, either
+// (DL-100). What the broker itself says goes before.
+void add_annotations(AddedHeaders& added, const std::vector<Annotation>& annotations) {
+    if (annotations.empty()) return;
+    const auto is_known = [&](std::string_view name) {
+        for (std::size_t i = 0; i < added.count(); ++i) {
+            if (added.name(i) == name) return true;
+        }
+        return false;
+    };
+    for (const Annotation& annotation : annotations) {
+        const bool shown = annotation.simple.type != ValueType::void_value &&
+                           annotation.key.size() <= name_bytes_max;
+        if (!shown) {
+            added.hidden.push_back(annotation.key);
+        } else if (!is_known(annotation.key)) {
+            add_place(added, annotation.key);
+            encode_table({{annotation.key, annotation.simple}}, added.bytes);
+        }
+    }
+    sort_fields(added);
+}
+
+void render_added(const Envelope& envelope, AddedHeaders& added) {
+    added.bytes.clear();
+    added.places.clear();
+    added.hidden.clear();
+    added.died = envelope.died();
+    // With the keys, the list of them is gone (DL-66).
+    if (envelope.keys_replaced) added.hidden.emplace_back("CC");
+    add_befallen(added, envelope);
+    add_annotations(added, envelope.annotations);
+}
+
+// The latest envelopes that were shown. A message without an envelope never comes here. Each line
+// holds its envelope, so that no other can take its address.
+class AddedHeadersCache {
+  public:
+    const AddedHeaders& of(const EnvelopeRef& envelope, AddedHeaders& scratch) {
+        Line& line = lines_[line_of(envelope.get())];
+        if (line.envelope == envelope) return line.added;
+        line.envelope = {};
+        render_added(*envelope, line.added);
+        if (memory_of(line.added) > line_bytes_max) {
+            std::swap(scratch, line.added);
+            line.added = {};
+            return scratch;
+        }
+        line.envelope = envelope;
+        return line.added;
+    }
+
+  private:
+    static constexpr std::size_t lines_bits = 3;
+    static constexpr std::size_t line_bytes_max = 32 * 1024;
+    struct Line {
+        EnvelopeRef envelope;
+        AddedHeaders added;
+    };
+
+    static std::size_t memory_of(const AddedHeaders& added) {
+        return added.bytes.capacity() + added.places.capacity() * sizeof(AddedHeaders::Place) +
+               added.hidden.capacity() * (sizeof(std::string) + name_bytes_max);
+    }
+    static std::size_t line_of(const Envelope* envelope) {
+        constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+        return reinterpret_cast<std::uintptr_t>(envelope) * spread >> (64 - lines_bits);
+    }
+
+    std::array<Line, std::size_t{1} << lines_bits> lines_;
+};
+
+}  // namespace
+
+AddedHeaders render_added_headers(const Envelope& envelope) {
+    AddedHeaders added;
+    render_added(envelope, added);
+    return added;
+}
+
+const AddedHeaders& added_headers(const EnvelopeRef& envelope, AddedHeaders& scratch) {
+    thread_local AddedHeadersCache cache;
+    return cache.of(envelope, scratch);
+}
+
+}  // namespace revenant::amqp091

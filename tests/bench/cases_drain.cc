@@ -1,0 +1,67 @@
+#include "cases.h"
+#include "failure.h"
+#include "loop.h"
+#include "meter.h"
+#include "stage.h"
+
+#include <string>
+
+namespace bench {
+
+namespace {
+
+const std::string live_queue = "bench.live";
+
+// Every message dies of age in one queue after the other, so that all end in the dead-letter queue
+// with --hops deaths in their history.
+void fill_with_dead_letters(const Options& options, Stage& stage, const Table& arguments) {
+    stage.add_dead_letter_queue(dead_letter_queue, arguments);
+    std::string target = dead_letter_queue;
+    for (uint64_t hop = options.hops; hop > 0; --hop) {
+        Table dying = dead_letters_to(target);
+        dying.number("x-message-ttl", static_cast<int64_t>(options.ttl_ms));
+        target = queue_name(hop - 1);
+        stage.add_dead_letter_queue(target, dying);
+    }
+    fill_queue(options, target, {.count = options.messages});
+    wait_for_depth(stage.session(), options, dead_letter_queue, options.messages);
+}
+
+Cost consume_all(const Options& options, const std::string& queue) {
+    const auto consumer = make_consumer(options, queue);
+    wait_until_idle(options.broker);
+    const Meter meter(options.broker);
+    consumer->start();
+    Connection& connection = consumer->connection();
+    Loop loop;
+    loop.add(connection);
+    loop.run_until([&] { return consumer->delivered_count() >= options.messages; },
+                   options.endpoint.timeout, "deliveries");
+    consumer->settle_pending();
+    connection.ask_depth(queue);
+    loop.run_until([&] { return connection.has_depth(); }, options.endpoint.timeout,
+                   "the last settlement");
+    const Cost cost = meter.stop();
+    if (connection.depth() != 0) throw Failure(queue + " is not empty after all was consumed");
+    return cost;
+}
+
+}  // namespace
+
+// A dead-letter queue is emptied, and beside it a backlog of as many messages that never died.
+void run_drain(const Options& options, Report& report) {
+    Table arguments;
+    if (options.quorum) arguments.text("x-queue-type", "quorum");
+    Stage stage(options);
+    stage.add_queue(live_queue, arguments);
+    fill_queue(options, live_queue, {.count = options.messages});
+    const Cost live = consume_all(options, live_queue);
+    fill_with_dead_letters(options, stage, arguments);
+    const Cost drain = consume_all(options, dead_letter_queue);
+    report.cost(drain, options.messages);
+    report.number("live_cpu_us_per_message",
+                  live.broker_cpu_seconds * 1e6 / static_cast<double>(options.messages));
+    report.number("drain_to_live", drain.broker_cpu_seconds / live.broker_cpu_seconds);
+}
+
+}  // namespace bench

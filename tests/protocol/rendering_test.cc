@@ -1,0 +1,427 @@
+// What a 0-9-1 consumer gets of a message that the broker added something to: spliced from bytes,
+// and the same as a renderer that decodes everything, sorts it and encodes it again.
+#include "amqp091/delivery_writer.h"
+#include "amqp091/frame.h"
+#include "base/byte_writer.h"
+#include "message/portable.h"
+#include "tests/support/amqp091_content.h"
+#include "tests/support/amqp10_message.h"
+#include "tests/support/hex.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace revenant {
+namespace {
+
+using amqp091::BasicProperties;
+using amqp091::Property;
+using engine::ShownCounts;
+
+// --- the naive renderer
+
+void naive_set(Table& headers, std::string_view name, Value value) {
+    std::erase_if(headers, [&](const Field& field) { return field.name == name; });
+    headers.push_back({std::string(name), std::move(value)});
+}
+
+Value naive_death(const Death& death) {
+    Table table;
+    if (death.ttl_ms) {
+        table.push_back({"original-expiration", Value::string(std::to_string(*death.ttl_ms))});
+    }
+    table.push_back(
+        {"count", Value::int64(static_cast<std::int64_t>(std::min(death.count, death_count_max)))});
+    table.push_back({"reason", Value::string(to_string(death.reason))});
+    table.push_back({"queue", Value::string(death.queue)});
+    table.push_back(
+        {"time", Value::timestamp(static_cast<std::uint64_t>(death.first_time.whole_seconds()))});
+    table.push_back({"exchange", Value::string(death.exchange)});
+    Array keys;
+    for (const std::string& key : death.routing_keys) keys.push_back(Value::string(key));
+    table.push_back({"routing-keys", Value::array(std::move(keys))});
+    if (death.routing_keys_omitted > 0) {
+        table.push_back({"routing-keys-omitted", Value::int64(death.routing_keys_omitted)});
+    }
+    return Value::table(std::move(table));
+}
+
+void naive_deaths(const std::vector<Death>& deaths, Table& headers) {
+    if (deaths.empty()) return;
+    Array array;
+    for (const Death& death : deaths) array.push_back(naive_death(death));
+    naive_set(headers, "x-death", Value::array(std::move(array)));
+}
+
+void naive_mark(const std::string& prefix, const DeathMark& mark, Table& headers) {
+    naive_set(headers, prefix + "exchange", Value::string(mark.exchange));
+    naive_set(headers, prefix + "queue", Value::string(mark.queue));
+    naive_set(headers, prefix + "reason", Value::string(to_string(mark.reason)));
+}
+
+void naive_envelope(const Envelope& envelope, Table& headers) {
+    const auto erase = [&](std::string_view name) {
+        std::erase_if(headers, [&](const Field& field) { return field.name == name; });
+    };
+    if (envelope.keys_replaced) erase("CC");
+    for (const Annotation& annotation : envelope.annotations) erase(annotation.key);
+    for (const Annotation& annotation : envelope.annotations) {
+        const bool shown = annotation.simple.type != ValueType::void_value;
+        if (shown && annotation.key.size() <= 255) {
+            headers.push_back({annotation.key, annotation.simple});
+        }
+    }
+    naive_deaths(envelope.history.deaths, headers);
+    if (envelope.died()) {
+        naive_mark("x-first-death-", envelope.history.first, headers);
+        if (envelope.history.last) naive_mark("x-last-death-", *envelope.history.last, headers);
+    }
+    if (!envelope.error) return;
+    naive_set(headers, "x-death-error-condition", Value::string(envelope.error->condition));
+    naive_set(headers, "x-death-error-description", Value::string(envelope.error->description));
+}
+
+std::string naive_properties(BasicProperties properties, Table headers, const Envelope* envelope,
+                             ShownCounts counts) {
+    if (envelope != nullptr) {
+        naive_envelope(*envelope, headers);
+        if (envelope->died()) properties.clear(Property::expiration);
+    }
+    if (counts.delivery > 0) naive_set(headers, "x-delivery-count", Value::int64(counts.delivery));
+    if (counts.acquired > 0) naive_set(headers, "x-acquired-count", Value::int64(counts.acquired));
+    std::stable_sort(headers.begin(), headers.end(),
+                     [](const Field& a, const Field& b) { return a.name < b.name; });
+    const auto same = [](const Field& a, const Field& b) { return a.name == b.name; };
+    headers.erase(std::unique(headers.begin(), headers.end(), same), headers.end());
+    properties.clear(Property::headers);
+    std::string encoded;
+    amqp091::encode_table(headers, encoded);
+    if (!headers.empty()) {
+        amqp091::set(properties, &BasicProperties::headers, Property::headers, encoded);
+    }
+    std::string bytes;
+    amqp091::encode_properties(properties, bytes);
+    return bytes;
+}
+
+std::string naive_native(const Message& message, const Envelope* envelope, ShownCounts counts) {
+    return naive_properties(amqp091::decode_properties(message.properties()).value(),
+                            message.headers(), envelope, counts);
+}
+
+std::string naive_foreign(const Message& message, const Envelope* envelope, ShownCounts counts) {
+    const auto plain = amqp091::content_of(amqp091::convert_foreign(message).properties, "");
+    PortableMessage portable = message.format().portable(message);
+    naive_deaths(portable.claimed_deaths, portable.headers);
+    return naive_properties(plain->properties, std::move(portable.headers), envelope, counts);
+}
+
+template <typename Render>
+std::string naive_fitting(const Envelope* envelope, std::uint32_t frame_max, Render render) {
+    const auto fits = [&](const std::string& properties) {
+        return frame_max == 0 || 12 + properties.size() + 8 <= frame_max;
+    };
+    std::string properties = render(envelope);
+    if (fits(properties) || envelope == nullptr || !envelope->died()) return properties;
+    Envelope shorter(*envelope);
+    for (Death& death : shorter.history.deaths) {
+        death.routing_keys_omitted += static_cast<std::uint32_t>(death.routing_keys.size());
+        death.routing_keys.clear();
+    }
+    properties = render(&shorter);
+    while (!fits(properties) && shorter.history.deaths.size() > 1) {
+        shorter.history.deaths.resize(shorter.history.deaths.size() / 2);
+        properties = render(&shorter);
+    }
+    return properties;
+}
+
+// --- random messages and histories
+
+class RenderingDice {
+  public:
+    explicit RenderingDice(std::uint64_t seed) : random_(seed) {}
+    std::uint64_t below(std::uint64_t end) { return random_() % end; }
+    bool one_in(std::uint64_t many) { return below(many) == 0; }
+
+    std::string text() {
+        std::string text(one_in(20) ? below(255) : below(8), ' ');
+        for (char& each : text) each = static_cast<char>(below(256));
+        return text;
+    }
+    // Those that collide are frequent.
+    std::string name() {
+        static const std::vector<std::string> known = {"x-death",
+                                                       "x-first-death-exchange",
+                                                       "x-first-death-queue",
+                                                       "x-first-death-reason",
+                                                       "x-last-death-exchange",
+                                                       "x-last-death-queue",
+                                                       "x-last-death-reason",
+                                                       "x-death-error-condition",
+                                                       "x-death-error-description",
+                                                       "x-delivery-count",
+                                                       "x-acquired-count",
+                                                       "CC",
+                                                       "x-deat",
+                                                       "x-death-",
+                                                       "x-first-death",
+                                                       "x-zebra",
+                                                       "a",
+                                                       "b",
+                                                       "x-a",
+                                                       "x-b",
+                                                       "x-opt-deaths",
+                                                       ""};
+        return one_in(3) ? text() : known[below(known.size())];
+    }
+
+    // Letter and content, also as no encoder of ours writes it.
+    void append_value(std::string& out, int depth) {
+        ByteWriter writer(out);
+        const std::string_view letters = depth > 0 ? "VtbBsuIifDlLdTSxFA" : "VtbBsuIifDlLdTSx";
+        const char letter = letters[below(letters.size())];
+        writer.u8(static_cast<std::uint8_t>(letter));
+        const auto bytes = [&](std::size_t count) {
+            for (; count > 0; --count) writer.u8(static_cast<std::uint8_t>(below(256)));
+        };
+        switch (letter) {
+            case 'V':
+                return;
+            case 't':
+                return writer.u8(static_cast<std::uint8_t>(one_in(3) ? below(256) : below(2)));
+            case 'b':
+            case 'B':
+                return bytes(1);
+            case 's':
+            case 'u':
+                return bytes(2);
+            case 'I':
+            case 'i':
+            case 'f':
+                return bytes(4);
+            case 'D':
+                return bytes(5);
+            case 'S':
+            case 'x':
+                return writer.long_string(text());
+            case 'F':
+                return writer.long_string(fields(depth - 1));
+            case 'A': {
+                std::string elements;
+                for (std::uint64_t i = below(4); i > 0; --i) append_value(elements, depth - 1);
+                return writer.long_string(elements);
+            }
+            default:
+                return bytes(8);
+        }
+    }
+    std::string fields(int depth) {
+        std::string out;
+        for (std::uint64_t i = one_in(10) ? below(40) : below(6); i > 0; --i) {
+            ByteWriter(out).short_string(name());
+            append_value(out, depth);
+        }
+        return out;
+    }
+    Value value() {
+        std::string bytes;
+        append_value(bytes, 2);
+        std::string field = std::string("\1v") + bytes;
+        return amqp091::decode_table(field).value().front().value;
+    }
+
+    MessageRef native() {
+        BasicProperties properties;
+        properties.flags = static_cast<std::uint16_t>(below(1 << 15) << 1);
+        const std::string headers = fields(3);
+        std::vector<std::string> texts;
+        for (int i = 0; i < 10; ++i) texts.push_back(text());
+        properties.headers = headers;
+        properties.content_type = texts[0];
+        properties.content_encoding = texts[1];
+        properties.correlation_id = texts[2];
+        properties.reply_to = texts[3];
+        properties.expiration = texts[4];
+        properties.message_id = texts[5];
+        properties.type = texts[6];
+        properties.user_id = texts[7];
+        properties.app_id = texts[8];
+        properties.cluster_id = texts[9];
+        properties.delivery_mode = static_cast<std::uint8_t>(below(3));
+        properties.priority = static_cast<std::uint8_t>(below(256));
+        properties.timestamp = random_();
+        std::string bytes;
+        amqp091::encode_properties(properties, bytes);
+        MessageHead head;
+        head.format = &amqp091::message_format();
+        return make_message("x", "k", bytes, one_in(3) ? "" : "body", std::move(head));
+    }
+    MessageRef foreign() {
+        amqp10::DataMap annotations;
+        amqp10::DataMap application;
+        for (std::uint64_t i = below(5); i > 0; --i) {
+            annotations.push_back({amqp10::Datum::symbol("x-" + std::to_string(below(9))),
+                                   amqp10::Datum::string(std::to_string(below(99)))});
+            application.push_back({amqp10::Datum::string(std::to_string(below(9))),
+                                   amqp10::Datum::uint(static_cast<std::uint32_t>(below(99)))});
+        }
+        const std::string deaths = one_in(2) ? amqp10::annotations(annotations) : claimed_deaths();
+        return amqp10::published(deaths + amqp10::application_properties(application) +
+                                 amqp10::data("body"));
+    }
+
+    Death death() {
+        Death death;
+        death.queue = text();
+        death.reason = static_cast<DeathReason>(below(death_reason_count));
+        death.count = one_in(5) ? random_() : 1 + below(3);
+        death.first_time = {static_cast<std::int64_t>(below(INT64_MAX))};
+        death.last_time = death.first_time;
+        death.exchange = text();
+        for (std::uint64_t i = below(4); i > 0; --i) death.routing_keys.push_back(text());
+        if (one_in(3)) death.ttl_ms = static_cast<std::int64_t>(random_());
+        if (one_in(3)) death.routing_keys_omitted = static_cast<std::uint32_t>(random_());
+        return death;
+    }
+    DeathMark mark() { return {text(), static_cast<DeathReason>(below(4)), text()}; }
+    EnvelopeRef envelope() {
+        if (one_in(8)) return {};
+        auto* const envelope = new Envelope;
+        envelope->exchange = "dlx";
+        envelope->routing_keys = {"dead"};
+        envelope->keys_replaced = one_in(2);
+        for (std::uint64_t i = one_in(10) ? below(60) : below(4); i > 0; --i) {
+            envelope->history.deaths.push_back(death());
+        }
+        envelope->history.first = mark();
+        if (!one_in(3)) envelope->history.last = mark();  // none in compatibility with 3.12
+        if (one_in(4)) envelope->error = DeathError{text(), text()};
+        for (std::uint64_t i = one_in(3) ? below(5) : 0; i > 0; --i) {
+            Annotation annotation{one_in(20) ? std::string(300, 'x') : name(), "\x40", value()};
+            const auto known = [&](const Annotation& each) { return each.key == annotation.key; };
+            auto& all = envelope->annotations;
+            if (std::none_of(all.begin(), all.end(), known)) all.push_back(std::move(annotation));
+        }
+        return EnvelopeRef::adopt(envelope);
+    }
+    ShownCounts counts() {
+        return {.delivery = static_cast<std::uint32_t>(one_in(2) ? 0 : below(3)),
+                .acquired = static_cast<std::uint32_t>(one_in(2) ? 0 : random_())};
+    }
+
+  private:
+    std::string claimed_deaths() {
+        const EnvelopeRef died = envelope();
+        if (!died) return {};
+        Envelope simple;
+        simple.history = died->history;
+        for (Death& death : simple.history.deaths) {
+            death.queue = "q";
+            death.exchange = "x";
+            death.routing_keys = {"k"};
+        }
+        simple.history.first = {"q", DeathReason::expired, "x"};
+        simple.history.last.reset();
+        simple.routing_keys = {"k"};
+        const auto delivered = amqp10::delivered(*amqp10::published(amqp10::hello_body), &simple);
+        return amqp10::annotations(delivered->annotations);
+    }
+
+    std::mt19937_64 random_;
+};
+
+// The properties in the header frame behind the method.
+std::string properties_written(const protocol::Output& output) {
+    std::vector<std::string_view> parts(8);
+    parts.resize(output.gather(parts));
+    std::string bytes;
+    for (const std::string_view part : parts) bytes += part;
+    std::string_view rest = bytes;
+    for (int frame = 0; frame < 2; ++frame) {
+        ByteReader in(rest);
+        in.bytes(3);
+        const std::string_view payload = in.long_string();
+        CHECK(in.u8() == amqp091::frame_end);
+        rest = in.rest();
+        if (frame == 1) return std::string(payload.substr(12));
+    }
+    return {};
+}
+
+// REVENANT_RENDERINGS=n makes it look longer.
+std::uint64_t renderings() {
+    const char* const wanted = std::getenv("REVENANT_RENDERINGS");
+    return wanted == nullptr ? 1000 : std::strtoull(wanted, nullptr, 10);
+}
+
+TEST(Rendering, OfANativeMessageIsThatOfTheNaiveRenderer) {
+    for (std::uint64_t seed = 1; seed <= renderings(); ++seed) {
+        RenderingDice dice(seed);
+        const EnvelopeRef envelope = dice.envelope();
+        // The second finds what the first one left.
+        for (int message_of_envelope = 0; message_of_envelope < 3; ++message_of_envelope) {
+            const MessageRef message = dice.native();
+            const ShownCounts counts = dice.counts();
+            ASSERT_EQ(to_hex(amqp091::render_properties(*message, envelope, counts)),
+                      to_hex(naive_native(*message, envelope.get(), counts)))
+                << "seed " << seed;
+        }
+    }
+}
+
+TEST(Rendering, OfAForeignMessageIsThatOfTheNaiveRenderer) {
+    for (std::uint64_t seed = 1; seed <= renderings(); ++seed) {
+        RenderingDice dice(seed);
+        const EnvelopeRef envelope = dice.envelope();
+        const MessageRef message = dice.foreign();
+        const ShownCounts counts = dice.counts();
+        ASSERT_EQ(to_hex(amqp091::render_foreign(*message, envelope, counts).properties),
+                  to_hex(naive_foreign(*message, envelope.get(), counts)))
+            << "seed " << seed;
+    }
+}
+
+TEST(Rendering, IsCutToTheFrameAsTheNaiveRendererCutsIt) {
+    for (std::uint64_t seed = 1; seed <= renderings(); ++seed) {
+        RenderingDice dice(seed);
+        const EnvelopeRef envelope = dice.envelope();
+        const bool foreign = dice.one_in(3);
+        const MessageRef message = foreign ? dice.foreign() : dice.native();
+        const ShownCounts counts = dice.counts();
+        const auto frame_max =
+            static_cast<std::uint32_t>(dice.one_in(5) ? 0 : 100 + dice.below(4000));
+        const std::string expected =
+            naive_fitting(envelope.get(), frame_max, [&](const Envelope* shown) {
+                // Without anything to add the bytes stay what they are.
+                if (!foreign && shown == nullptr && !counts.any())
+                    return std::string(message->properties());
+                return foreign ? naive_foreign(*message, shown, counts)
+                               : naive_native(*message, shown, counts);
+            });
+        protocol::Output delivered;
+        engine::Deliver deliver;
+        deliver.message = message;
+        deliver.envelope = envelope;
+        deliver.counts = counts;
+        amqp091::DeliveryWriter(delivered, 1, frame_max).write(deliver, "tag");
+        ASSERT_EQ(to_hex(properties_written(delivered)), to_hex(expected)) << "seed " << seed;
+        protocol::Output got;
+        engine::GetAnswer answer;
+        answer.message = message;
+        answer.envelope = envelope;
+        answer.counts = counts;
+        amqp091::DeliveryWriter(got, 1, frame_max).write(answer);
+        ASSERT_EQ(to_hex(properties_written(got)), to_hex(expected)) << "seed " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace revenant
