@@ -15,6 +15,7 @@ namespace revenant::engine {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -27,10 +28,13 @@ struct Damaged {
     }
     void fill(const PublishOptions& options = {}) {
         for (int i = 0; i < messages; ++i) ch.publish("q", std::to_string(i), options);
-        ASSERT_NE(cold(block), nullptr);
     }
     Chain& chain() { return s.queue("q").level(0); }
-    const ColdBlock* cold(std::uint64_t number) { return chain().view(number).cold; }
+    const ColdBlock* cold(std::uint64_t number) {
+        const ColdBlock* const found = chain().view(number).cold;
+        EXPECT_NE(found, nullptr) << "block " << number << " is in memory";
+        return found;
+    }
     // Where the first message of the block is.
     Lsn message() { return cold(block)->uses.front().first; }
     std::vector<std::string> drain() {
@@ -70,6 +74,7 @@ TEST(Parking, ADamagedMessageIsSkippedAndTheOthersAreDelivered) {
     EXPECT_EQ(d.parked()[0].sequence, Damaged::first);
     EXPECT_EQ(d.parked()[0].bytes, 4U);
     EXPECT_THAT(d.parked()[0].why, HasSubstr("damaged at"));
+    EXPECT_THAT(Probe::reached(), Contains("queue.message_parked"));
     EXPECT_THAT(d.s.notices(), ElementsAre(AllOf(HasSubstr("queue 'q'"), HasSubstr("parked"))));
     d.s.check();
     d.s.store().flip(at);  // what follows is a restart, which reads it
@@ -125,6 +130,7 @@ TEST(Parking, ADamagedPageIsParkedAsOneWithTheNumberOfItsMessages) {
     ASSERT_EQ(d.parked().size(), 1U);
     EXPECT_TRUE(d.parked()[0].is_page);
     EXPECT_EQ(d.parked()[0].messages, block_entries);
+    EXPECT_THAT(Probe::reached(), Contains("chain.page_parked"));
     EXPECT_EQ(d.s.notices().size(), 1U);
     d.s.check();
     // A restart may do better; what the page refers to stays for it, wherever that is.
@@ -149,15 +155,13 @@ TEST(Parking, OfTwoPagesOfABlockTheGoodOneIsServed) {
     for (int i = 0; i < Damaged::messages; ++i) {
         d.ch.publish("q", std::to_string(i), {.persistent = i % 2 == 0});
     }
-    ASSERT_NE(d.cold(3), nullptr);
-    ASSERT_NE(d.cold(5), nullptr);
     d.s.store().flip_passing(d.cold(3)->passing_page);
     const Lsn at{d.cold(5)->durable_page.at.value + 7};
     d.s.store().flip(at);
     const std::vector<std::string> bodies = d.drain();
     EXPECT_EQ(bodies.size(), 3000U - block_entries);
-    EXPECT_THAT(bodies, ::testing::Contains(std::to_string(3 * block_entries)));
-    EXPECT_THAT(bodies, ::testing::Contains(std::to_string(5 * block_entries + 1)));
+    EXPECT_THAT(bodies, Contains(std::to_string(3 * block_entries)));
+    EXPECT_THAT(bodies, Contains(std::to_string(5 * block_entries + 1)));
     EXPECT_EQ(d.s.queue("q").parked().count, block_entries);
     d.s.check();
     EXPECT_EQ(d.ch.purge("q"), block_entries);
@@ -230,7 +234,6 @@ TEST(Parking, ManyDamagedPagesAreSkippedInPortions) {
     for (int i = 0; i < 40'000; ++i) d.ch.publish("q", std::to_string(i));
     std::vector<Lsn> flipped;
     for (std::uint64_t number = 10; number < 140; ++number) {
-        ASSERT_NE(d.cold(number), nullptr);
         flipped.push_back({d.cold(number)->durable_page.at.value + 7});
         d.s.store().flip(flipped.back());
     }

@@ -22,6 +22,7 @@ using engine::Position;
 using sim::SimDisk;
 using sim::SimWorker;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 struct Ended {
@@ -101,6 +102,13 @@ class Kept {
         store->journal().begin_record() += bytes;
         store->journal().end_record();
         make_safe();
+    }
+
+    // The second time it is as it was.
+    void damage(Lsn at) {
+        const Lsn segment = store->journal().segment_of(at);
+        disk.flip_bit(directory + "/" + journal::segment_name(segment), at.value - segment.value,
+                      0);
     }
 
     const std::string directory = "/data/vhosts/v";
@@ -266,20 +274,24 @@ class Paged : public ::testing::Test {
   protected:
     Paged() {
         k.declare(1, "q");
-        for (int i = 0; i < messages; ++i) k.enqueue(1, std::to_string(i));
+        for (int i = 0; i < messages; ++i) {
+            k.enqueue(1, std::to_string(i));
+            if (i % 20 == 0) k.make_safe();
+        }
         queue().level(0).page_out_all();
         k.make_safe();
         cold_page_ = cold().durable_page;
+        // A start reads the last segment.
+        k.declare(2, "filler");
+        for (int i = 0; i < 20; ++i) {
+            k.enqueue(2, std::string(500, 'x'));
+            k.make_safe();
+        }
         k.store->take_snapshot(*k.state, engine::Stop::clean);
         k.worker.run_all();
     }
     engine::Queue& queue() { return *k.state->find_queue("q"); }
     const engine::ColdBlock& cold() { return *queue().level(0).view(0).cold; }
-    void damage(Lsn at) {
-        const Lsn segment = k.store->journal().segment_of(at);
-        k.disk.flip_bit(k.directory + "/" + journal::segment_name(segment),
-                        at.value - segment.value, 0);
-    }
     int drain() {
         int count = 0;
         while (const auto head = queue().head()) {
@@ -297,7 +309,7 @@ class Paged : public ::testing::Test {
 };
 
 TEST_F(Paged, ADamagedMessageIsParkedAfterEachStart) {
-    damage({cold().uses.front().first.value + 25});
+    k.damage({cold().uses.front().first.value + 25});
     for (int start = 0; start < 2; ++start) {
         EXPECT_EQ(k.start(), "");
         EXPECT_EQ(drain(), start == 0 ? messages - 1 : 0);
@@ -307,13 +319,13 @@ TEST_F(Paged, ADamagedMessageIsParkedAfterEachStart) {
 
 TEST_F(Paged, ADamagedPageIsParkedAndItsMessagesAreKeptForTheNextStart) {
     const Lsn page{cold().durable_page.at.value + 9};
-    damage(page);
+    k.damage(page);
     EXPECT_EQ(k.start(), "");
     EXPECT_EQ(drain(), messages - static_cast<int>(engine::block_entries));
     EXPECT_EQ(queue().parked().count, engine::block_entries);
     k.store->take_snapshot(*k.state, engine::Stop::clean);
     k.worker.run_all();
-    damage(page);  // the other way round
+    k.damage(page);  // the other way round
     EXPECT_EQ(k.start(), "");
     EXPECT_EQ(drain(), static_cast<int>(engine::block_entries));
     EXPECT_EQ(queue().parked().count, 0U);
@@ -322,7 +334,7 @@ TEST_F(Paged, ADamagedPageIsParkedAndItsMessagesAreKeptForTheNextStart) {
 TEST_F(Paged, WhatAReplayNeedsMustBeReadable) {
     k.apply(engine::Removed{{1}, Position::of(0, 0), engine::Ending::acknowledged});
     k.make_safe();
-    damage({cold_page_.at.value + 9});
+    k.damage({cold_page_.at.value + 9});
     try {
         EXPECT_NE(k.start(), "");
     } catch (const Ended& ended) {
@@ -417,6 +429,26 @@ TEST_F(Settled, WhatIsLeftOfManyFilesIsPutIntoOne) {
     rest();
     EXPECT_LE(bytes_on_disk(), segment_bytes + 3 * body_bytes);
     EXPECT_NE(k.last_file(".compacted"), "");
+}
+
+TEST_F(Settled, FilesThatAnUnreadablePageRefersToAreLeftAlone) {
+    remove(0, 20);
+    remove(21, 40);
+    remove(41, messages);
+    engine::Queue& queue = *k.state->find_queue("q");
+    queue.level(0).page_out_all();
+    k.make_safe();
+    const Lsn page{queue.level(0).view(0).cold->durable_page.at.value + 9};
+    k.damage(page);
+    rest();
+    EXPECT_EQ(k.last_file(".compacted"), "");
+    EXPECT_THAT(Probe::reached(), Contains("vhost_store.kept_whole"));
+    k.damage(page);
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(queue.make_whole(*queue.head()));
+        queue.take(*queue.head());
+    }
+    EXPECT_EQ(queue.message_count(), 0U);
 }
 
 TEST_F(Settled, ItIsNotLookedForAgainBeforeSomethingHasHappened) {
