@@ -80,6 +80,31 @@ add('a login that the broker no longer accepts ends, and the view is there after
   await ask('/users/fleeting', 'DELETE');
 }, { login: false }));
 
+add('a page that nobody touches logs out when the broker’s time is over, and not before', () => windowFor(async (window, page) => {
+  await page.clock.install();
+  await window.go('#/limits');
+  equal((await ask('/whoami')).login_session_timeout, 50, 'what the broker says');
+  await page.clock.fastForward('45:00');
+  await page.keyboard.press('Shift');
+  await page.clock.fastForward('45:00');
+  holds(await page.locator('main h1').isVisible(), 'it logged out though somebody was there');
+  await page.clock.fastForward('06:00');
+  await page.getByText('was not used for a long time').waitFor();
+  equal(await page.evaluate(() => sessionStorage.getItem('revenant.token')), null, 'the token');
+}));
+
+add('a page whose data do not come says why and tries again', () => windowFor(async (window, page) => {
+  await window.go('#/limits');
+  await page.route('**/api/queues**', (route) => route.abort('connectionrefused'));
+  await page.goto(`${base}#/queues?vhost=%2F`);
+  const again = page.locator('main').getByRole('button', { name: 'Try again' });
+  await again.waitFor();
+  await page.unroute('**/api/queues**');
+  await again.click();
+  await window.sees('orders.dead', 'main');
+  window.forgive(/ERR_CONNECTION_REFUSED/);
+}));
+
 add('every screen opens with data', () => windowFor(async (window, page) => {
   for (const [name, hash, text] of await fill(ask)) {
     await window.go(hash);
@@ -296,6 +321,11 @@ add('lists are sorted, filtered, turned over and saved', () => windowFor(async (
   await page.getByRole('button', { name: 'CSV' }).click();
   const lines = readFileSync(await (await waiting).path(), 'utf8').trim().split('\r\n');
   equal([lines.length, lines[0].startsWith('Name,Virtual host,Type'), lines[1].startsWith('dead.19,thousand,classic')], [12, true, true], 'the CSV file');
+  const second = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download' }).click();
+  await page.getByRole('button', { name: 'JSON' }).click();
+  const rows = JSON.parse(readFileSync(await (await second).path(), 'utf8'));
+  equal([rows.length, rows[0].name, rows[0].type], [11, 'dead.19', 'classic'], 'the JSON file');
   await page.getByLabel('Regex').check();
   await page.getByLabel('Filter queues by name').fill('^dead\\.(3|4)$');
   await window.sees('2 of 1,000 match');

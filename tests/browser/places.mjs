@@ -6,7 +6,7 @@ export const screens = [
   ['connections', '#/connections', 'checkout-worker'], ['channels', '#/channels', '127.0.0.1'], ['dead-letters', '#/dead-letters', 'orders.dead'],
   ['deaths', '#/dead-letters/sources', 'stock.sync'], ['broken-paths', '#/dead-letters/sources?only=problems', 'does not exist'],
   ['topology', '#/topology/%2F', 'those that are connected'], ['topology-focus', '#/topology/%2F?focus=webhooks.out', 'within 2 steps'],
-  ['topology-list', '#/topology/%2F?view=list', 'dead letters'], ['policies', '#/policies', 'dead-letters'], ['policy', '#/policies/%2F/dead-letters', 'What it matches'],
+  ['topology-list', '#/topology/%2F?view=list', 'stock.dlx does not exist'], ['policies', '#/policies', 'dead-letters'], ['policy', '#/policies/%2F/dead-letters', 'What it matches'],
   ['users', '#/users', 'team-shop'], ['user', '#/users/team-shop', '^team'], ['vhosts', '#/vhosts', 'Default queue type'], ['vhost', '#/vhosts/%2F', 'Topic permissions'],
   ['limits', '#/limits', 'Limits of virtual hosts'], ['cluster-name', '#/cluster-name', 'federation'], ['nodes', '#/nodes', 'running'], ['node', '#/nodes/NODE', 'Messages in memory'],
   ['feature-flags', '#/feature-flags', 'quorum_queue'], ['deprecated-features', '#/deprecated-features', 'global_qos'], ['definitions', '#/definitions', 'Export'],
