@@ -1,6 +1,7 @@
 // /vhost-limits and /user-limits. management 4.8
 #include "http/api.h"
 #include "http/body.h"
+#include "http/errand.h"
 #include "http/listing.h"
 #include "http/resource_json.h"
 #include "http/responses.h"
@@ -64,12 +65,7 @@ const std::map<std::string, std::pair<Limit UserLimits::*, UserLimit>, std::less
 }
 
 Response change(Context& context, const CatalogCommand& command) {
-    const auto record = context.broker().change(command);
-    if (record) return no_content();
-    using Kind = CatalogRefusal::Kind;
-    const bool missing =
-        record.error().kind == Kind::no_such_user || record.error().kind == Kind::no_such_vhost;
-    return missing ? not_found() : bad_request(record.error().text);
+    return change_response(context.broker().change(command));
 }
 
 Response put_vhost_limit(Context& context, const Call& call) {

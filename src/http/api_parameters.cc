@@ -180,7 +180,7 @@ Response delete_parameter(Context& context, const Call& call) {
     if (!find_parameter(context, call)) return not_found();
     if (call.parameter(0) == limits_component) {
         const auto record = context.broker().change(ClearVhostLimits{call.parameter(1), {}});
-        return record ? no_content() : not_found();
+        return change_response(record);
     }
     if (call.parameter(0) != operator_policy_component) {
         return bad_request("policies may not be cleared using this method");
@@ -190,7 +190,9 @@ Response delete_parameter(Context& context, const Call& call) {
     engine::ClearPolicy command;
     command.scope = PolicyScope::operator_only;
     command.name = call.parameter(2);
-    return carry_out(vhost, call.user->name, std::move(command)) ? no_content() : not_found();
+    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    if (!done && done.error().kind == engine::RefusalKind::not_found) return not_found();
+    return change_response(done);
 }
 
 // -------------------------------------------------------------------------- global ones
@@ -235,8 +237,7 @@ Response put_global(Context& context, const Call& call) {
 }
 
 Response delete_global(Context& context, const Call& call) {
-    const auto record = context.broker().change(ClearGlobalParameter{call.parameter(0)});
-    return record ? no_content() : not_found();
+    return change_response(context.broker().change(ClearGlobalParameter{call.parameter(0)}));
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ Response delete_policy(Context& context, const Call& call, PolicyScope scope) {
     command.scope = scope;
     command.name = call.parameter(1);
     const auto done = carry_out(vhost, call.user->name, std::move(command));
-    return done ? no_content() : not_found();
+    if (!done && done.error().kind == engine::RefusalKind::not_found) return not_found();
+    return change_response(done);
 }
 
 void add_read_routes(Router& router, Context& context, std::string_view kind, PolicyScope scope,

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "http/api.h"
 #include "http/body.h"
+#include "http/errand.h"
 #include "http/listing.h"
 #include "http/resource_json.h"
 #include "http/responses.h"
@@ -43,16 +44,16 @@ Response put_user(Context& context, const Call& call) {
 }
 
 // Whoever is connected as a user that is gone is gone, too.
-bool remove_user(Context& context, const std::string& name) {
-    if (!context.broker().change(DeleteUser{name})) return false;
+Result<CatalogRecord, CatalogRefusal> remove_user(Context& context, const std::string& name) {
+    REVENANT_TRY(CatalogRecord record, context.broker().change(DeleteUser{name}));
     context.settings().close_connections_if(
         [&](const runtime::ConnectionView& connection) { return connection.user == name; },
         "user '" + name + "' was deleted");
-    return true;
+    return record;
 }
 
 Response delete_user(Context& context, const Call& call) {
-    return remove_user(context, call.parameter(0)) ? no_content() : not_found();
+    return change_response(remove_user(context, call.parameter(0)));
 }
 
 Response delete_many(Context& context, const Call& call) {
@@ -62,7 +63,10 @@ Response delete_many(Context& context, const Call& call) {
     const auto names = tags_field(*body, "users");
     if (!names || !*names || !body->at("users").is_array()) return bad_request("not_json");
     for (const std::string& name : **names) {
-        if (!remove_user(context, name)) return bad_request("no_such_user: " + name);
+        const auto removed = remove_user(context, name);
+        if (removed) continue;
+        const bool missing = removed.error().kind == CatalogRefusal::Kind::no_such_user;
+        return bad_request(missing ? "no_such_user: " + name : removed.error().text);
     }
     return no_content();
 }

@@ -1,6 +1,7 @@
 // /vhosts: what exists, making and deleting. management 4.6, 4.7
 #include "http/api.h"
 #include "http/body.h"
+#include "http/errand.h"
 #include "http/listing.h"
 #include "http/measured.h"
 #include "http/resource_json.h"
@@ -108,8 +109,7 @@ Response delete_vhost(Context& context, const Call& call) {
 }
 
 Response protect_vhost(Context& context, const Call& call, bool protect) {
-    const auto record = context.broker().change(ProtectVhost{call.parameter(0), protect});
-    return record ? no_content() : not_found();
+    return change_response(context.broker().change(ProtectVhost{call.parameter(0), protect}));
 }
 
 }  // namespace

@@ -130,6 +130,14 @@ Response response_to(const engine::Refusal& refusal) {
     return bad_request(refusal.text);
 }
 
+Response response_to(const CatalogRefusal& refusal) {
+    using Kind = CatalogRefusal::Kind;
+    const bool missing = refusal.kind == Kind::no_such_user ||
+                         refusal.kind == Kind::no_such_vhost ||
+                         refusal.kind == Kind::no_such_parameter;
+    return missing ? not_found() : bad_request(refusal.text);
+}
+
 std::optional<std::string> amqp_name(std::string_view name) {
     if (name.size() > short_string_bytes_max) return std::nullopt;
     std::string clean(name);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "base/result.h"
+#include "catalog/catalog.h"
 #include "engine/query.h"
 #include "http/request.h"
+#include "http/responses.h"
 #include "http/router.h"
 #include "protocol/rights.h"
 #include "runtime/broker.h"
@@ -56,6 +58,13 @@ inline Unexpected<engine::Refusal> disk_is_full() {
 
 // management 1.7
 Response response_to(const engine::Refusal& refusal);
+// The same of the catalog: 404 for what does not exist.
+Response response_to(const CatalogRefusal& refusal);
+// To a wish to change or remove something that must be there.
+template <typename Outcome>
+Response change_response(const Outcome& outcome) {
+    return outcome ? no_content() : response_to(outcome.error());
+}
 
 // What the caller may do in a vhost by its AMQP permissions. amqp091 15
 inline protocol::Rights rights_of(const Call& call, std::string_view vhost) {
