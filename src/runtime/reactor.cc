@@ -125,15 +125,22 @@ void Reactor::turn() {
     if (next_ready_ == ready_.size()) wait();
     const Timestamp begin = refresh_now();
     turn_times_.begin(begin);
+    longest_part_ = {};
+    part_began_ = begin;
     read_letters();
+    end_part("letters");
     run_due_vhosts();
+    end_part("timers");
     serve_ready();
+    end_part("sockets");
     if (now_ >= next_tick_) tick_all();
     for (const auto& vhost : vhosts_) vhost->flush();
+    end_part("journal");
     flush_all();
     send_letters();
     disposed_.clear();
-    const Timestamp end = refresh_now();
+    end_part("flushes");
+    const Timestamp end = now_;
     if (turn_times_.was_long(begin, end)) turn_times_.note_long(heaviest_command(begin));
     busy_us_ += (end - begin).us;
     if ((end - busy_since_).us >= 1'000'000) {
@@ -144,13 +151,18 @@ void Reactor::turn() {
     }
 }
 
+void Reactor::end_part(std::string_view name) {
+    const Timestamp began = std::exchange(part_began_, refresh_now());
+    if (now_ - began > longest_part_.took) longest_part_ = {name, now_ - began};
+}
+
 std::string_view Reactor::heaviest_command(Timestamp since) const {
     engine::Engine::Heaviest heaviest;
     for (const auto& vhost : vhosts_) {
         const auto& one = vhost->engine().heaviest();
         if (one.at >= since && one.steps > heaviest.steps) heaviest = one;
     }
-    return heaviest.steps == 0 ? "several" : engine::command_name(heaviest.command);
+    return heaviest.steps == 0 ? longest_part_.name : engine::command_name(heaviest.command);
 }
 
 void Reactor::read_letters() {

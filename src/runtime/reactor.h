@@ -1,7 +1,7 @@
 // Reactor: one thread, one epoll loop. It owns sockets, the engines of the vhosts at home here, and
-// timers. A turn is: handle letters from other reactors, run what is due, read what arrived and work
-// on it, then flush the sockets that have something to say. Each of the four stops when its slice of
-// time is over and goes on in the next turn where it stopped, so no turn is long.
+// timers. A turn is: handle letters from other reactors, run what is due, read what arrived and
+// work on it, then flush the sockets that have something to say. Each of the four stops when its
+// slice of time is over and goes on in the next turn where it stopped, so no turn is long.
 #pragma once
 
 #include "auth/access.h"
@@ -136,6 +136,8 @@ class Reactor {
     void flush_all();
     void send_letters();
     void dispatch_effect(engine::Effect&& effect);
+    void end_part(std::string_view name);
+    // Or the part of the turn that took longest, if it was no single command.
     std::string_view heaviest_command(Timestamp since) const;
 
     const std::uint8_t index_;
@@ -173,9 +175,16 @@ class Reactor {
         std::uint32_t events;
         Source* source;
     };
-    std::vector<Event> ready_;  // those before next_ready_ were served; unwatch() takes a source out
+    std::vector<Event>
+        ready_;  // those before next_ready_ were served; unwatch() takes a source out
     std::size_t next_ready_ = 0;
     TurnTimes turn_times_;
+    struct Part {
+        std::string_view name;
+        Duration took;
+    };
+    Part longest_part_;  // of the present turn
+    Timestamp part_began_;
     std::int64_t busy_us_ = 0;
     Timestamp busy_since_;
     std::atomic<unsigned> busy_percent_{0};
