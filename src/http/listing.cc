@@ -216,10 +216,14 @@ Result<std::vector<Row>, Response> rows_of(const Call& call, const LongList& lis
     }
     const std::string_view sort_by = call.asked("sort");
     if (sort_by.empty()) return rows;
-    const Path path = split(sort_by, '.');
-    make_views(list, rows, [&](Row& row, const json::object& item) {
-        if (const json::value* const key = look_up(item, path)) row.key = *key;
-    });
+    if (sort_by == "name") {
+        for (Row& row : rows) row.key = to_json_string(list.name(row.index));
+    } else {
+        const Path path = split(sort_by, '.');
+        make_views(list, rows, [&](Row& row, const json::object& item) {
+            if (const json::value* const key = look_up(item, path)) row.key = *key;
+        });
+    }
     const bool reverse = call.asked("sort_reverse") == "true";
     const auto value = [](const Row& row) { return row.key ? &*row.key : nullptr; };
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {

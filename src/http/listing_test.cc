@@ -122,6 +122,9 @@ TEST(Listing, ALongListIsMadeSomeAtATime) {
     const auto first = answer("page=1&page_size=10");
     EXPECT_EQ(first.at("item_count").to_number<int>(), 9);
     EXPECT_EQ(first.at("total_count").to_number<std::size_t>(), count);
+    const auto last = answer("page=1&page_size=50&sort=name&sort_reverse=true");
+    EXPECT_EQ(last.at("items").get_array()[0].at("name").get_string(), "q99");
+    EXPECT_EQ(made, 50U);
     const auto sorted = answer("sort=n&columns=n");
     EXPECT_EQ(sorted.get_array()[0].at("n").get_int64(), 1);
     EXPECT_EQ(sorted.get_array().back().at("n").to_number<std::size_t>(), count);

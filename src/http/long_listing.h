@@ -20,7 +20,8 @@ constexpr std::size_t views_at_once_max = 200;
 
 struct LongList {
     std::size_t count = 0;
-    // What a page may be filtered by.
+    // The field `name` of the item, which pages are filtered by and mostly sorted by: the other
+    // items need not be made for it.
     std::function<std::string(std::size_t index)> name;
     // The items of these indexes, at most views_at_once_max; nothing for what is gone meanwhile. An
     // item may be asked for twice.
