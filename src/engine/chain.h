@@ -6,8 +6,8 @@
 // its ready entries, so exact expiry costs a timer per block, not per message.
 //
 // Depth costs no memory: a complete block may be paged out, and comes back when somebody looks at
-// an entry of it. Whoever uses a chain notices nothing of it, unless a page cannot be read any more:
-// then the entries in it are parked, and the chain goes on with the next block.
+// an entry of it. Whoever uses a chain notices nothing of it, unless a page cannot be read any
+// more: then the entries in it are parked, and the chain goes on with the next block.
 #pragma once
 
 #include "base/ids.h"
@@ -24,8 +24,8 @@
 
 namespace revenant::engine {
 
-// Whoever counts the entries of a chain. Told of those whose page turned out to be unreadable, which
-// may happen whenever a block is looked at.
+// Whoever counts the entries of a chain. Told of those whose page turned out to be unreadable,
+// which may happen whenever a block is looked at.
 class ParkingLot {
   public:
     virtual void page_parked(std::size_t level, std::uint64_t block, const ColdBlock& parked,

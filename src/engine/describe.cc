@@ -70,8 +70,7 @@ class Description {
         text_ += "  " + std::to_string(position.level()) + '/' +
                  std::to_string(position.sequence()) + ' ' +
                  (whole ? std::string((*whole)->body().substr(0, 64)) : whole.error()) +
-                 " deadline " +
-                 std::to_string(queue.deadline(position).us) + " timer " +
+                 " deadline " + std::to_string(queue.deadline(position).us) + " timer " +
                  std::to_string(queue.level(position.level()).deadline(position.sequence()).us) +
                  " count " + std::to_string(entry.delivery_count) + " acquired " +
                  std::to_string(entry.acquired_count);

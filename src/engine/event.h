@@ -145,8 +145,8 @@ struct Annotated {
     EnvelopeRef envelope;
 };
 
-// Messages of a queue whose page could not be read were discarded: what a restart would find of this
-// block. Nobody knows their positions.
+// Messages of a queue whose page could not be read were discarded: what a restart would find of
+// this block. Nobody knows their positions.
 struct BlockDiscarded {
     QueueId queue;
     Position first;  // of the block

@@ -17,8 +17,7 @@ const std::string& first_reason(const ParkedMessages& parked) {
 }  // namespace
 
 Result<CountAnswer, Refusal> discard_parked(Turn& turn, const DiscardParked& command) {
-    const ConnectionId connection =
-        turn.attached().find_channel(command.channel)->connection->id;
+    const ConnectionId connection = turn.attached().find_channel(command.channel)->connection->id;
     REVENANT_TRY(Queue* const queue, usable_queue(turn, connection, command.name));
     const CountAnswer answer{queue->parked().count};
     const ParkedMessages* const parked = queue->parked_messages();

@@ -58,8 +58,7 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
 
     // --- ColdStore ---
     engine::ColdPage keep(std::string_view page, engine::Keeping keeping) override;
-    Result<std::string, std::string> fetch(engine::ColdPage page,
-                                           engine::Keeping keeping) override;
+    Result<std::string, std::string> fetch(engine::ColdPage page, engine::Keeping keeping) override;
     void drop_passing(engine::ColdPage page) override { scratch_->drop(page.at.value); }
     Result<void, std::string> read(Lsn at, std::span<char> into) override;
     std::string damaged(Lsn at) override;

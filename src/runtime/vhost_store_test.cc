@@ -220,8 +220,7 @@ TEST(VhostStore, PagesComeBackWhetherTheyAreToSurviveOrNot) {
     const std::string page = some_page(engine::Keeping::durable);
     const auto durable = k.store->keep(page, engine::Keeping::durable);
     const auto passing = k.store->keep(page, engine::Keeping::passing);
-    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable).value(), page)
-        << "not yet written";
+    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable).value(), page) << "not yet written";
     k.make_safe();
     EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable).value(), page);
     EXPECT_EQ(k.store->fetch(passing, engine::Keeping::passing).value(), page);

@@ -258,8 +258,9 @@ class EngineRun {
         std::vector<std::string> labels;
         const auto add = [&](std::uint64_t, const engine::Entry& entry) {
             if (entry.state != engine::EntryState::ready) return;
-            const Delivery delivery{.message = scenario_.engine().state().whole(entry.message).value(),
-                                    .envelope = entry.envelope};
+            const Delivery delivery{
+                .message = scenario_.engine().state().whole(entry.message).value(),
+                .envelope = entry.envelope};
             labels.push_back(label(delivery.body(), delivery.exchange(), delivery.routing_key(),
                                    entry.delivery_count,
                                    entry.envelope ? entry.envelope->history : DeathHistory{}));
