@@ -25,11 +25,12 @@ void page_out_everywhere(State& state) {
     const std::uint64_t step = paging.budget_bytes / 4;
     if (paging.resident_bytes < paging.searched_at_bytes + step) return;
     PROBE("memory_budget.searched");
-    for (Queue* const queue : state.queues_by_name()) {
-        queue->for_each_level([&](std::size_t level, Chain& chain) {
-            if (level < queue->served_levels() && paging.over_budget()) chain.page_out_all();
+    state.queues().walk(0, SIZE_MAX, [&](Queue& queue) {
+        queue.for_each_level([&](std::size_t level, Chain& chain) {
+            if (level < queue.served_levels() && paging.over_budget()) chain.page_out_all();
         });
-    }
+        return paging.over_budget();
+    });
     paging.searched_at_bytes = paging.resident_bytes;
 }
 

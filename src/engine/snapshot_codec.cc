@@ -357,13 +357,14 @@ void add_pages(const ColdBlock& cold, std::vector<JournalUse>& uses) {
 
 template <typename Visit>
 void for_each_block(State& state, Visit visit) {
-    for (Queue* const queue : state.queues_by_name()) {
-        queue->for_each_level([&](std::size_t, const Chain& chain) {
+    state.queues().walk(0, SIZE_MAX, [&](Queue& queue) {
+        queue.for_each_level([&](std::size_t, const Chain& chain) {
             for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
                 visit(chain.view(number));
             }
         });
-    }
+        return true;
+    });
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr std::size_t far_channels_before_sweep = 64;
 constexpr std::size_t gathered_bytes_max = 512 * 1024;
 // More than this on its way to the disk, and everybody waits who causes something to be written.
 constexpr std::size_t behind_bytes = 32 * 1024 * 1024;
+// A full disk takes nothing for a while: there is no use in much.
+constexpr std::size_t behind_full_disk_bytes = 4 * 1024 * 1024;
 // So much of its deliveries a channel may have behind an answer that waits for the disk.
 constexpr std::uint64_t held_deliveries_bytes_max = 256 * 1024;
 
@@ -102,8 +104,10 @@ void Vhost::flush() {
     } else if (journal.gathered_bytes() >= gathered_bytes_max) {
         journal.flush(journal::Journal::Urgency::when_convenient);
     }
-    behind_.store(journal.waiting_bytes() > behind_bytes, std::memory_order_relaxed);
-    disk_full_.store(journal.is_disk_full(), std::memory_order_relaxed);
+    const bool disk_full = journal.is_disk_full();
+    const std::size_t waiting_max = disk_full ? behind_full_disk_bytes : behind_bytes;
+    behind_.store(journal.waiting_bytes() > waiting_max, std::memory_order_relaxed);
+    disk_full_.store(disk_full, std::memory_order_relaxed);
     store_->take_snapshot_if_due(engine_.state());
 }
 

@@ -150,6 +150,8 @@ void VhostStore::free_space(engine::State& state) {
     if (!found_no_room && journal_->position() == looked_at_ && ended == ended_when_looked_) return;
     looked_at_ = journal_->position();
     ended_when_looked_ = ended;
+    // It is not worth looking at every queue for less.
+    if (closed_bytes() < settings_.compact_for_bytes) return;
     if (freeable_bytes(bytes_in_use(state)) < settings_.compact_for_bytes) return;
     PROBE("vhost_store.freed_space");
     take_snapshot(state, engine::Stop::none);
@@ -229,6 +231,12 @@ std::vector<Neighbours> sparse_neighbours(
 }  // namespace
 
 // What a snapshot taken now would give back, with the compactions that follow it.
+std::uint64_t VhostStore::closed_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& segment : journal_->closed_segments()) bytes += segment.bytes;
+    return bytes;
+}
+
 std::uint64_t VhostStore::freeable_bytes(const BytesInUse& bytes_in_use) const {
     const auto segments = journal_->closed_segments();
     std::uint64_t bytes = 0;
