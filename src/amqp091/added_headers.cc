@@ -3,10 +3,9 @@
 #include "amqp091/death_headers.h"
 #include "amqp091/put_bytes.h"
 #include "amqp091/table.h"
+#include "protocol/envelope_cache.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace revenant::amqp091 {
 namespace {
@@ -101,45 +100,12 @@ void render_added(const Envelope& envelope, AddedHeaders& added) {
     add_annotations(added, envelope.annotations);
 }
 
-// The latest envelopes that were shown. A message without an envelope never comes here. Each line
-// holds its envelope, so that no other can take its address.
-class AddedHeadersCache {
-  public:
-    const AddedHeaders& of(const EnvelopeRef& envelope, AddedHeaders& scratch) {
-        Line& line = lines_[line_of(envelope.get())];
-        if (line.envelope == envelope) return line.added;
-        line.envelope = {};
-        render_added(*envelope, line.added);
-        if (memory_of(line.added) > line_bytes_max) {
-            std::swap(scratch, line.added);
-            line.added = {};
-            return scratch;
-        }
-        line.envelope = envelope;
-        return line.added;
-    }
-
-  private:
-    static constexpr std::size_t lines_bits = 3;
-    static constexpr std::size_t line_bytes_max = 32 * 1024;
-    struct Line {
-        EnvelopeRef envelope;
-        AddedHeaders added;
-    };
-
-    static std::size_t memory_of(const AddedHeaders& added) {
-        return added.bytes.capacity() + added.places.capacity() * sizeof(AddedHeaders::Place) +
-               added.hidden.capacity() * (sizeof(std::string) + name_bytes_max);
-    }
-    static std::size_t line_of(const Envelope* envelope) {
-        constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
-        return reinterpret_cast<std::uintptr_t>(envelope) * spread >> (64 - lines_bits);
-    }
-
-    std::array<Line, std::size_t{1} << lines_bits> lines_;
-};
-
 }  // namespace
+
+std::size_t AddedHeaders::memory_bytes() const {
+    return bytes.capacity() + places.capacity() * sizeof(Place) +
+           hidden.capacity() * (sizeof(std::string) + name_bytes_max);
+}
 
 AddedHeaders render_added_headers(const Envelope& envelope) {
     AddedHeaders added;
@@ -148,8 +114,8 @@ AddedHeaders render_added_headers(const Envelope& envelope) {
 }
 
 const AddedHeaders& added_headers(const EnvelopeRef& envelope, AddedHeaders& scratch) {
-    thread_local AddedHeadersCache cache;
-    return cache.of(envelope, scratch);
+    thread_local protocol::EnvelopeCache<AddedHeaders> cache;
+    return cache.of(*envelope, scratch, render_added);
 }
 
 }  // namespace revenant::amqp091

@@ -25,6 +25,7 @@ struct AddedHeaders {
     std::vector<std::string> hidden;  // further names that a publisher's field must not have
     bool died = false;
 
+    std::size_t memory_bytes() const;
     std::size_t count() const { return places.size(); }
     std::string_view name(std::size_t index) const {
         return {bytes.data() + places[index].start + 1, places[index].name_size};

@@ -1,12 +1,39 @@
 #include "amqp10/added_annotations.h"
 
 #include "amqp10/death_annotations.h"
+#include "protocol/envelope_cache.h"
+
+#include <string>
 
 namespace revenant::amqp10 {
 namespace {
 
 constexpr std::string_view error_condition = "x-opt-death-error-condition";
 constexpr std::string_view error_description = "x-opt-death-error-description";
+
+// Entries of a map: the history and the error of an envelope.
+struct BefallenEntries {
+    std::string bytes;
+    std::uint32_t count = 0;
+    std::size_t memory_bytes() const { return bytes.capacity(); }
+};
+
+void render_befallen(const Envelope& envelope, BefallenEntries& entries) {
+    entries.bytes.clear();
+    TypeWriter out(entries.bytes);
+    entries.count = write_history(out, envelope.history);
+    if (!envelope.error) return;
+    out.symbol(error_condition);
+    out.symbol(envelope.error->condition);
+    out.symbol(error_description);
+    out.string(envelope.error->description);
+    entries.count += 2;
+}
+
+const BefallenEntries& befallen_entries(const Envelope& envelope, BefallenEntries& scratch) {
+    thread_local protocol::EnvelopeCache<BefallenEntries> cache;
+    return cache.of(envelope, scratch, render_befallen);
+}
 
 }  // namespace
 
@@ -58,14 +85,10 @@ std::uint32_t AddedAnnotations::write(TypeWriter& out) const {
 }
 
 std::uint32_t AddedAnnotations::write_befallen(TypeWriter& out) const {
-    std::uint32_t entries = write_history(out, envelope_->history);
-    if (envelope_->error) {
-        out.symbol(error_condition);
-        out.symbol(envelope_->error->condition);
-        out.symbol(error_description);
-        out.string(envelope_->error->description);
-        entries += 2;
-    }
+    BefallenEntries scratch;
+    const BefallenEntries& befallen = befallen_entries(*envelope_, scratch);
+    out.raw(befallen.bytes);
+    std::uint32_t entries = befallen.count;
     for (const Annotation& annotation : envelope_->annotations) {
         if (is_from_broker(annotation.key)) continue;
         out.symbol(annotation.key);

@@ -93,7 +93,7 @@ struct Config {
     std::string data_dir = "data";
     bool adopt_vhosts = false;  // whose directories are there though the catalog has lost them
     unsigned reactors = 0;      // 0: one per core
-    std::string placement = "auto";
+    std::string placement = "home";
     std::string compat = "4.3";  // of virtual hosts that name none themselves
     std::string node_name = "revenant@localhost";
 

@@ -47,7 +47,7 @@ std::vector<ConfigKey> node_keys() {
         {"reactors", "0", works, plain,
          "Threads that serve AMQP; 0 means one per core (Revenant's own)",
          [](Assignment& to) { return to.number(to.config.reactors, 0, 64); }},
-        {"placement", "auto", works, plain,
+        {"placement", "home", works, plain,
          "Where connections are served: `auto`, `home` or `spread` (Revenant's own)",
          [](Assignment& to) {
              return to.one_of(to.config.placement, {"auto", "home", "spread"});

@@ -112,7 +112,8 @@ class Connection : public engine::EffectSink {
         return deliveries_paused_ && output_.unsent_bytes() <= deliveries_resume_bytes;
     }
     void deliveries_resumed() { deliveries_paused_ = false; }
-    // At the beginning of receive(), and behind each of its frames: whether the next one may follow.
+    // At the beginning of receive(), and behind each of its frames: whether the next one may
+    // follow.
     void begin_receiving() { interrupted_ = false; }
     bool may_go_on() {
         if (--frames_before_look_ != 0) return true;

@@ -61,8 +61,9 @@ void Output::consume(std::size_t count) {
     // What lies in the buffer before the next unsent byte goes too, when it is worth moving the
     // rest.
     if (done == shared_.size()) buffer_cut = sent_ - done_bytes;
-    if (buffer_cut < buffer_.size() / 2 && done < shared_.size() / 2) return;
-    if (buffer_cut == 0 && done == 0) return;
+    const bool much = buffer_cut > 0 && buffer_cut >= buffer_.size() / 2;
+    const bool many = done > 0 && done >= shared_.size() / 2;
+    if (!much && !many) return;
     shared_.erase(shared_.begin(), shared_.begin() + static_cast<std::ptrdiff_t>(done));
     for (Shared& shared : shared_) shared.at -= buffer_cut;
     buffer_.erase(0, buffer_cut);

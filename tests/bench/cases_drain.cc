@@ -27,6 +27,15 @@ void fill_with_dead_letters(const Options& options, Stage& stage, const Table& a
     wait_for_depth(stage.session(), options, dead_letter_queue, options.messages);
 }
 
+// With one death, and all that one settlement rejects with one envelope, however slow the broker.
+void fill_with_rejected(const Options& options, Stage& stage, const Table& arguments) {
+    stage.add_dead_letter_queue(dead_letter_queue, arguments);
+    stage.add_queue(options.queue, dead_letters_to(dead_letter_queue));
+    fill_queue(options, options.queue, {.count = options.messages});
+    const auto consumer = make_consumer(options, options.queue);
+    reject_all(options, stage, *consumer);
+}
+
 Cost consume_all(const Options& options, const std::string& queue) {
     const auto consumer = make_consumer(options, queue);
     wait_until_idle(options.broker);
@@ -56,7 +65,11 @@ void run_drain(const Options& options, Report& report) {
     stage.add_queue(live_queue, arguments);
     fill_queue(options, live_queue, {.count = options.messages});
     const Cost live = consume_all(options, live_queue);
-    fill_with_dead_letters(options, stage, arguments);
+    if (options.via == "reject") {
+        fill_with_rejected(options, stage, arguments);
+    } else {
+        fill_with_dead_letters(options, stage, arguments);
+    }
     const Cost drain = consume_all(options, dead_letter_queue);
     report.cost(drain, options.messages);
     report.number("live_cpu_us_per_message",

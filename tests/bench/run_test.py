@@ -135,6 +135,27 @@ class Repeats(unittest.TestCase):
         self.assertEqual(bench.kept[0]["share"], run.QUICK_SHARE)
 
 
+class Instructions(unittest.TestCase):
+    def failed(self, value, compiler="GCC 12"):
+        record = {"compiler": "GCC 12", "instructions": {"comparison": 1000}}
+        with contextlib.redirect_stdout(io.StringIO()):
+            return run.Instructions.compare([case()], {"comparison": value}, compiler, record)[1]
+
+    def test_three_percent_more_are_borne_and_no_more(self):
+        self.assertEqual(self.failed(1030), 0)
+        self.assertEqual(self.failed(1031), 1)
+
+    def test_another_compiler_only_reports(self):
+        self.assertEqual(self.failed(2000, "GCC 13"), 0)
+
+    def test_a_case_that_did_not_end_fails_with_every_compiler(self):
+        self.assertEqual(self.failed(None, "GCC 13"), 1)
+
+    def test_a_case_that_is_not_on_record_fails(self):
+        record = {"compiler": "GCC 12", "instructions": {}}
+        self.assertEqual(run.Instructions.compare([case()], {"comparison": 1}, "GCC 12", record)[1], 1)
+
+
 if __name__ == "__main__":
     result = unittest.main(exit=False, verbosity=0).result
     bad = len(result.failures) + len(result.errors)

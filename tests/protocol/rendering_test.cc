@@ -1,7 +1,8 @@
-// What a 0-9-1 consumer gets of a message that the broker added something to: spliced from bytes,
-// and the same as a renderer that decodes everything, sorts it and encodes it again.
+// What a consumer gets of a message that the broker added something to: spliced from bytes, and
+// the same as a renderer that decodes everything, sorts it and encodes it again.
 #include "amqp091/delivery_writer.h"
 #include "amqp091/frame.h"
+#include "amqp10/death_annotations.h"
 #include "base/byte_writer.h"
 #include "message/portable.h"
 #include "tests/support/amqp091_content.h"
@@ -321,17 +322,18 @@ class RenderingDice {
     std::string claimed_deaths() {
         const EnvelopeRef died = envelope();
         if (!died) return {};
-        Envelope simple;
-        simple.history = died->history;
-        for (Death& death : simple.history.deaths) {
+        auto* const simple = new Envelope;
+        const EnvelopeRef held = EnvelopeRef::adopt(simple);
+        simple->history = died->history;
+        for (Death& death : simple->history.deaths) {
             death.queue = "q";
             death.exchange = "x";
             death.routing_keys = {"k"};
         }
-        simple.history.first = {"q", DeathReason::expired, "x"};
-        simple.history.last.reset();
-        simple.routing_keys = {"k"};
-        const auto delivered = amqp10::delivered(*amqp10::published(amqp10::hello_body), &simple);
+        simple->history.first = {"q", DeathReason::expired, "x"};
+        simple->history.last.reset();
+        simple->routing_keys = {"k"};
+        const auto delivered = amqp10::delivered(*amqp10::published(amqp10::hello_body), simple);
         return amqp10::annotations(delivered->annotations);
     }
 
@@ -420,6 +422,105 @@ TEST(Rendering, IsCutToTheFrameAsTheNaiveRendererCutsIt) {
         answer.counts = counts;
         amqp091::DeliveryWriter(got, 1, frame_max).write(answer);
         ASSERT_EQ(to_hex(properties_written(got)), to_hex(expected)) << "seed " << seed;
+    }
+}
+
+// --- AMQP 1.0: the entries one by one, in their order
+
+std::string naive_annotations10(const Message& message, const amqp10::DataMap& own,
+                                const Envelope& envelope, ShownCounts counts) {
+    std::string added;
+    amqp10::TypeWriter out(added);
+    std::vector<std::string> names = {"x-exchange", "x-routing-key"};
+    out.symbol("x-exchange");
+    out.string(envelope.exchange);
+    out.symbol("x-routing-key");
+    out.string(envelope.routing_keys.front());
+    std::uint32_t entries = 2;
+    const auto count = [&](const char* name, std::uint32_t value) {
+        if (value == 0) return;
+        out.symbol(name);
+        out.long_int(value);
+        names.emplace_back(name);
+        entries += 1;
+    };
+    count("x-delivery-count", counts.delivery);
+    count("x-acquired-count", counts.acquired);
+    entries += amqp10::write_history(out, envelope.history);
+    if (envelope.died()) {
+        names.insert(names.end(), {"x-death", "x-opt-deaths"});
+        for (const char* const what : {"queue", "reason", "exchange"}) {
+            names.push_back(std::string("x-first-death-") + what);
+            names.push_back(std::string("x-last-death-") + what);
+        }
+    }
+    if (envelope.error) {
+        out.symbol("x-opt-death-error-condition");
+        out.symbol(envelope.error->condition);
+        out.symbol("x-opt-death-error-description");
+        out.string(envelope.error->description);
+        names.insert(names.end(), {"x-opt-death-error-condition", "x-opt-death-error-description"});
+        entries += 2;
+    }
+    const auto is_broker = [&](const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (const Annotation& annotation : envelope.annotations) {
+        if (is_broker(annotation.key)) continue;
+        out.symbol(annotation.key);
+        out.raw(annotation.encoded);
+        entries += 1;
+    }
+    std::string kept;
+    amqp10::TypeWriter kept_out(kept);
+    for (const auto& entry : own) {
+        const std::string& name = *entry.key.as_symbol();
+        const auto same = [&](const Annotation& each) { return each.key == name; };
+        const auto& all = envelope.annotations;
+        if (is_broker(name) || std::any_of(all.begin(), all.end(), same)) continue;
+        if (name == "x-cc" && envelope.keys_replaced) continue;
+        kept_out.datum(entry.key);
+        kept_out.datum(entry.value);
+        entries += 1;
+    }
+    std::string section;
+    amqp10::TypeWriter section_out(section);
+    section_out.descriptor(amqp10::descriptor::message_annotations);
+    amqp10::TypeWriter::Open map = section_out.begin_map();
+    section_out.raw(kept);
+    section_out.raw(added);
+    map.count = entries * 2;
+    section_out.end(map);
+    return section + std::string(message.body());
+}
+
+TEST(Rendering, OfAnnotationsIsThatOfTheNaiveRenderer) {
+    for (std::uint64_t seed = 1; seed <= renderings(); ++seed) {
+        RenderingDice dice(seed);
+        const EnvelopeRef envelope = dice.envelope();
+        if (!envelope) continue;
+        for (int message_of_envelope = 0; message_of_envelope < 3; ++message_of_envelope) {
+            amqp10::DataMap own;
+            for (std::uint64_t i = dice.below(6); i > 0; --i) {
+                const std::string name = dice.name();
+                if (!name.starts_with("x-")) continue;
+                const bool known = std::any_of(own.begin(), own.end(), [&](const auto& each) {
+                    return *each.key.as_symbol() == name;
+                });
+                if (!known) own.push_back({amqp10::Datum::symbol(name), amqp10::Datum::uint(7)});
+            }
+            own.push_back({amqp10::Datum::symbol("x-cc"),
+                           amqp10::Datum::list({amqp10::Datum::string("key")})});
+            const MessageRef message =
+                amqp10::published(amqp10::annotations(own) + amqp10::data("body"));
+            const ShownCounts counts = dice.counts();
+            const std::string shown =
+                amqp10::delivered_bytes(*message, envelope.get(), {.counts = counts});
+            const std::string expected = naive_annotations10(*message, own, *envelope, counts);
+            ASSERT_TRUE(shown.ends_with(expected)) << "seed " << seed << "\n"
+                                                   << to_hex(shown) << "\n"
+                                                   << to_hex(expected);
+        }
     }
 }
 

@@ -1,0 +1,53 @@
+// EnvelopeCache: what the latest envelopes look like in a protocol's bytes. Messages that died
+// together share an envelope and are most often delivered one after the other, so a few lines are
+// enough. A message without an envelope never comes here.
+#pragma once
+
+#include "message/death.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace revenant::protocol {
+
+// Rendered has memory_bytes().
+template <typename Rendered>
+class EnvelopeCache {
+  public:
+    // What render(envelope, rendered) makes of it, now or earlier; it finds an earlier value to
+    // overwrite. One that is too large to be kept is moved to `scratch`. Good until the next call.
+    template <typename Render>
+    const Rendered& of(const Envelope& envelope, Rendered& scratch, Render render) {
+        Line& line = lines_[line_of(&envelope)];
+        if (line.envelope.get() == &envelope) return line.rendered;
+        line.envelope = {};
+        render(envelope, line.rendered);
+        if (line.rendered.memory_bytes() > line_bytes_max) {
+            scratch = std::exchange(line.rendered, {});
+            return scratch;
+        }
+        envelope.retain();
+        line.envelope = EnvelopeRef::adopt(&envelope);
+        return line.rendered;
+    }
+
+  private:
+    static constexpr unsigned lines_bits = 3;
+    static constexpr std::size_t line_bytes_max = std::size_t{32} * 1024;
+    // It holds the envelope, so that no other can take its address.
+    struct Line {
+        EnvelopeRef envelope;
+        Rendered rendered;
+    };
+
+    static std::size_t line_of(const Envelope* envelope) {
+        constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+        return reinterpret_cast<std::uintptr_t>(envelope) * spread >> (64 - lines_bits);
+    }
+
+    std::array<Line, std::size_t{1} << lines_bits> lines_;
+};
+
+}  // namespace revenant::protocol
