@@ -66,7 +66,11 @@ class FarPort final : public protocol::Port {
     void send(engine::Command&& command) override {
         reactor_.send(home_, runtime::VhostCommand{vhost_, std::move(command)});
     }
-    void publish(engine::Publish&& command) override { send(std::move(command)); }
+    void publish(engine::Publish&& command) override {
+        // Most of a large one came in earlier turns.
+        reactor_.note_sent(home_, command.message->memory_bytes());
+        send(std::move(command));
+    }
     void settle(const engine::Settle& command) override { send(engine::Settle(command)); }
 
   private:
@@ -201,9 +205,16 @@ void Socket::choose_protocol(std::string_view greeting) {
     }
 }
 
+std::size_t Socket::receive(std::string_view bytes) {
+    const std::size_t used = connection_->receive(bytes, reactor_->now());
+    const bool is_far = vhost_ != nullptr && &vhost_->home() != reactor_;
+    if (is_far) reactor_->note_sent(vhost_->home().index(), used);
+    return used;
+}
+
 void Socket::work_on(std::string_view bytes) {
     if (!greeted_) choose_protocol(bytes);
-    const std::size_t used = connection_->receive(bytes, reactor_->now());
+    const std::size_t used = receive(bytes);
     pending_.assign(bytes.substr(used));
     pending_used_ = 0;
     after_work();
@@ -212,7 +223,7 @@ void Socket::work_on(std::string_view bytes) {
 void Socket::work_on_pending() {
     const std::string_view bytes = std::string_view(pending_).substr(pending_used_);
     if (!greeted_) choose_protocol(bytes);
-    pending_used_ += connection_->receive(bytes, reactor_->now());
+    pending_used_ += receive(bytes);
     // What waits for others is not moved to the front as often as it waits.
     if (pending_used_ == pending_.size() || !connection_->is_interrupted()) {
         pending_.erase(0, std::exchange(pending_used_, 0));

@@ -79,6 +79,7 @@ class Socket final : public runtime::Source,
     void read();
     void read_some();
     void choose_protocol(std::string_view greeting);
+    std::size_t receive(std::string_view bytes);
     void work_on(std::string_view bytes);
     void work_on_pending();
     void after_work();

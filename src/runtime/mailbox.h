@@ -2,6 +2,7 @@
 // the sender stops reading the sockets that feed it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <utility>
@@ -12,7 +13,11 @@ namespace revenant::runtime {
 template <typename Letter>
 class Mailbox {
   public:
-    using Batch = std::vector<Letter>;
+    struct Batch {
+        std::vector<Letter> letters;
+        std::size_t bytes = 0;  // that the letters hold, about
+        bool empty() const { return letters.empty(); }
+    };
 
     explicit Mailbox(std::size_t letters_max) : letters_max_(letters_max) {}
 
@@ -21,8 +26,9 @@ class Mailbox {
     // `first`: the box was empty, its owner may have to be woken.
     Posted post(Batch& batch) {
         const std::lock_guard lock(mutex_);
-        if (letters_ > 0 && letters_ + batch.size() > letters_max_) return Posted::refused;
-        letters_ += batch.size();
+        if (letters_ > 0 && letters_ + batch.letters.size() > letters_max_) return Posted::refused;
+        letters_ += batch.letters.size();
+        bytes_.fetch_add(batch.bytes, std::memory_order_relaxed);
         batches_.push_back(std::exchange(batch, {}));
         return batches_.size() == 1 ? Posted::first : Posted::waiting;
     }
@@ -32,7 +38,7 @@ class Mailbox {
         const std::lock_guard lock(mutex_);
         letters_ += 1;
         batches_.emplace_back();
-        batches_.back().push_back(std::move(letter));
+        batches_.back().letters.push_back(std::move(letter));
         return batches_.size() == 1 ? Posted::first : Posted::waiting;
     }
 
@@ -42,10 +48,16 @@ class Mailbox {
         return std::exchange(batches_, {});
     }
 
+    // Of all batches that were posted and not yet read. From any thread.
+    std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+    // The owner has read it.
+    void was_read(const Batch& batch) { bytes_.fetch_sub(batch.bytes, std::memory_order_relaxed); }
+
   private:
     std::mutex mutex_;
     std::vector<Batch> batches_;
     std::size_t letters_ = 0;
+    std::atomic<std::size_t> bytes_{0};
     const std::size_t letters_max_;
 };
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t mailbox_letters_max = 64 * 1024;
 constexpr std::size_t congested_letters = 16 * 1024;
+constexpr std::size_t congested_bytes = 32 * 1024 * 1024;
 constexpr std::size_t read_buffer_bytes = 256 * 1024;
 constexpr int events_per_turn = 256;
 constexpr Duration tick_interval = milliseconds(250);
@@ -171,13 +172,14 @@ void Reactor::read_letters() {
     std::size_t before_look = letters_between_looks;
     for (; next_batch_ < letters_.size(); ++next_batch_, next_letter_ = 0) {
         auto& batch = letters_[next_batch_];
-        while (next_letter_ < batch.size()) {
-            Letter& letter = batch[next_letter_++];
+        while (next_letter_ < batch.letters.size()) {
+            Letter& letter = batch.letters[next_letter_++];
             before_look = read_letter(std::move(letter)) == Took::little ? before_look - 1 : 0;
             if (before_look > 0) continue;
             if (slice_is_over()) return;
             before_look = letters_between_looks;
         }
+        mailbox_.was_read(batch);
     }
     letters_.clear();
     next_batch_ = 0;
@@ -272,16 +274,24 @@ void Reactor::forget(Flushable& socket) {
 }
 
 void Reactor::send(std::uint8_t reactor, Letter letter) {
-    outgoing_[reactor].push_back(std::move(letter));
+    outgoing_[reactor].letters.push_back(std::move(letter));
+}
+
+void Reactor::note_sent(std::uint8_t reactor, std::size_t bytes) {
+    outgoing_[reactor].bytes += bytes;
 }
 
 bool Reactor::congested(std::uint8_t reactor) const {
-    return outgoing_[reactor].size() > congested_letters;
+    return outgoing_[reactor].letters.size() > congested_letters ||
+           outgoing_[reactor].bytes + all_[reactor]->mailbox_.bytes() > congested_bytes;
 }
 
 void Reactor::send_letters() {
     for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-        if (outgoing_[i].empty()) continue;
+        if (outgoing_[i].empty()) {
+            outgoing_[i].bytes = 0;  // of heartbeats, or of parts that make no letter yet
+            continue;
+        }
         if (all_[i]->mailbox_.post(outgoing_[i]) == Mailbox<Letter>::Posted::first) all_[i]->wake();
     }
 }

@@ -102,6 +102,8 @@ class Reactor {
 
     // Letters to other reactors leave at the end of the turn.
     void send(std::uint8_t reactor, Letter letter);
+    // So many bytes of a client became letters of this turn.
+    void note_sent(std::uint8_t reactor, std::size_t bytes);
     // More waits for that reactor than it can take: whoever feeds it should stop for a while.
     bool congested(std::uint8_t reactor) const;
 
