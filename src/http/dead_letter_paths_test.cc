@@ -119,7 +119,7 @@ TEST_F(DeadLetterPathsTest, AreWholeAndInOrderHoweverManyThereAre) {
     // Every target has all its sources, and each is listed once.
     const json::value list = get("/dead-letters/queues");
     ASSERT_EQ(list.get_array().size(), count + 1);
-    const json::value& t7 =
+    const json::value t7 =
         get("/dead-letters/queues?name=%5Et7%24&use_regex=true&page=1").at("items").at(0);
     EXPECT_EQ(t7.at("source_count").to_number<std::size_t>(), count / 2 + 2);
     EXPECT_EQ(t7.at("sources").get_array().size(), 20U);

@@ -68,7 +68,9 @@ TEST_F(RabbitmqPages, SeeWhatTheMemoryOfANodeIsUsedFor) {
 
 // Those of 4.3 look into the callbacks of each.
 TEST_F(RabbitmqPages, FindEveryFieldOfAFeatureFlag) {
-    for (const json::value& flag : get("/feature-flags").get_array()) {
+    const json::value flags = get("/feature-flags");
+    ASSERT_FALSE(flags.get_array().empty());
+    for (const json::value& flag : flags.get_array()) {
         EXPECT_EQ(flag.at("callbacks").get_array().size(), 0U);
         EXPECT_EQ(flag.at("experiment_level"), "supported");
         EXPECT_EQ(flag.at("require_level"), flag.at("stability") == "required" ? "soft" : "none");
