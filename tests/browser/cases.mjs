@@ -490,7 +490,7 @@ add('a page is live without a reload', () => windowFor(async (window, page) => {
   await ask('/exchanges/%2F/amq.default/publish', 'POST', { properties: {}, routing_key: 'live.one', payload: 'x', payload_encoding: 'string' });
   await page.locator('.tile').first().getByText('1', { exact: true }).waitFor();
   await ask('/queues/%2F/live.one', 'DELETE');
-  await page.getByText('Not found').waitFor();
+  await page.getByText('Not found').first().waitFor();
   window.forgive(/404/);
 }));
 
