@@ -118,6 +118,11 @@ TEST_F(LogInFile, ThatCannotBeOpenedIsNamed) {
 }
 
 TEST_F(LogInFile, HasTheLastWords) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    GTEST_SKIP() << "ThreadSanitizer starts no threads in a process that was forked";
+#endif
+#endif
     const auto fail = [this] {
         Log log(config_);
         ASSERT_TRUE(log.open_file());
