@@ -22,10 +22,10 @@ struct ForeignContent {
     std::string properties;  // flags and list
     std::string body;
 };
-// Of a message that is_foreign(), as if it had been published so (amqp10 6.4 to 6.9): what befell
-// it is yet to be spliced in, which also brings the headers in order.
+// Of a message that is_foreign(), as if it had been published so (amqp10 6.4 to 6.9): what its
+// envelope adds is yet to be spliced in, which also brings the headers in order.
 ForeignContent convert_foreign(const Message& message);
-// With what befell it (DL-98 to DL-105).
+// With what its envelope adds (DL-98 to DL-105).
 ForeignContent render_foreign(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts);
 

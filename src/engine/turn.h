@@ -36,7 +36,7 @@ struct EngineSettings {
     bool permits_transient_queues = true;
     NodeLimits node_limits;
     const Neighbours* neighbours = nullptr;  // without: this virtual host is the only one
-    // What was added to the wall clock since the time handed in began to run: somebody set it anew.
+    // What was added to the wall clock since the time handed in began to run: somebody set it.
     Duration wall_ahead;
 };
 
