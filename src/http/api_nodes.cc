@@ -3,6 +3,7 @@
 #include "http/api.h"
 #include "http/listing.h"
 #include "http/measured.h"
+#include "http/object_lists.h"
 #include "http/process.h"
 #include "http/responses.h"
 #include "http/views.h"
@@ -108,18 +109,9 @@ Response list_nodes(Context& context, const Call& call) {
     return list(call, json::array{view_measured_node(context, *wanted)});
 }
 
-std::uint64_t bytes_in_queues(Context& context) {
-    std::uint64_t bytes = 0;
-    for (const auto& vhost : context.broker().vhosts()) {
-        bytes += context.broker().ask(
-            vhost, [](engine::Engine& engine) { return engine.state().paging().resident_bytes; });
-    }
-    return bytes;
-}
-
 // The parts of the memory that RabbitMQ names and that are known here; the rest is one part.
 json::object memory_parts(Context& context, std::uint64_t resident) {
-    const std::uint64_t in_queues = bytes_in_queues(context);
+    const std::uint64_t in_queues = bytes_in_queues(context.broker());
     json::object parts;
     for (const char* name : {"connection_readers",
                              "connection_writers",
@@ -171,7 +163,7 @@ json::object view_binary(Context& context) {
           "plugins", "mgmt_db", "msg_index", "other"}) {
         parts[name] = 0;
     }
-    parts["queue_procs"] = bytes_in_queues(context);
+    parts["queue_procs"] = bytes_in_queues(context.broker());
     return parts;
 }
 

@@ -293,7 +293,9 @@ Response delete_queue(Context& context, const Call& call) {
     return done ? no_content() : response_to(done.error());
 }
 
-Response purge_queue(Context& context, const Call& call) {
+// Of all its messages, or of those that cannot be read.
+template <typename Command>
+Response clear_queue(Context& context, const Call& call) {
     const std::string& vhost_name = call.parameter(0);
     const std::string& name = call.parameter(1);
     const auto vhost = context.broker().find_vhost(vhost_name);
@@ -301,10 +303,9 @@ Response purge_queue(Context& context, const Call& call) {
     if (rights_of(call, vhost_name).refusal(Permission::read, "queue", name)) {
         return access_refused();
     }
-    engine::PurgeQueue command;
+    Command command;
     command.name = name;
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
-    return done ? no_content() : response_to(done.error());
+    return change_response(carry_out(vhost, call.user->name, std::move(command)));
 }
 
 // What cannot be read from the disk. Ours.
@@ -323,20 +324,6 @@ Response list_parked(Context& context, const Call& call) {
                                      {"reason", to_json_string(parked.why)}});
     }
     return list(call, std::move(views));
-}
-
-Response discard_parked(Context& context, const Call& call) {
-    const std::string& vhost_name = call.parameter(0);
-    const std::string& name = call.parameter(1);
-    const auto vhost = context.broker().find_vhost(vhost_name);
-    if (vhost == nullptr || !queue_exists(context, vhost_name, name)) return not_found();
-    if (rights_of(call, vhost_name).refusal(Permission::read, "queue", name)) {
-        return access_refused();
-    }
-    engine::DiscardParked command;
-    command.name = name;
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
-    return done ? no_content() : response_to(done.error());
 }
 
 Response list_bindings(Context& context, const Call& call) {
@@ -365,11 +352,11 @@ void add_queue_routes(Router& router, Context& context) {
     router.add("DELETE", "/queues/*/*", Role::vhost,
                [&](const Call& call) { return delete_queue(context, call); });
     router.add("DELETE", "/queues/*/*/contents", Role::vhost,
-               [&](const Call& call) { return purge_queue(context, call); });
+               [&](const Call& call) { return clear_queue<engine::PurgeQueue>(context, call); });
     router.add("GET", "/queues/*/*/parked", Role::vhost_visible,
                [&](const Call& call) { return list_parked(context, call); });
     router.add("DELETE", "/queues/*/*/parked", Role::vhost,
-               [&](const Call& call) { return discard_parked(context, call); });
+               [&](const Call& call) { return clear_queue<engine::DiscardParked>(context, call); });
     // RabbitMQ 4 knows no action any more. management 4.20
     router.add("POST", "/queues/*/*/actions", Role::administrator, [](const Call& call) {
         const auto body = read_body(call.request);

@@ -1,5 +1,6 @@
 // The node as a whole: its objects, its process, its machine, its alarms. management 6.2, 6.3
 #include "http/metrics_page.h"
+#include "http/object_lists.h"
 #include "http/process.h"
 #include "runtime/system_clock.h"
 
@@ -12,15 +13,6 @@ namespace revenant::http {
 namespace {
 
 using Kind = PrometheusText::Kind;
-
-std::uint64_t bytes_in_queues(Context& context) {
-    std::uint64_t bytes = 0;
-    for (const auto& vhost : context.broker().vhosts()) {
-        bytes += context.broker().ask(
-            vhost, [](engine::Engine& engine) { return engine.state().paging().resident_bytes; });
-    }
-    return bytes;
-}
 
 void write_churn(PrometheusText& text, const std::string& prefix, const engine::Traffic& traffic) {
     const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
@@ -126,7 +118,7 @@ void write_alarms(PrometheusText& text, const ApiSettings& settings) {
 // Of the parts RabbitMQ names these are known here; what no part claims is other.
 void write_memory_breakdown(PrometheusText& text, Context& context) {
     const std::uint64_t resident = view_process().resident_bytes;
-    const std::uint64_t in_queues = std::min(bytes_in_queues(context), resident);
+    const std::uint64_t in_queues = std::min(bytes_in_queues(context.broker()), resident);
     const auto part = [&](std::string_view name, std::string_view help, std::uint64_t bytes) {
         text.single("rabbitmq_memory_" + std::string(name) + "_bytes", Kind::gauge, help, bytes);
     };

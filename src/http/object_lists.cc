@@ -101,4 +101,13 @@ engine::ObjectCounters counters_of(Broker& broker, const VhostRef& vhost) {
     return counters;
 }
 
+std::uint64_t bytes_in_queues(runtime::Broker& broker) {
+    std::uint64_t bytes = 0;
+    for (const auto& vhost : broker.vhosts()) {
+        bytes += broker.ask(
+            vhost, [](engine::Engine& engine) { return engine.state().paging().resident_bytes; });
+    }
+    return bytes;
+}
+
 }  // namespace revenant::http

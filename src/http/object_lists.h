@@ -6,6 +6,7 @@
 #include "engine/query.h"
 #include "runtime/broker.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,5 +42,8 @@ std::vector<engine::BindingView> explicit_bindings_in(runtime::Broker& broker,
 engine::Totals totals_of(runtime::Broker& broker, const VhostRef& vhost);
 // In no order.
 engine::ObjectCounters counters_of(runtime::Broker& broker, const VhostRef& vhost);
+
+// Of messages in memory, in all virtual hosts.
+std::uint64_t bytes_in_queues(runtime::Broker& broker);
 
 }  // namespace revenant::http
