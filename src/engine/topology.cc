@@ -482,6 +482,11 @@ Result<void, Refusal> bind(Turn& turn, const Bind& command) {
     if (auto refusal = check_binding(*source, command.routing_key, command.arguments)) {
         return Unexpected{std::move(*refusal)};
     }
+    if (auto refusal = check_destination(
+            *source, {to_queue ? turn.state().find_queue(command.destination) : nullptr,
+                      to_queue ? nullptr : turn.state().find_exchange(command.destination)})) {
+        return Unexpected{std::move(*refusal)};
+    }
     if (source->outgoing.contains(binding_identity(command.destination_kind, command.destination,
                                                    command.routing_key, command.arguments))) {
         return {};

@@ -73,7 +73,8 @@ TEST(Exchanges, AnUnknownTypeIsRefused) {  // amqp091 6.5
     auto& ch = s.open_channel();
     ch.declare_exchange("x", "foo");
     ch.expect_refused(RefusalKind::unknown_exchange_type, "unknown exchange type 'foo'");
-    for (const char* type : {"direct", "fanout", "topic", "headers", "x-consistent-hash"}) {
+    for (const char* type : {"direct", "fanout", "topic", "headers", "x-consistent-hash",
+                             "x-local-random", "x-modulus-hash"}) {
         ch.declare_exchange(std::string("x-") + type, type);
         EXPECT_TRUE(s.has_exchange(std::string("x-") + type));
     }
