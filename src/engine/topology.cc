@@ -110,8 +110,7 @@ std::optional<Refusal> compare_queue(const std::string& owner, const QueueDeclar
     const Value* const type = find(received.arguments, "x-queue-type");
     const bool relaxed = relaxed_checks && current.kind == QueueKind::quorum && type != nullptr &&
                          type->as_string() != nullptr && *type->as_string() == "classic";
-    // An exclusive queue is never durable, so that flag cannot differ (amqp091 8.5).
-    if (!current.exclusive && current.durable != received.durable) {
+    if (current.durable != received.durable) {
         return inequivalent("durable", owner, quoted(received.durable), quoted(current.durable));
     }
     if (current.auto_delete != received.auto_delete) {
@@ -367,8 +366,8 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
     }
     if (auto refusal = queue_limit_refusal(turn, command)) return Unexpected{std::move(*refusal)};
     const QueueId id = turn.state().next_queue_id();
-    turn.emit(QueueDeclared{{id, command.name, command.durable && !command.exclusive,
-                             command.exclusive, command.auto_delete, command.arguments, kind},
+    turn.emit(QueueDeclared{{id, command.name, command.durable, command.exclusive,
+                             command.auto_delete, command.arguments, kind},
                             command.exclusive ? connection : ConnectionId{}});
     if (command.exclusive)
         turn.attached().find_connection(connection)->exclusive_queues.push_back(id);

