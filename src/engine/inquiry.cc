@@ -54,6 +54,15 @@ Result<void, Refusal> check_target(Turn& turn, const CheckTarget& command) {
 
 Result<QueueDescription, Refusal> describe_queue(Turn& turn, const DescribeQueue& command) {
     const Channel& channel = *turn.attached().find_channel(command.channel);
+    // A place for replies has no queue, yet clients ask whether it is there (amqp091 14.3).
+    if (turn.attached().find_reply_channel(command.name) != nullptr) {
+        QueueDescription replies;
+        replies.name = command.name;
+        replies.type = "rabbit_volatile_queue";
+        replies.auto_delete = true;
+        replies.consumer_count = 1;
+        return replies;
+    }
     REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.name));
     const QueueDeclaration& declared = queue->declaration;
     return QueueDescription{declared.name,
@@ -78,6 +87,10 @@ Result<BindingsAnswer, Refusal> list_bindings(Turn& turn, const ListBindings& co
         return answer;
     }
     const Exchange* const source = turn.state().find_exchange(command.source);
+    if (source != nullptr && source->declaration.type == ExchangeType::topic &&
+        command.refusal_if_topic) {
+        return Unexpected{*command.refusal_if_topic};
+    }
     const std::vector<Binding*>* const incoming = incoming_of(turn.state(), command);
     if (source == nullptr || incoming == nullptr) return answer;
     const auto add = [&](const Binding& binding) {
