@@ -5,6 +5,7 @@
 #include "amqp10/message_format.h"
 #include "amqp10/published.h"
 #include "amqp10/raw_fields.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +14,8 @@ namespace revenant::amqp10 {
 namespace {
 
 constexpr std::uint32_t credit_max = 170;
+// Of a bad address in an error, which must fit into the smallest frame.
+constexpr std::size_t shown_address_bytes_max = 256;
 
 bool wants_temporary_queue(const Target& target) {
     const auto all = symbols_in(target.capabilities);
@@ -161,6 +164,13 @@ void IncomingLink::on_transfer(const Transfer& transfer, std::string_view payloa
                          std::to_string(arriving_->delivery_id) + ")",
                      {}});
     }
+    if (transfer.aborted) {
+        // Its sender counts it as sent.
+        credit_ -= 1;
+        delivery_count_ += 1;
+        arriving_.reset();
+        return grant_credit();
+    }
     if (transfer.settled && *transfer.settled != arriving_->settled) {
         const auto shown = [](bool settled) { return std::string(settled ? "true" : "false"); };
         return fail({condition::invalid_field,
@@ -168,13 +178,6 @@ void IncomingLink::on_transfer(const Transfer& transfer, std::string_view payloa
                          ") differs from (interpreted) field 'settled' on first transfer (" +
                          shown(arriving_->settled) + ")",
                      {}});
-    }
-    if (transfer.aborted) {
-        // Its sender counts it as sent.
-        credit_ -= 1;
-        delivery_count_ += 1;
-        arriving_.reset();
-        return grant_credit();
     }
     const std::uint64_t size = arriving_->bytes.size() + payload.size();
     const std::uint64_t size_max = connection().settings().max_message_size;
@@ -238,9 +241,11 @@ Result<IncomingLink::Destination, Fault> IncomingLink::destination_of(
     }
     auto address = parse_address(*published.to);
     if (!address) {
-        return Unexpected{Fault{condition::precondition_failed,
-                                "bad 'to' address string: " + std::string(*published.to),
-                                {}}};
+        return Unexpected{
+            Fault{condition::precondition_failed,
+                  "bad 'to' address string: " +
+                      std::string(utf8_prefix(*published.to, shown_address_bytes_max)),
+                  {}}};
     }
     if (address->kind == Address::Kind::queue) return Destination{"", std::move(address->name)};
     return Destination{std::move(address->name), std::move(address->routing_key)};

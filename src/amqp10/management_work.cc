@@ -262,7 +262,12 @@ void ManagementWork::list_bindings() {
 }
 
 void ManagementWork::unbind() {
-    if (!read_ends_in_path(bad_binding_segment(current_.segments[1])) || !may_bind()) return;
+    const std::string bad = bad_binding_segment(current_.segments[1]);
+    if (!read_ends_in_path(bad)) return;
+    if (source_.empty() || destination_.empty() || current_.parameter("args") == nullptr) {
+        return refuse(400, bad);
+    }
+    if (!may_bind()) return;
     ask_for_bindings(Step::find_binding);
 }
 
