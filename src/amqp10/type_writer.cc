@@ -173,7 +173,9 @@ void TypeWriter::symbols(const std::vector<std::string>& all) {
 void TypeWriter::datum(const Datum& datum) {
     switch (datum.type) {
         case Type::boolean:
-            return boolean(std::get<bool>(datum.content));
+            // Type and octet, as RabbitMQ writes those of maps: clients compare with 1.
+            out_.u8(0x56);
+            return out_.u8(std::get<bool>(datum.content) ? 1 : 0);
         case Type::uint:
             return uint(static_cast<std::uint32_t>(std::get<std::uint64_t>(datum.content)));
         case Type::ulong:
