@@ -284,7 +284,7 @@ class RenderingDice {
         death.reason = static_cast<DeathReason>(below(death_reason_count));
         death.count = one_in(5) ? random_() : 1 + below(3);
         death.first_time = {static_cast<std::int64_t>(below(INT64_MAX))};
-        death.last_time = death.first_time;
+        death.last_time = {static_cast<std::int64_t>(below(INT64_MAX))};
         death.exchange = text();
         for (std::uint64_t i = below(4); i > 0; --i) death.routing_keys.push_back(text());
         if (one_in(3)) death.ttl_ms = static_cast<std::int64_t>(random_());
