@@ -112,7 +112,7 @@ void ManagementResponses::send_answer(std::string message) {
     parcel.link = nullptr;
     parcel.handle = handle();
     parcel.settled = true;
-    parcel.head = std::move(message);
+    parcel.head.bytes = std::move(message);
     parcel.message = {};
     parcel.message_body = {};
     session().send_fresh();

@@ -393,6 +393,7 @@ bool Session::send_fresh() {
             parcels_.push_back(std::move(fresh_));
         } else {
             fresh_.message = {};
+            if (fresh_.head.owner != nullptr) fresh_.head.clear();
         }
     } else {
         parcel_bytes_ += fresh_.size();

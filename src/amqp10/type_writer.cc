@@ -157,8 +157,8 @@ TypeWriter::Open TypeWriter::begin_counted(std::uint32_t count) {
     return open;
 }
 
-void TypeWriter::end(const Open& open) {
-    out_.patch_u32(open.at, static_cast<std::uint32_t>(out_.size() - open.at - 4));
+void TypeWriter::end(const Open& open, std::size_t bytes_apart) {
+    out_.patch_u32(open.at, static_cast<std::uint32_t>(out_.size() - open.at - 4 + bytes_apart));
     out_.patch_u32(open.at + 4, open.count);
 }
 
