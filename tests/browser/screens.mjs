@@ -2,30 +2,52 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, token, Window } from './chromium.mjs';
-import { fill } from './places.mjs';
+import { fill, parkedScreens, readDamaged } from './places.mjs';
 
 const [base, directory] = process.argv.slice(2);
 mkdirSync(directory, { recursive: true });
 const browser = await open();
-const ask = async (path) => (await fetch(`${base}api${path}`, { headers: { authorization: `Basic ${token('guest')}` } })).json();
+const ask = async (path, method = 'GET', body = undefined) =>
+  (await fetch(`${base}api${path}`, { method, body: body && JSON.stringify(body), headers: { authorization: `Basic ${token('guest')}` } })).json();
 let pictures = 0;
-for (const theme of ['light', 'dark']) {
-  for (const width of [1400, 400]) {
-    const first = await Window.open(browser, base, { theme, width, login: false });
-    await first.page.goto(base);
-    await first.page.getByRole('button', { name: 'Log in' }).waitFor();
-    await first.page.screenshot({ path: join(directory, `login-${theme}-${width}.png`) });
-    await first.close();
-    const window = await Window.open(browser, base, { theme, width });
-    for (const [name, hash, text] of await fill(ask)) {
-      await window.go(hash);
-      await window.page.locator('main').getByText(text).first().waitFor({ state: 'attached' });
-      await window.page.waitForTimeout(500);
-      await window.page.screenshot({ path: join(directory, `${name}-${theme}-${width}.png`), fullPage: true });
-      pictures += 1;
-    }
-    await window.close();
-  }
+
+async function inEveryLook(run) {
+  for (const theme of ['light', 'dark']) for (const width of [1400, 400]) await run({ theme, width }, (name) => {
+    pictures += 1;
+    return join(directory, `${name}-${theme}-${width}.png`);
+  });
 }
+
+// Charts show the last minute, in which there was traffic all the time.
+const lastMinute = (hash) => hash + (hash.includes('?') ? '&' : '?') + 'range=60';
+
+async function take(window, file, [name, hash, text]) {
+  await window.go(lastMinute(hash));
+  await window.page.locator('main').getByText(text).first().waitFor({ state: 'attached' });
+  await window.page.waitForTimeout(500);
+  await window.page.screenshot({ path: file(name), fullPage: true });
+}
+
+await inEveryLook(async (look, file) => {
+  const first = await Window.open(browser, base, { ...look, login: false });
+  await first.page.goto(base);
+  await first.page.getByRole('button', { name: 'Log in' }).waitFor();
+  await first.page.screenshot({ path: file('login') });
+  await first.close();
+  const window = await Window.open(browser, base, look);
+  for (const screen of await fill(ask)) await take(window, file, screen);
+  await window.close();
+});
+
+await readDamaged(ask);
+await inEveryLook(async (look, file) => {
+  const window = await Window.open(browser, base, look);
+  for (const screen of parkedScreens) await take(window, file, screen);
+  await window.page.getByRole('button', { name: /^Discard/ }).click();
+  await window.page.getByRole('dialog').waitFor();
+  await window.page.screenshot({ path: file('parked-discard') });
+  await window.close();
+});
+
 await browser.close();
-console.log(`${pictures + 4} pictures in ${directory}`);
+console.log(`${pictures} pictures in ${directory}`);

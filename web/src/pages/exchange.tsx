@@ -28,7 +28,7 @@ interface Feeder {
 function deleteExchange(exchange: Exchange, bindings: number): void {
   ask({
     title: `Delete ${exchange.name}?`,
-    body: <><p class="loss"><strong>The exchange and {plural(bindings, 'binding')}</strong> will be deleted for good.</p><p>Queues and their messages stay. Publishing to it is an error from then on, and queues that name it as their dead-letter exchange drop what dies.</p></>,
+    body: <><p class="loss"><strong>The exchange and {plural(bindings, 'binding')}</strong> will be deleted permanently.</p><p>Queues and their messages stay. Publishing to it is an error from then on, and queues that name it as their dead-letter exchange drop what dies.</p></>,
     typed: exchange.name,
     typedLabel: 'To confirm, type the name:',
     button: 'Delete exchange',

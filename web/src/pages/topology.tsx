@@ -179,7 +179,7 @@ function Findings({ list, vhost }: { list: Finding[]; vhost: string }): JSX.Elem
   const errors = list.filter((one) => one.severity === 'error').length;
   return (
     <Card title="Findings" note={list.length === 0 ? 'none' : `${plural(errors, 'error')}, ${plural(list.length - errors, 'warning')}`}>
-      {list.length === 0 ? <div class="card-body"><p class="muted">Every dead-letter exchange that a queue names exists and leads to a queue, and no dead letters come back.</p></div> : (
+      {list.length === 0 ? <div class="card-body"><p class="muted">Every dead-letter exchange that a queue names exists and leads to a queue, and there is no cycle.</p></div> : (
         <div class="table-wrap" role="region" tabIndex={0} aria-label="Findings"><table>
           <tbody>{list.slice(0, 50).map((one, index) => (
             <tr key={index}><td><span class={one.severity === 'error' ? 'badge badge-err' : 'badge badge-warn'}><Icon name="warning" />{one.severity}</span></td><td>{visible(one.text)}<span class="cell-sub mono">{one.kind}</span></td>

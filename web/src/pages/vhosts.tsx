@@ -94,7 +94,7 @@ export function VhostPage({ path }: { path: string[] }): JSX.Element {
   const queues = useResource<{ total_count: number }>(`${at('queues', name)}?page=1&page_size=1&columns=name&disable_stats=true`, 30);
   const remove = () => ask({
     title: `Delete virtual host ${name}?`,
-    body: <><p class="loss"><strong>{plural(queues.data?.total_count ?? 0, 'queue')} with {plural(vhost.data?.messages ?? 0, 'message')}</strong>, all exchanges, bindings, policies and permissions of it will be deleted for good.</p><p>Its connections are closed.</p></>,
+    body: <><p class="loss"><strong>{plural(queues.data?.total_count ?? 0, 'queue')} with {plural(vhost.data?.messages ?? 0, 'message')}</strong>, all exchanges, bindings, policies and permissions of it will be deleted permanently.</p><p>Its connections are closed.</p></>,
     typed: name, typedLabel: 'To confirm, type the name:', button: 'Delete virtual host',
     act: async () => {
       await api.remove(at('vhosts', name));

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { Icon } from '../icons';
-import { clock, count, rate } from '../format';
+import { clock, count, exact, rate } from '../format';
 import { changeQuery, place } from '../router';
 import { theme } from '../session';
 import { Card } from './card';
@@ -118,7 +118,7 @@ function short(value: number): string {
   if (Math.abs(value) >= 1e9) return `${value / 1e9} G`;
   if (Math.abs(value) >= 1e6) return `${value / 1e6} M`;
   if (Math.abs(value) >= 10_000) return `${value / 1e3} k`;
-  return String(Math.round(value * 1000) / 1000);
+  return exact(Math.round(value * 1000) / 1000);
 }
 
 function Lines({ data, label, hidden, show }: { data: Plotted; label: string; hidden: ReadonlySet<string>; show: (value: number) => string }): JSX.Element {
