@@ -28,6 +28,12 @@ async function take(window, file, [name, hash, text]) {
   await window.page.screenshot({ path: file(name), fullPage: true });
 }
 
+// The broker keeps samples of an object from the first look at it; so every page is opened a minute before its picture.
+const early = await Window.open(browser, base);
+for (const [, hash] of [...await fill(ask), ...parkedScreens]) await early.go(lastMinute(hash));
+await early.close();
+await new Promise((done) => setTimeout(done, 70_000));
+
 await inEveryLook(async (look, file) => {
   const first = await Window.open(browser, base, { ...look, login: false });
   await first.page.goto(base);

@@ -1,6 +1,6 @@
 // All queues: features, depth, rates, and a form for a new one.
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { api, at } from '../api';
 import { Icon } from '../icons';
 import { count, plural, visible, bytes } from '../format';
@@ -14,7 +14,7 @@ import { Badge, Name, Num, PolicyBadge, Rate, StateDot, Time } from '../parts/ma
 import { State } from '../parts/states';
 import { PagedTable, type Column } from '../parts/table';
 import { say } from '../parts/toast';
-import { statRate, type Queue, type Table } from '../types';
+import { statRate, type Policy, type Queue, type Table } from '../types';
 
 interface Feature {
   letters: string;
@@ -67,11 +67,14 @@ export function shownState(queue: Queue): string {
 
 export const died = (queue: Queue) => Object.values(queue.deaths ?? {}).reduce((sum, one) => sum + one, 0);
 
-const columns: Column<Queue>[] = [
+type Operators = Map<string, Table>; // definitions by virtual host and name
+const operatorKey = (vhost: string, name: string) => `${vhost} ${name}`;
+
+const columnsWith = (operators: Operators): Column<Queue>[] => [
   { id: 'name', title: 'Name', sort: 'name', value: (queue) => queue.name, cell: (queue) => <Name text={queue.name} href={queueLink(queue.vhost, queue.name)} sub={`${queue.type}, ${plural(queue.consumers, 'consumer')}${died(queue) ? `, ${count(died(queue))} died` : ''}${queue.messages_parked ? `, ${count(queue.messages_parked)} parked` : ''}`} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 2, off: true, value: (queue) => queue.vhost, cell: (queue) => visible(queue.vhost) },
   { id: 'type', title: 'Type', sort: 'type', w: 3, value: (queue) => queue.type, cell: (queue) => queue.type },
-  { id: 'features', title: 'Features', w: 1, value: (queue) => [queue.durable ? 'D' : '', ...features.filter((one) => (one.argument && one.argument in queue.arguments) || (one.policy && one.policy in (queue.effective_policy_definition ?? {}))).map((one) => one.letters)].join(' ').trim(), cell: (queue) => <Features queue={queue} /> },
+  { id: 'features', title: 'Features', w: 1, value: (queue) => [queue.durable ? 'D' : '', ...features.filter((one) => (one.argument && one.argument in queue.arguments) || (one.policy && one.policy in (queue.effective_policy_definition ?? {}))).map((one) => one.letters)].join(' ').trim(), cell: (queue) => <Features queue={queue} operatorKeys={queue.operator_policy ? operators.get(operatorKey(queue.vhost, queue.operator_policy)) : undefined} /> },
   { id: 'policy', title: 'Policy', sort: 'policy', w: 3, off: true, value: (queue) => queue.policy ?? '', cell: (queue) => (queue.policy ? <PolicyBadge vhost={queue.vhost} name={queue.policy} /> : <span class="zero">–</span>) },
   { id: 'state', title: 'State', sort: 'state', w: 2, value: shownState, cell: (queue) => <StateDot state={shownState(queue)} /> },
   { id: 'ready', title: 'Ready', sort: 'messages_ready', num: true, group: 'Messages', value: (queue) => queue.messages_ready, cell: (queue) => <Num value={queue.messages_ready} /> },
@@ -199,6 +202,8 @@ export function QueuesPage(): JSX.Element {
   const [adding, setAdding] = useState(false);
   const [total, setTotal] = useState<number>();
   const names = useVhostNames();
+  const policies = useResource<Policy[]>(vhost === '' ? '/operator-policies' : at('operator-policies', vhost), 60).data;
+  const columns = useMemo(() => columnsWith(new Map((policies ?? []).map((one) => [operatorKey(one.vhost, one.name), one.definition]))), [policies]);
   const mayAdd = vhost === '' ? names.some((name) => may.declare(name)) : may.declare(vhost);
   return (
     <>
