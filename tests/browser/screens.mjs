@@ -1,10 +1,11 @@
-// Pictures of every screen: light and dark, wide and narrow. usage: node screens.mjs URL DIRECTORY
+// Pictures of every screen: light and dark, wide and narrow. usage: node screens.mjs URL DIRECTORY [PATTERN_OF_NAMES]
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, token, Window } from './chromium.mjs';
 import { fill, parkedScreens, readDamaged } from './places.mjs';
 
-const [base, directory] = process.argv.slice(2);
+const [base, directory, only = ''] = process.argv.slice(2);
+const wanted = ([name]) => new RegExp(`^(${only || '.*'})$`).test(name);
 mkdirSync(directory, { recursive: true });
 const browser = await open();
 const ask = async (path, method = 'GET', body = undefined) =>
@@ -30,7 +31,7 @@ async function take(window, file, [name, hash, text]) {
 
 // The broker keeps samples of an object from the first look at it; so every page is opened a minute before its picture.
 const early = await Window.open(browser, base);
-for (const [, hash] of [...await fill(ask), ...parkedScreens]) await early.go(lastMinute(hash));
+for (const [, hash] of [...await fill(ask), ...parkedScreens].filter(wanted)) await early.go(lastMinute(hash));
 await early.close();
 await new Promise((done) => setTimeout(done, 70_000));
 
@@ -38,22 +39,27 @@ await inEveryLook(async (look, file) => {
   const first = await Window.open(browser, base, { ...look, login: false });
   await first.page.goto(base);
   await first.page.getByRole('button', { name: 'Log in' }).waitFor();
-  await first.page.screenshot({ path: file('login') });
+  if (wanted(['login'])) await first.page.screenshot({ path: file('login') });
   await first.close();
   const window = await Window.open(browser, base, look);
-  for (const screen of await fill(ask)) await take(window, file, screen);
+  for (const screen of (await fill(ask)).filter(wanted)) await take(window, file, screen);
   await window.close();
 });
 
 await readDamaged(ask);
 await inEveryLook(async (look, file) => {
   const window = await Window.open(browser, base, look);
-  for (const screen of parkedScreens) await take(window, file, screen);
+  for (const screen of parkedScreens.filter(wanted)) await take(window, file, screen);
+  if (wanted(['parked-discard'])) await takeDiscard(window, file);
+  await window.close();
+});
+
+async function takeDiscard(window, file) {
+  await window.go('#/queues/%2F/shipping.labels');
   await window.page.getByRole('button', { name: /^Discard/ }).click();
   await window.page.getByRole('dialog').waitFor();
   await window.page.screenshot({ path: file('parked-discard') });
-  await window.close();
-});
+}
 
 await browser.close();
 console.log(`${pictures} pictures in ${directory}`);
