@@ -222,7 +222,7 @@ function markCycles(targets: Map<string, string[]>, via: Map<string, string>, ed
       if (members.length > 1 || (targets.get(queue) ?? []).includes(queue)) {
         groups++;
         for (const one of members) group.set(one, groups);
-        note(members[members.length - 1]!, { severity: 'warning', kind: 'cycle', text: `Dead letters of ${[...members].reverse().slice(0, 5).join(' → ')}${members.length > 5 ? ' → …' : ''} come back; those that were never rejected are dropped the second time.`, queue: members[members.length - 1]! });
+        note(members[members.length - 1]!, { severity: 'warning', kind: 'cycle', text: `Dead letters of ${[...members].reverse().slice(0, 5).join(' → ')}${members.length > 5 ? ' → …' : ''} go in a cycle; those that were never rejected are dropped the second time.`, queue: members[members.length - 1]! });
       }
     }
   }
