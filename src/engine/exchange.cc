@@ -149,9 +149,7 @@ void Exchange::remove_route(const Binding& binding) {
                routes);
 }
 
-void Exchange::remove_routes_to(const Destination& destination,
-                                const std::vector<Binding*>& bindings) {
-    // Where routes stand in one list, it is walked once and not once per binding.
+void Exchange::retire_routes_to(const Destination& destination) {
     if (auto* const fanout = std::get_if<FanoutRoutes>(&routes)) {
         std::erase_if(fanout->targets,
                       [&](const auto& target) { return target.destination == destination; });
@@ -160,34 +158,31 @@ void Exchange::remove_routes_to(const Destination& destination,
                       [&](const Binding* one) { return one->destination == destination; });
     } else if (auto* const hash = std::get_if<ConsistentHashRoutes>(&routes)) {
         std::erase(hash->buckets, destination);
-    } else {
-        for (const Binding* const binding : bindings) {
-            if (binding->source == this) remove_route(*binding);
-        }
     }
 }
 
-std::string binding_identity(DestinationKind kind, std::string_view destination,
-                             std::string_view routing_key, const Table& arguments) {
-    std::string identity(kind == DestinationKind::queue ? "q" : "e");
-    identity += static_cast<char>(destination.size());
-    identity += destination;
-    identity += static_cast<char>(routing_key.size());
-    identity += routing_key;
-    // Arguments are a set: their order on the wire does not make another binding.
-    std::vector<std::string> shown;
-    shown.reserve(arguments.size());
-    for (const Field& field : arguments) {
-        shown.push_back(field.name + '\0' + std::string(type_name(field.value.type)) + '\0' +
-                        display(field.value));
+void Exchange::remove_retired_route(const Binding& binding) {
+    auto* const direct = std::get_if<DirectRoutes>(&routes);
+    auto* const topic = std::get_if<TopicRoutes>(&routes);
+    if (direct == nullptr && topic == nullptr) return;
+    // The routes of a deleted exchange lead nowhere any more, so all of a key go together.
+    if (!deleted) {
+        remove_route(binding);
+    } else if (direct != nullptr) {
+        direct->by_key.erase(binding.routing_key);
+    } else {
+        topic->trie.remove_all(binding.routing_key);
     }
-    std::sort(shown.begin(), shown.end());
-    for (const std::string& argument : shown) {
-        identity += std::to_string(argument.size());
-        identity += ':';
-        identity += argument;
-    }
-    return identity;
+}
+
+Binding* Exchange::find_binding(const Destination& to, std::string_view routing_key,
+                                const Table& arguments) const {
+    const auto group = outgoing.find(to);
+    if (group == outgoing.end()) return nullptr;
+    const std::string shown = arguments_id(arguments);
+    const auto& bindings = group->second->bindings;
+    const auto found = bindings.find(BindingId{routing_key, shown});
+    return found == bindings.end() ? nullptr : found->get();
 }
 
 std::optional<Refusal> check_binding(const Exchange& source, std::string_view routing_key,

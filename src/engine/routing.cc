@@ -93,6 +93,7 @@ class Pass {
     }
 
     void reach(const Destination& destination) {
+        if (destination.is_deleted()) return;  // the route is not freed yet
         found_ = true;
         if (destination.exchange != nullptr) {
             visit(*destination.exchange);

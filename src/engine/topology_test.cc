@@ -270,12 +270,12 @@ TEST(Bindings, TheSameOneTwiceIsOne) {  // amqp091 7.12
     ch.declare_queue("q");
     ch.bind("amq.direct", "q", "k", {.arguments = arguments({{"a", 1}, {"b", 2}})});
     ch.bind("amq.direct", "q", "k", {.arguments = arguments({{"b", 2}, {"a", 1}})});
-    EXPECT_EQ(s.queue("q").bindings.size(), 1U);
+    EXPECT_EQ(binding_count(s.queue("q").bindings), 1U);
     ch.bind("amq.direct", "q", "k", {.arguments = arguments({{"a", 1}})});
     ch.bind("amq.direct", "q", "other");
-    EXPECT_EQ(s.queue("q").bindings.size(), 3U);
+    EXPECT_EQ(binding_count(s.queue("q").bindings), 3U);
     ch.unbind("amq.direct", "q", "k", {.arguments = arguments({{"a", 1}, {"b", 2}})});
-    EXPECT_EQ(s.queue("q").bindings.size(), 2U);
+    EXPECT_EQ(binding_count(s.queue("q").bindings), 2U);
     ch.unbind("amq.direct", "q", "k", {.arguments = arguments({{"a", 1}})});
     ch.publish("k", "a", {.exchange = "amq.direct"});
     ch.publish("other", "b", {.exchange = "amq.direct"});
@@ -325,7 +325,7 @@ TEST(Bindings, ATopicRefusalCountsOnlyForATopicExchange) {  // amqp091 15.4
     ch.bind("amq.direct", "q", "k", {.refusal_if_topic = refusal});
     ch.bind("amq.topic", "q", "k", {.refusal_if_topic = refusal});
     ch.expect_refused(refusal.kind, refusal.text);
-    EXPECT_EQ(s.queue("q").bindings.size(), 1U);
+    EXPECT_EQ(binding_count(s.queue("q").bindings), 1U);
     ch.unbind("amq.topic", "q", "k", {.refusal_if_topic = refusal});
     ch.expect_refused(refusal.kind, refusal.text);
 }
