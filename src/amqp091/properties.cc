@@ -173,8 +173,8 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
 
 std::string render_properties(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts) {
-    AddedHeaders scratch;
-    const AddedHeaders& added = envelope ? added_headers(envelope, scratch) : scratch;
+    AddedHeadersRef scratch;
+    const AddedHeaders& added = *added_headers(envelope, scratch);
     return SplicedProperties(message.properties(), added, counts).text();
 }
 

@@ -145,6 +145,7 @@ struct ListBindings {
     DestinationKind destination_kind = DestinationKind::queue;
     std::string destination;
     std::string routing_key;
+    std::optional<Refusal> refusal_if_topic;
 };
 
 struct Publish {

@@ -23,7 +23,15 @@
 
 namespace revenant::engine {
 
-enum class ExchangeType : std::uint8_t { direct, fanout, topic, headers, consistent_hash };
+enum class ExchangeType : std::uint8_t {
+    direct,
+    fanout,
+    topic,
+    headers,
+    consistent_hash,
+    local_random,
+    modulus_hash,
+};
 std::optional<ExchangeType> parse_exchange_type(std::string_view name);
 std::string_view to_string(ExchangeType type);
 
@@ -48,6 +56,13 @@ struct ConsistentHashRoutes {
     std::vector<Destination> buckets;
 };
 
+// One destination is picked for each message, by chance or by the hash of its keys.
+struct PickedRoutes {
+    // Of each binding, exchanges before queues, then by name: the order of the bindings does not
+    // matter.
+    std::vector<Destination> destinations;
+};
+
 // Every virtual host has them from the beginning (amqp091 6.1).
 bool is_predeclared(std::string_view exchange);
 
@@ -67,7 +82,8 @@ struct Exchange {
     ExchangeDeclaration declaration;
     AppliedPolicy policy;
     std::optional<std::string> alternate;  // its name, in force; it need not exist
-    std::variant<DirectRoutes, FanoutRoutes, TopicRoutes, HeadersRoutes, ConsistentHashRoutes>
+    std::variant<DirectRoutes, FanoutRoutes, TopicRoutes, HeadersRoutes, ConsistentHashRoutes,
+                 PickedRoutes>
         routes;
     // Every binding that starts here, by where it ends.
     boost::unordered_flat_map<Destination, std::unique_ptr<BindingGroup>> outgoing;
@@ -82,8 +98,8 @@ struct Exchange {
     const std::string& name() const { return declaration.name; }
     // Routing depends on exchange and key alone, so its result may be cached.
     bool routes_by_key() const {
-        return declaration.type != ExchangeType::headers &&
-               declaration.type != ExchangeType::consistent_hash;
+        return declaration.type == ExchangeType::direct ||
+               declaration.type == ExchangeType::fanout || declaration.type == ExchangeType::topic;
     }
 
     Binding* find_binding(const Destination& to, std::string_view routing_key,
@@ -107,6 +123,8 @@ struct Exchange {
 // What the exchange's type asks of a binding (amqp091 7.6, 7.9).
 std::optional<Refusal> check_binding(const Exchange& source, std::string_view routing_key,
                                      const Table& arguments);
+// What it asks of their destination.
+std::optional<Refusal> check_destination(const Exchange& source, const Destination& destination);
 // Further rules, for new bindings only: those that exist stay when a rule becomes stricter (amqp091
 // 7.4).
 std::optional<Refusal> check_new_binding(const Exchange& source, std::string_view routing_key);

@@ -33,6 +33,15 @@ Result<void, Refusal> check_target(Turn& turn, const CheckTarget& command) {
 
 Result<QueueDescription, Refusal> describe_queue(Turn& turn, const DescribeQueue& command) {
     const Channel& channel = *turn.attached().find_channel(command.channel);
+    // A place for replies has no queue, yet clients ask whether it is there (amqp091 14.3).
+    if (turn.attached().find_reply_channel(command.name) != nullptr) {
+        QueueDescription replies;
+        replies.name = command.name;
+        replies.type = "rabbit_volatile_queue";
+        replies.auto_delete = true;
+        replies.consumer_count = 1;
+        return replies;
+    }
     REVENANT_TRY(Queue* const queue, usable_queue(turn, channel.connection->id, command.name));
     const QueueDeclaration& declared = queue->declaration;
     return QueueDescription{declared.name,
@@ -58,6 +67,9 @@ Result<BindingsAnswer, Refusal> list_bindings(Turn& turn, const ListBindings& co
     }
     const Exchange* const source = turn.state().find_exchange(command.source);
     if (source == nullptr) return answer;
+    if (source->declaration.type == ExchangeType::topic && command.refusal_if_topic) {
+        return Unexpected{*command.refusal_if_topic};
+    }
     const auto group = source->outgoing.find(
         turn.state().find_destination(command.destination_kind, command.destination));
     if (group == source->outgoing.end()) return answer;

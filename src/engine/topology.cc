@@ -108,8 +108,7 @@ std::optional<Refusal> compare_queue(const std::string& owner, const QueueDeclar
     const Value* const type = find(received.arguments, "x-queue-type");
     const bool relaxed = relaxed_checks && current.kind == QueueKind::quorum && type != nullptr &&
                          type->as_string() != nullptr && *type->as_string() == "classic";
-    // An exclusive queue is never durable, so that flag cannot differ (amqp091 8.5).
-    if (!current.exclusive && current.durable != received.durable) {
+    if (current.durable != received.durable) {
         return inequivalent("durable", owner, quoted(received.durable), quoted(current.durable));
     }
     if (current.auto_delete != received.auto_delete) {
@@ -364,8 +363,8 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
     }
     if (auto refusal = queue_limit_refusal(turn, command)) return Unexpected{std::move(*refusal)};
     const QueueId id = turn.state().next_queue_id();
-    turn.emit(QueueDeclared{{id, command.name, command.durable && !command.exclusive,
-                             command.exclusive, command.auto_delete, command.arguments, kind},
+    turn.emit(QueueDeclared{{id, command.name, command.durable, command.exclusive,
+                             command.auto_delete, command.arguments, kind},
                             command.exclusive ? connection : ConnectionId{}});
     if (command.exclusive)
         turn.attached().find_connection(connection)->exclusive_queues.push_back(id);
@@ -493,6 +492,7 @@ Result<void, Refusal> bind(Turn& turn, const Bind& command) {
     }
     const Destination to =
         turn.state().find_destination(command.destination_kind, command.destination);
+    if (auto refusal = check_destination(*source, to)) return Unexpected{std::move(*refusal)};
     if (source->find_binding(to, command.routing_key, command.arguments) != nullptr) return {};
     if (auto refusal = check_new_binding(*source, command.routing_key)) {
         return Unexpected{std::move(*refusal)};

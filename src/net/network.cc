@@ -99,6 +99,13 @@ void Network::shut_down(Duration patience) {
     broker_.ask(broker_.reactor(0), [this](runtime::Reactor&) {
         for (auto& listener : listeners_) listener->stop();
     });
+    for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
+        broker_.ask(broker_.reactor(i), [this](runtime::Reactor& reactor) {
+            for (Socket* const socket : all_of(corners_[reactor.index()].sockets)) {
+                socket->expect_close();
+            }
+        });
+    }
     close_connections_if([](const runtime::ConnectionView&) { return true; },
                          "broker forced connection closure with reason 'shutdown'");
     constexpr auto pause = std::chrono::milliseconds(10);

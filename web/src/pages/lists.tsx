@@ -152,7 +152,7 @@ function AddExchange({ close }: { close: () => void }): JSX.Element {
       <form id="add-exchange" class="form" onSubmit={submit}>
         <VhostField value={vhost} set={setVhost} />
         <TextField label="Name" value={name} set={setName} required first />
-        <SelectField label="Type" value={type} set={setType} options={['direct', 'fanout', 'topic', 'headers', 'x-consistent-hash'].map((one) => [one, one])} />
+        <SelectField label="Type" value={type} set={setType} options={['direct', 'fanout', 'topic', 'headers', 'x-consistent-hash', 'x-local-random', 'x-modulus-hash'].map((one) => [one, one])} />
         <div class="row row-lg"><Check label="Durable" value={durable} set={setDurable} /><Check label="Delete with the last binding" value={autoDelete} set={setAutoDelete} /><Check label="Internal" value={internal} set={setInternal} /></div>
         <Pairs label="Arguments" pairs={pairs} set={setPairs} suggestions={[['alternate-exchange', 'String']]} />
         {wrong && <p class="is-dead" role="alert">{visible(wrong)}</p>}

@@ -115,7 +115,7 @@ export function build(queues: RawQueue[], exchanges: RawExchange[], bindings: Ra
       const type = types.get(exchange);
       let any = false;
       for (const binding of outgoing.get(exchange) ?? []) {
-        const passes = key === undefined || type === 'fanout' || type === 'headers' || type === 'x-consistent-hash'
+        const passes = key === undefined || type === 'fanout' || type === 'headers' || type?.startsWith('x-')
           || (type === 'direct' ? binding.routing_key === key : topicMatches(binding.routing_key, key));
         if (!passes) continue;
         any = true;
