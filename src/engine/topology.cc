@@ -270,7 +270,7 @@ Result<void, Refusal> declare_exchange(Turn& turn, const DeclareExchange& comman
         }
         return {};
     }
-    if (is_reserved(command.name)) {
+    if (is_reserved(command.name) && !command.reserved_name_permitted) {
         return refuse(RefusalKind::access_refused,
                       "exchange name '" + command.name + "' contains reserved prefix 'amq.*'");
     }
