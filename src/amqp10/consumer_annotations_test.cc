@@ -27,7 +27,7 @@ TEST(ConsumerAnnotations, AreKeptInBothForms) {  // DL-100, DL-203
     EXPECT_THAT(*read,
                 ElementsAre(Annotation{"x-s", encoded(Datum::symbol("v")), Value::string("v")},
                             Annotation{"x-n", encoded(Datum::int32(8)), Value::int64(8)},
-                            Annotation{"x-b", from_hex("41"), Value::boolean(true)},
+                            Annotation{"x-b", from_hex("5601"), Value::boolean(true)},
                             Annotation{"x-l", from_hex("45"), Value::nothing()},
                             Annotation{"x-0", from_hex("40"), Value::nothing()},
                             Annotation{"x-d", encoded({Type::float64, 1.5}), Value::nothing()}));

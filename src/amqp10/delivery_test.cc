@@ -46,7 +46,7 @@ EnvelopeRef one_death() {
 TEST(Delivery, OfAPlainMessage) {  // 6.1, 6.2: to the byte
     const MessageRef message = published(hello_body, "ex", "key");
     EXPECT_EQ(to_hex(delivered_bytes(*message)),
-              to_hex(from_hex("005370 c006 05 41 40 40 41 43"
+              to_hex(from_hex("005370 c006 05 42 40 40 41 43"
                               "005372 d1 00000028 00000004"
                               "a30a782d65786368616e6765 a1026578"
                               "a30d782d726f7574696e672d6b6579 a1036b6579") +

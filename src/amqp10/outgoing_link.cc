@@ -283,7 +283,7 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
 // ------------------------------------------------------------------------- deliveries
 
 bool OutgoingLink::deliver(engine::Deliver&& effect) {
-    if (!is_open()) return true;
+    if (!is_heard()) return true;
     const Connection::Hearing hearing(connection());
     // Nobody keeps a reply for somebody who has no credit for it.
     if (origin_ == Origin::replies && delivery_count_ >= reply_credit_until_) return true;

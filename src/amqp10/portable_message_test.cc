@@ -80,7 +80,7 @@ TEST(Portable, PropertiesHaveTheirNearestKin) {  // 6.6
                                                                 .reply_to_group_id = "r"}) +
                                              hello_body);
     PortableMessage expected;
-    expected.delivery_mode = 2;
+    expected.delivery_mode = 1;
     expected.user_id = "u";
     expected.reply_to = "a/b";
     expected.content_type = "text/plain";
@@ -101,7 +101,7 @@ TEST(Portable, WhatIsNoShortStringIsDropped) {  // 6.6
                                                                 .group_id = text}) +
                                              hello_body);
     PortableMessage expected;
-    expected.delivery_mode = 2;
+    expected.delivery_mode = 1;
     expected.body = "hello";
     EXPECT_EQ(message, expected);
     EXPECT_EQ(portable(encoded(Properties{.reply_to = "/exchanges/x/k"}) + hello_body).reply_to,

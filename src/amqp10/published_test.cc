@@ -64,8 +64,8 @@ TEST(Published, ABodyIsEnough) {  // 6.2
 TEST(Published, DurabilityIsWhatTheHeaderSays) {
     EXPECT_FALSE(read_published(from_hex("005370c0020142") + hello_body)->head.persistent);
     EXPECT_TRUE(read_published(from_hex("005370c0020141") + hello_body)->head.persistent);
-    EXPECT_TRUE(read_published(from_hex("005370c0020140") + hello_body)->head.persistent);
-    EXPECT_TRUE(read_published(from_hex("00537045") + hello_body)->head.persistent);
+    EXPECT_FALSE(read_published(from_hex("005370c0020140") + hello_body)->head.persistent);
+    EXPECT_FALSE(read_published(from_hex("00537045") + hello_body)->head.persistent);
     EXPECT_EQ(read_published(from_hex("005370c00503405004 43") + hello_body)->head.ttl_ms, 0);
 }
 
