@@ -79,7 +79,7 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
 }
 
 // True if the queue took it.
-bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
+bool enter(Turn& turn, const Exchange& exchange, Queue& queue, const MessageRef& message) {
     if (refuses_publish(turn, queue, *message)) {
         turn.state().traffic().refused_by_queue += 1;
         if (queue.settings.overflow == Overflow::reject_publish_dlx)
@@ -89,6 +89,7 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
     const Timestamp deadline = deadline_for(turn, queue, message->ttl_ms());
     turn.enqueue(queue, message, deadline);
     queue.passage.published += 1;
+    queue.published_from.count(exchange.roster_place.number(), exchange.name());
     turn.state().traffic().queue_publishes += 1;
     if (deadline <= turn.now()) offer_at_once(turn, queue);
     turn.touch(queue);
@@ -98,6 +99,7 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
 // Where a message came to.
 struct Places {
     std::uint64_t count = 0;
+    Exchange* exchange = nullptr;       // absent if it was deleted before a commit
     const Queue* full_queue = nullptr;  // the first that refused it
 };
 
@@ -106,6 +108,7 @@ Places put_into_queues(Turn& turn, Channel& channel, const Publish& command) {
     Places places;
     Exchange* const exchange = turn.state().find_exchange(message.exchange());
     if (exchange == nullptr) return places;  // it went between publish and commit
+    places.exchange = exchange;
     if (message.exchange().empty() && message.routing_key().starts_with(reply_prefix)) {
         if (deliver_reply(turn, message, command.message)) places.count += 1;
     }
@@ -114,28 +117,32 @@ Places put_into_queues(Turn& turn, Channel& channel, const Publish& command) {
     for (Queue* const queue : find_queues(turn, channel, *exchange, message, scratch)) {
         places.count += 1;
         exchange->published_out += 1;
-        const bool taken = enter(turn, *queue, command.message);
+        const bool taken = enter(turn, *exchange, *queue, command.message);
         if (places.count % 8 == 0) turn.portion().spend(1);
         if (!taken && places.full_queue == nullptr) places.full_queue = queue;
     }
     return places;
 }
 
-void drop_or_return(Turn& turn, Channel& channel, const Publish& command) {
+void drop_or_return(Turn& turn, Channel& channel, Exchange* exchange, const Publish& command) {
     ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     if (!command.mandatory) {
         traffic.unroutable_dropped += 1;
         channel.passage.unroutable_dropped += 1;
+        if (exchange != nullptr) exchange->unroutable_dropped += 1;
         return;
     }
     traffic.unroutable_returned += 1;
     channel.passage.unroutable_returned += 1;
+    if (exchange != nullptr) exchange->unroutable_returned += 1;
     turn.effects().request(
         ReturnUnroutable{command.channel, command.message, command.confirm_sequence});
 }
 
-void confirm(Turn& turn, Channel& channel, std::uint64_t sequence, bool accepted) {
+void confirm(Turn& turn, Channel& channel, Exchange* exchange, std::uint64_t sequence,
+             bool accepted) {
     if (accepted) {
+        if (exchange != nullptr) exchange->confirmed += 1;
         turn.state().traffic().of(channel.protocol).confirmed += 1;
         channel.passage.confirmed += 1;
     }
@@ -165,14 +172,14 @@ bool route_publish(Turn& turn, const Publish& command) {
     Channel& channel = *turn.attached().find_channel(command.channel);
     const Places places = put_into_queues(turn, channel, command);
     turn.state().traffic().of(channel.protocol).routed += places.count;
-    if (places.count == 0) drop_or_return(turn, channel, command);
+    if (places.count == 0) drop_or_return(turn, channel, places.exchange, command);
     const bool accepted = places.full_queue == nullptr;
     if (command.confirm_sequence == 0) return accepted;
     if (!accepted && command.one_outcome) {
         turn.effects().request(
             PublishRefused{channel.id, command.confirm_sequence, places.full_queue->name(), {}});
     } else if (places.count > 0 || !command.mandatory || !command.one_outcome) {
-        confirm(turn, channel, command.confirm_sequence, accepted);
+        confirm(turn, channel, places.exchange, command.confirm_sequence, accepted);
     }
     return accepted;
 }

@@ -11,6 +11,7 @@
 #include "engine/accounts.h"
 #include "engine/attached.h"
 #include "engine/chain.h"
+#include "engine/publish_sources.h"
 #include "engine/queue_settings.h"
 #include "message/value.h"
 
@@ -132,6 +133,7 @@ class Queue final : private ParkingLot {
     std::unique_ptr<OutboxWaits> waits;              // set while there are letters
     std::unique_ptr<DeathOutcomes> deaths;           // for metrics, from the first death on
     Passage passage;
+    PublishSources published_from;
     std::set<std::string> cycles_told;  // one warning per distinct cycle (DL-120)
     // Deliveries that wait on some channel for their settlement. A deleted queue lives on, without
     // its messages, until there are none.

@@ -90,15 +90,43 @@ Result<std::uint16_t, std::string> Network::listen(const ListenAddress& address)
     REVENANT_TRY(auto listener, Listener::open(*this, broker_.reactor(0), address));
     const std::uint16_t actual = listener->port();
     Listener& started = *listener;
+    const std::lock_guard lock(listeners_mutex_);
     listeners_.push_back(std::move(listener));
     broker_.ask(broker_.reactor(0), [&started](runtime::Reactor&) { started.start(); });
     return actual;
 }
 
+Result<void, std::string> Network::suspend_listeners(bool suspended) {
+    const std::lock_guard lock(listeners_mutex_);
+    if (suspended == suspended_) return {};
+    suspended_ = suspended;
+    return broker_.ask(broker_.reactor(0),
+                       [this, suspended](runtime::Reactor&) -> Result<void, std::string> {
+                           std::string failure;
+                           for (auto& listener : listeners_) {
+                               if (suspended) {
+                                   listener->stop();
+                               } else if (const auto opened = listener->open_again(); !opened) {
+                                   failure = opened.error();
+                               }
+                           }
+                           if (!failure.empty()) return Unexpected{failure};
+                           return {};
+                       });
+}
+
+bool Network::listeners_are_suspended() {
+    const std::lock_guard lock(listeners_mutex_);
+    return suspended_;
+}
+
 void Network::shut_down(Duration patience) {
-    broker_.ask(broker_.reactor(0), [this](runtime::Reactor&) {
-        for (auto& listener : listeners_) listener->stop();
-    });
+    {
+        const std::lock_guard lock(listeners_mutex_);
+        broker_.ask(broker_.reactor(0), [this](runtime::Reactor&) {
+            for (auto& listener : listeners_) listener->stop();
+        });
+    }
     close_connections_if([](const runtime::ConnectionView&) { return true; },
                          "broker forced connection closure with reason 'shutdown'");
     constexpr auto pause = std::chrono::milliseconds(10);

@@ -6,6 +6,7 @@
 #include "protocol/host.h"
 #include "protocol/session_facts.h"
 #include "runtime/broker.h"
+#include "runtime/client_logins.h"
 #include "runtime/connection_view.h"
 #include "runtime/login_guard.h"
 #include "tls/context.h"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,7 @@ struct NetworkSettings {
     tls::CertificateLogin certificate_login;
     SocketOptions sockets = {};
     std::shared_ptr<runtime::LoginGuard> login_guard = nullptr;  // none: nobody has to wait
+    std::shared_ptr<runtime::ClientLogins> logins = nullptr;     // none: nobody counts
 };
 
 struct ListenAddress {
@@ -57,6 +60,9 @@ class Network {
     // Binds and listens; connections are accepted from then on. The answer is the port, or what
     // went wrong.
     Result<std::uint16_t, std::string> listen(const ListenAddress& address);
+    // While suspended, connections are refused; those that are open stay.
+    Result<void, std::string> suspend_listeners(bool suspended);
+    bool listeners_are_suspended();
     // Accepts no more, tells every client, and waits until they have left or the time is over.
     void shut_down(Duration patience);
 
@@ -96,6 +102,8 @@ class Network {
     std::function<void(std::string_view)> diary_;
     std::vector<Corner> corners_;  // by reactor
     std::vector<std::unique_ptr<Listener>> listeners_;
+    std::mutex listeners_mutex_;  // guards listeners_ and suspended_
+    bool suspended_ = false;
 };
 
 }  // namespace revenant::net
