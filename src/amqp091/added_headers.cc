@@ -107,14 +107,16 @@ std::size_t AddedHeaders::memory_bytes() const {
            hidden.capacity() * (sizeof(std::string) + name_bytes_max);
 }
 
-AddedHeaders render_added_headers(const Envelope& envelope) {
-    AddedHeaders added;
-    render_added(envelope, added);
+AddedHeadersRef render_added_headers(const Envelope& envelope) {
+    auto added = std::make_shared<AddedHeaders>();
+    render_added(envelope, *added);
     return added;
 }
 
-const AddedHeaders& added_headers(const EnvelopeRef& envelope, AddedHeaders& scratch) {
+const AddedHeadersRef& added_headers(const EnvelopeRef& envelope, AddedHeadersRef& scratch) {
     thread_local protocol::EnvelopeCache<AddedHeaders> cache;
+    static const AddedHeadersRef none = std::make_shared<const AddedHeaders>();
+    if (!envelope) return none;
     return cache.of(*envelope, scratch, render_added);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,11 +37,14 @@ struct AddedHeaders {
     }
 };
 
-// Of an envelope that is shown only once.
-AddedHeaders render_added_headers(const Envelope& envelope);
+// Shared with the outputs that still have to send them.
+using AddedHeadersRef = std::shared_ptr<const AddedHeaders>;
 
-// Of an envelope that others may share: the latest of this thread are kept, a few hundred KiB at
-// most. Either they are in the answer or in `scratch`; it is good until the next call.
-const AddedHeaders& added_headers(const EnvelopeRef& envelope, AddedHeaders& scratch);
+// Of an envelope that is shown only once.
+AddedHeadersRef render_added_headers(const Envelope& envelope);
+
+// Of an envelope that other messages may share: the latest of this thread are kept, a few hundred
+// KiB at most. The result is valid until the next call. Without an envelope nothing is added.
+const AddedHeadersRef& added_headers(const EnvelopeRef& envelope, AddedHeadersRef& scratch);
 
 }  // namespace revenant::amqp091

@@ -440,7 +440,8 @@ void Channel::on(const QueueDeclare& method) {
         return;
     }
     command.passive = method.passive;
-    command.durable = method.durable;
+    // Of an exclusive queue the flag means nothing and is not kept (amqp091 8.5).
+    command.durable = method.durable && !method.exclusive;
     command.exclusive = method.exclusive;
     command.auto_delete = method.auto_delete;
     command.arguments = std::move(*table);

@@ -274,6 +274,8 @@ void Connection::send_start() {
     properties.push_back({"platform", Value::string(settings_.platform)});
     properties.push_back({"product", Value::string(settings_.product)});
     properties.push_back({"version", Value::string(settings_.version)});
+    properties.push_back({"product_name", Value::string(settings_.product_name)});
+    properties.push_back({"product_version", Value::string(settings_.product_version)});
     std::string encoded;
     encode_table(properties, encoded);
     const std::string mechanisms = mechanism_list(offered_mechanisms(settings_, host_));

@@ -36,7 +36,7 @@ DeathHistory two_deaths() {
 Table headers_of(const DeathHistory& history) {
     Envelope envelope;
     envelope.history = history;
-    return decode_table(render_added_headers(envelope).bytes).value();
+    return decode_table(render_added_headers(envelope)->bytes).value();
 }
 
 TEST(DeathHeaders, EachDeathHasTheseFieldsInThisOrder) {  // DL-85, DL-86

@@ -1,6 +1,5 @@
 #include "amqp091/delivery_writer.h"
 
-#include "amqp091/added_headers.h"
 #include "amqp091/errors.h"
 #include "amqp091/foreign_content.h"
 #include "amqp091/frame.h"
@@ -48,7 +47,7 @@ EnvelopeRef with_latest_deaths(const Envelope& envelope, std::size_t count) {
 
 // A content header is one frame, whatever the client allows for it. What the broker adds is cut to
 // that: first the routing keys of the deaths, then the oldest deaths. What the publisher sent
-// stays. Calls use(spliced).
+// stays. Calls use(spliced, added).
 template <typename Use>
 void splice_fitting(std::string_view properties, const EnvelopeRef& envelope,
                     engine::ShownCounts counts, std::uint32_t frame_max, Use use) {
@@ -57,17 +56,17 @@ void splice_fitting(std::string_view properties, const EnvelopeRef& envelope,
                content_header_bytes + spliced.size() + frame_overhead_bytes <= frame_max;
     };
     {
-        AddedHeaders scratch;
-        const AddedHeaders& added = envelope ? added_headers(envelope, scratch) : scratch;
-        const SplicedProperties spliced(properties, added, counts);
-        if (fits(spliced) || !added.died) return use(spliced);
+        AddedHeadersRef scratch;
+        const AddedHeadersRef& added = added_headers(envelope, scratch);
+        const SplicedProperties spliced(properties, *added, counts);
+        if (fits(spliced) || !added->died) return use(spliced, added);
     }
     EnvelopeRef shorter = without_keys(*envelope);
     while (true) {
-        const AddedHeaders added = render_added_headers(*shorter);
-        const SplicedProperties spliced(properties, added, counts);
+        const AddedHeadersRef added = render_added_headers(*shorter);
+        const SplicedProperties spliced(properties, *added, counts);
         const std::size_t deaths = shorter->history.deaths.size();
-        if (fits(spliced) || deaths <= 1) return use(spliced);
+        if (fits(spliced) || deaths <= 1) return use(spliced, added);
         shorter = with_latest_deaths(*shorter, deaths / 2);
     }
 }
@@ -84,43 +83,72 @@ void DeliveryWriter::write(const engine::Deliver& effect, std::string_view consu
                             [&](char* at) { return put_bytes(at, properties); });
     }
     splice_fitting(properties, effect.envelope, effect.counts, frame_max_,
-                   [&](const SplicedProperties& spliced) {
+                   [&](const SplicedProperties& spliced, const AddedHeadersRef& added) {
+                       if (added->bytes.size() >= Output::common_bytes_min) {
+                           return write_long(effect, consumer_tag, spliced, added);
+                       }
                        write_native(effect, consumer_tag, spliced.size(),
                                     [&](char* at) { return spliced.write(at); });
                    });
 }
 
+namespace {
+
+// The frame of basic.deliver, and that of the content header up to its properties.
+class DeliveryStart {
+  public:
+    DeliveryStart(const engine::Deliver& effect, std::string_view consumer_tag)
+        : effect_(effect),
+          consumer_tag_(consumer_tag),
+          exchange_(exchange_of(*effect.message, effect.envelope)),
+          key_(routing_key_of(*effect.message, effect.envelope)) {}
+
+    std::size_t size() const {
+        return method_payload() + content_header_bytes + 2 * frame_overhead_bytes - 1;
+    }
+    char* put(char* at, std::uint16_t channel, std::size_t properties_size) const {
+        at = put_frame_header(at, FrameType::method, channel, method_payload());
+        at = put_u16(at, BasicDeliver::class_id);
+        at = put_u16(at, BasicDeliver::method_id);
+        at = put_short_string(at, consumer_tag_);
+        at = put_u64(at, effect_.delivery.value);
+        at = put_u8(at, effect_.redelivered ? 1 : 0);
+        at = put_short_string(at, exchange_);
+        at = put_short_string(at, key_);
+        at = put_u8(at, frame_end);
+        at = put_frame_header(at, FrameType::header, channel,
+                              content_header_bytes + properties_size);
+        at = put_u16(at, BasicDeliver::class_id);
+        at = put_u16(at, 0);
+        return put_u64(at, effect_.message->body_size());
+    }
+
+  private:
+    std::size_t method_payload() const {
+        return 4 + 1 + consumer_tag_.size() + 8 + 1 + 1 + exchange_.size() + 1 + key_.size();
+    }
+
+    const engine::Deliver& effect_;
+    std::string_view consumer_tag_;
+    std::string_view exchange_;
+    std::string_view key_;
+};
+
+}  // namespace
+
 template <typename PutProperties>
 void DeliveryWriter::write_native(const engine::Deliver& effect, std::string_view consumer_tag,
                                   std::size_t properties_size, PutProperties put_properties) {
-    const Message& message = *effect.message;
-    const std::string_view exchange = exchange_of(message, effect.envelope);
-    const std::string_view key = routing_key_of(message, effect.envelope);
-    const std::string_view body = message.body();
-    const std::size_t method_payload =
-        4 + 1 + consumer_tag.size() + 8 + 1 + 1 + exchange.size() + 1 + key.size();
+    const DeliveryStart start(effect, consumer_tag);
+    const std::string_view body = effect.message->body();
 
     // The common case, in one piece: a body of one small frame.
     const bool one_piece = body.size() < Output::shared_bytes_min &&
                            (frame_max_ == 0 || body.size() + frame_overhead_bytes <= frame_max_);
-    const std::size_t header_payload = content_header_bytes + properties_size;
     const std::size_t body_frame =
         one_piece && !body.empty() ? body.size() + frame_overhead_bytes : 0;
-    char* at =
-        output_.extend(method_payload + header_payload + 2 * frame_overhead_bytes + body_frame);
-    at = put_frame_header(at, FrameType::method, channel_, method_payload);
-    at = put_u16(at, BasicDeliver::class_id);
-    at = put_u16(at, BasicDeliver::method_id);
-    at = put_short_string(at, consumer_tag);
-    at = put_u64(at, effect.delivery.value);
-    at = put_u8(at, effect.redelivered ? 1 : 0);
-    at = put_short_string(at, exchange);
-    at = put_short_string(at, key);
-    at = put_u8(at, frame_end);
-    at = put_frame_header(at, FrameType::header, channel_, header_payload);
-    at = put_u16(at, BasicDeliver::class_id);
-    at = put_u16(at, 0);
-    at = put_u64(at, body.size());
+    char* at = output_.extend(start.size() + properties_size + 1 + body_frame);
+    at = start.put(at, channel_, properties_size);
     at = put_properties(at);
     at = put_u8(at, frame_end);
     if (body_frame != 0) {
@@ -130,6 +158,25 @@ void DeliveryWriter::write_native(const engine::Deliver& effect, std::string_vie
     } else if (!body.empty()) {
         write_body(effect.message);
     }
+}
+
+void DeliveryWriter::write_long(const engine::Deliver& effect, std::string_view consumer_tag,
+                                const SplicedProperties& spliced, const AddedHeadersRef& added) {
+    const DeliveryStart start(effect, consumer_tag);
+    start.put(output_.extend(start.size()), channel_, spliced.size());
+    const std::string& bytes = added->bytes;
+    const auto is_added = [&](std::string_view piece) {
+        return piece.data() >= bytes.data() && piece.data() < bytes.data() + bytes.size();
+    };
+    for (const std::string_view piece : spliced.pieces()) {
+        if (piece.size() >= Output::common_bytes_min && is_added(piece)) {
+            output_.append_common(added, piece);
+        } else {
+            output_.buffer().append(piece);
+        }
+    }
+    output_.buffer().push_back(static_cast<char>(frame_end));
+    if (effect.message->body_size() > 0) write_body(effect.message);
 }
 
 void DeliveryWriter::write_foreign(const engine::Deliver& effect, std::string_view consumer_tag) {
@@ -170,7 +217,7 @@ void DeliveryWriter::write_content(const MessageRef& message, const EnvelopeRef&
     if (is_foreign(*message)) {
         const ForeignContent content = convert_foreign(*message);
         splice_fitting(content.properties, envelope, counts, frame_max_,
-                       [&](const SplicedProperties& spliced) {
+                       [&](const SplicedProperties& spliced, const AddedHeadersRef&) {
                            append_content_header(out, channel_, content.body.size(),
                                                  spliced.text());
                        });
@@ -179,7 +226,7 @@ void DeliveryWriter::write_content(const MessageRef& message, const EnvelopeRef&
     }
     if (envelope || counts.any()) {
         splice_fitting(message->properties(), envelope, counts, frame_max_,
-                       [&](const SplicedProperties& spliced) {
+                       [&](const SplicedProperties& spliced, const AddedHeadersRef&) {
                            append_content_header(out, channel_, message->body_size(),
                                                  spliced.text());
                        });

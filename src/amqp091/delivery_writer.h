@@ -2,6 +2,7 @@
 // its connection. Nothing else writes content.
 #pragma once
 
+#include "amqp091/added_headers.h"
 #include "engine/effect.h"
 #include "message/death.h"
 #include "message/message.h"
@@ -13,6 +14,8 @@
 #include <string_view>
 
 namespace revenant::amqp091 {
+
+class SplicedProperties;
 
 // A count as a method shows it: 32 bits, and not less when there are more.
 inline std::uint32_t shown_count(std::uint64_t count) {
@@ -35,6 +38,9 @@ class DeliveryWriter {
     template <typename PutProperties>
     void write_native(const engine::Deliver& effect, std::string_view consumer_tag,
                       std::size_t properties_size, PutProperties put_properties);
+    // The long pieces of what was added are not copied.
+    void write_long(const engine::Deliver& effect, std::string_view consumer_tag,
+                    const SplicedProperties& spliced, const AddedHeadersRef& added);
     void write_foreign(const engine::Deliver& effect, std::string_view consumer_tag);
     // Header and body, behind a method.
     void write_content(const MessageRef& message, const EnvelopeRef& envelope,

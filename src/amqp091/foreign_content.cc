@@ -94,8 +94,8 @@ ForeignContent convert_foreign(const Message& message) {
 ForeignContent render_foreign(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts) {
     ForeignContent content = convert_foreign(message);
-    AddedHeaders scratch;
-    const AddedHeaders& added = envelope ? added_headers(envelope, scratch) : scratch;
+    AddedHeadersRef scratch;
+    const AddedHeaders& added = *added_headers(envelope, scratch);
     content.properties = SplicedProperties(content.properties, added, counts).text();
     return content;
 }

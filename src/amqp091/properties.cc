@@ -129,9 +129,17 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
         properties.reply_to = reply_name;
         rewrite = true;
     }
+    std::string plain_expiration;
     if (properties.has(Property::expiration)) {
         REVENANT_TRY(published.head.ttl_ms, parse_expiration(properties.expiration));
+        // Consumers get the number without a sign and leading zeros.
+        if (properties.expiration.front() < '1' && properties.expiration != "0") {
+            plain_expiration = std::to_string(*published.head.ttl_ms);
+            properties.expiration = plain_expiration;
+            rewrite = true;
+        }
     }
+    bool has_bcc = false;
     std::string headers_without_bcc;
     if (properties.has(Property::headers)) {
         FieldWalk walk(properties.headers);
@@ -142,14 +150,14 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
             } else if (field->name == "BCC") {
                 REVENANT_TRY_VOID(read_keys(field->name, field->letter, field->raw,
                                             published.head.extra_keys.bcc));
-                rewrite = true;
+                has_bcc = rewrite = true;
             }
         }
         if (walk.error()) return malformed(describe(*walk.error()));
         if (size_of(published.head.extra_keys) > extra_keys_bytes_max) {
             return refused("invalid message: more than 60000 bytes of keys in CC and BCC");
         }
-        if (rewrite) {
+        if (has_bcc) {
             Table table = decode_table(properties.headers).value();
             std::erase_if(table, [](const Field& field) { return field.name == "BCC"; });
             encode_table(table, headers_without_bcc);
@@ -165,8 +173,8 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
 
 std::string render_properties(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts) {
-    AddedHeaders scratch;
-    const AddedHeaders& added = envelope ? added_headers(envelope, scratch) : scratch;
+    AddedHeadersRef scratch;
+    const AddedHeaders& added = *added_headers(envelope, scratch);
     return SplicedProperties(message.properties(), added, counts).text();
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,8 @@ class SplicedProperties {
     SplicedProperties& operator=(const SplicedProperties&) = delete;
 
     std::size_t size() const { return size_; }
+    // One behind the other they are the bytes; some are parts of what was added.
+    std::span<const std::string_view> pieces() const { return {pieces_.data(), pieces_.size()}; }
     // Writes size() bytes; the answer is what follows them.
     char* write(char* at) const;
     std::string text() const;

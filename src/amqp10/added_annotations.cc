@@ -2,6 +2,7 @@
 
 #include "amqp10/death_annotations.h"
 #include "protocol/envelope_cache.h"
+#include "protocol/output.h"
 
 #include <string>
 
@@ -30,7 +31,9 @@ void render_befallen(const Envelope& envelope, BefallenEntries& entries) {
     entries.count += 2;
 }
 
-const BefallenEntries& befallen_entries(const Envelope& envelope, BefallenEntries& scratch) {
+using BefallenRef = std::shared_ptr<const BefallenEntries>;
+
+const BefallenRef& befallen_entries(const Envelope& envelope, BefallenRef& scratch) {
     thread_local protocol::EnvelopeCache<BefallenEntries> cache;
     return cache.of(envelope, scratch, render_befallen);
 }
@@ -63,7 +66,8 @@ bool AddedAnnotations::replaces(std::string_view name) const {
     return !by_consumers_.empty() && by_consumers_.contains(name);
 }
 
-std::uint32_t AddedAnnotations::write(TypeWriter& out) const {
+std::uint32_t AddedAnnotations::write(DeliveryHead& head) const {
+    TypeWriter out(head.bytes);
     std::uint32_t entries = 2;
     out.symbol("x-exchange");
     out.string(envelope_ != nullptr ? std::string_view(envelope_->exchange) : message_.exchange());
@@ -81,14 +85,19 @@ std::uint32_t AddedAnnotations::write(TypeWriter& out) const {
         out.long_int(counts_.acquired);
         entries += 1;
     }
-    return envelope_ == nullptr ? entries : entries + write_befallen(out);
+    return envelope_ == nullptr ? entries : entries + write_befallen(head);
 }
 
-std::uint32_t AddedAnnotations::write_befallen(TypeWriter& out) const {
-    BefallenEntries scratch;
-    const BefallenEntries& befallen = befallen_entries(*envelope_, scratch);
-    out.raw(befallen.bytes);
-    std::uint32_t entries = befallen.count;
+std::uint32_t AddedAnnotations::write_befallen(DeliveryHead& head) const {
+    TypeWriter out(head.bytes);
+    BefallenRef scratch;
+    const BefallenRef& befallen = befallen_entries(*envelope_, scratch);
+    if (befallen->bytes.size() >= protocol::Output::common_bytes_min) {
+        head.insert(befallen, befallen->bytes);
+    } else {
+        out.raw(befallen->bytes);
+    }
+    std::uint32_t entries = befallen->count;
     for (const Annotation& annotation : envelope_->annotations) {
         if (is_from_broker(annotation.key)) continue;
         out.symbol(annotation.key);

@@ -1,6 +1,7 @@
 // AddedAnnotations: the message annotations of a delivery that are not its publisher's.
 #pragma once
 
+#include "amqp10/delivery_head.h"
 #include "amqp10/type_writer.h"
 #include "engine/effect.h"
 #include "message/death.h"
@@ -21,11 +22,11 @@ class AddedAnnotations {
     // Must an annotation of the publisher give way?
     bool replaces(std::string_view name) const;
     // Adds them to a map that is being written; the answer is how many there are.
-    std::uint32_t write(TypeWriter& out) const;
+    std::uint32_t write(DeliveryHead& head) const;
 
   private:
     bool is_from_broker(std::string_view name) const;
-    std::uint32_t write_befallen(TypeWriter& out) const;
+    std::uint32_t write_befallen(DeliveryHead& head) const;
 
     const Message& message_;
     const Envelope* envelope_;

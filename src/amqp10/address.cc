@@ -1,5 +1,6 @@
 #include "amqp10/address.h"
 
+#include "amqp10/erlang_term.h"
 #include "amqp10/value_conversion.h"
 #include "base/utf8.h"
 
@@ -77,6 +78,22 @@ Result<std::string, std::string> decode_name(std::string_view text) {
     }
     if (!is_utf8(name)) return Unexpected{std::string("a name is not UTF-8")};
     return name;
+}
+
+std::string bad_target_text(const Datum& address) {
+    const std::string* const text = address.as_string();
+    if (text != nullptr && (text->starts_with(queues) || text->starts_with(exchanges))) {
+        return "{bad_address_string," + erlang_binary(*text) + "}";
+    }
+    return "{amqp_address_v1_not_permitted," + erlang_term(address) + "}";
+}
+
+std::string bad_source_text(const Datum& address) {
+    const std::string* const text = address.as_string();
+    if (text != nullptr && !text->starts_with(queues)) {
+        return "{amqp_address_v1_not_permitted," + erlang_term(address) + "}";
+    }
+    return "{bad_address," + (address.is_null() ? "undefined" : erlang_term(address)) + "}";
 }
 
 std::string queue_address(std::string_view queue) {

@@ -1,6 +1,7 @@
 // Addresses, version 2: /queues/Q, /exchanges/X/KEY, /exchanges/X, with percent-encoded parts. 4.1
 #pragma once
 
+#include "amqp10/datum.h"
 #include "base/result.h"
 
 #include <string>
@@ -15,6 +16,10 @@ struct Address {
     std::string routing_key;  // of an exchange
     friend bool operator==(const Address&, const Address&) = default;
 };
+
+// What a client is told of the bad address of its target or source, as RabbitMQ does (4.3).
+std::string bad_target_text(const Datum& address);
+std::string bad_source_text(const Datum& address);
 
 // The error is what is wrong with it.
 Result<Address, std::string> parse_address(std::string_view text);

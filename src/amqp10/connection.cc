@@ -302,7 +302,8 @@ void Connection::send_open() {
              entry("copyright", "The Revenant authors"),
              entry("information", "Compatible with RabbitMQ " + settings_.version),
              entry("platform", settings_.platform), entry("product", settings_.product),
-             entry("version", settings_.version)}));
+             entry("version", settings_.version), entry("product_name", settings_.product_name),
+             entry("product_version", settings_.product_version)}));
     Open open;
     open.container_id = settings_.cluster_name;
     open.max_frame_size = own_frame_max(settings_);
@@ -342,12 +343,9 @@ void Connection::fail(Fault fault) {
     }
     if (state_ != State::running && state_ != State::opening) return;
     host_.note("closing connection: " + std::string(fault.condition) + " " + fault.description);
-    if (state_ == State::opening) {
-        // The client is told in the only way there is: a connection that opens and closes.
-        channel_max_ = settings_.session_max - 1;
-        send_open();
-        return send_close(&fault);
-    }
+    // As RabbitMQ: clients take an open that a close follows for a connection that was lost, and
+    // try again immediately.
+    if (state_ == State::opening) return drop_later();
     flush_sessions();
     state_ = State::failing;
     failure_ = std::make_unique<Fault>(std::move(fault));
@@ -390,6 +388,20 @@ void Connection::close_forced(std::string_view reason, Timestamp now) {
             {condition::internal_error, "Connection forced: \"" + std::string(reason) + "\"", {}});
     }
     if (state_ != State::leaving && state_ != State::failing) state_ = State::closed;
+}
+
+void Connection::check_permissions_again() {
+    const AccessTable& table = *host_.access();
+    if (!table.may_enter(user_, vhost_)) {
+        return fail({condition::unauthorized_access,
+                     "access to vhost " + vhost_ +
+                         " failed for new credential: {amqp_error,not_allowed,\"access to vhost '" +
+                         vhost_ + "' refused for user '" + user_ + "'\",none}",
+                     {}});
+    }
+    for (const auto& session : sessions_) {
+        if (session) session->check_permissions_again();
+    }
 }
 
 void Connection::lost() {

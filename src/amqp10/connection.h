@@ -2,6 +2,7 @@
 //
 //   greeting ─ header, mechanisms ─▶ authenticating ─ outcome ─▶ authenticated ─ header ─▶ opening
 //   opening ─ open from the client, the vhost lets it in ─▶ running
+//   opening ─ a refused open ─▶ dropping ─ time ─▶ closed
 //
 //   running ─ close from the client ─▶ leaving ─ engine has let go, close ─▶ closed
 //   any     ─ error ─▶ failing ─ engine has let go, close ─▶ closing ─ close or time ─▶ closed
@@ -40,6 +41,7 @@ class Connection final : public protocol::Connection {
     std::size_t receive(std::string_view bytes, Timestamp now) override;
     void tick(Timestamp now) override;
     void lost() override;
+    void expect_close() override { closes_soon_ = true; }
     void close_forced(std::string_view reason, Timestamp now) override;
     void vhost_opened(const protocol::VhostAnswer& answer) override;
     void set_alarm(std::string_view reason) override;
@@ -76,6 +78,7 @@ class Connection final : public protocol::Connection {
     };
     // The engine still listens.
     bool is_attached() const { return port_ != nullptr && state_ == State::running; }
+    bool closes_soon() const { return closes_soon_; }
     ConnectionId id() const { return id_; }
     const std::string& user() const { return user_; }
     const std::string& vhost() const { return vhost_; }
@@ -94,6 +97,8 @@ class Connection final : public protocol::Connection {
         host_.wants_flush();
     }
     void fail(Fault fault);
+    // The client has renewed its credentials (7.11).
+    void check_permissions_again();
     // Has something to say before the output is sent.
     void wants_flush(Session& session);
     // The session has ended on both sides.
@@ -168,6 +173,7 @@ class Connection final : public protocol::Connection {
     std::string alarm_;
     int hearing_ = 0;
     std::vector<engine::Command> waiting_commands_;
+    bool closes_soon_ = false;
     bool stream_broken_ = false;
     bool client_closed_ = false;  // its close crossed ours
     std::unique_ptr<Fault> failure_;

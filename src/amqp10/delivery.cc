@@ -50,8 +50,9 @@ std::string_view own_annotations(const Message& message) {
     return peek.descriptor() == descriptor::message_annotations ? in.raw() : Raw{};
 }
 
-void write_native(TypeWriter& out, const Message& message, std::string_view annotations,
+void write_native(DeliveryHead& head, const Message& message, std::string_view annotations,
                   const AddedAnnotations& added) {
+    TypeWriter out(head.bytes);
     out.descriptor(descriptor::message_annotations);
     TypeWriter::Open map = out.begin_map();
     std::uint32_t entries = 0;
@@ -62,9 +63,9 @@ void write_native(TypeWriter& out, const Message& message, std::string_view anno
         out.raw(entry->value);
         entries += 1;
     }
-    entries += added.write(out);
+    entries += added.write(head);
     map.count = entries * 2;
-    out.end(map);
+    out.end(map, head.common.size());
     out.raw(message.properties().substr(annotations.size()));
 }
 
@@ -96,7 +97,7 @@ ValueCursor write_usual(ValueCursor out, const Message& message) {
 }  // namespace
 
 std::string_view render_delivery(const Message& message, const Envelope* envelope,
-                                 const DeliveryFacts& facts, std::string& head,
+                                 const DeliveryFacts& facts, DeliveryHead& head,
                                  std::string& converted) {
     const bool native = message.format().number == message_format().number;
     const std::string_view annotations = native ? own_annotations(message) : std::string_view{};
@@ -105,15 +106,14 @@ std::string_view render_delivery(const Message& message, const Envelope* envelop
     ValueCursor cursor = write_header(ValueCursor(first.data()), message, died, facts);
     const bool usual = native && annotations.empty() && is_usual(message, envelope, facts);
     if (usual) cursor = write_usual(cursor, message);
-    head.append(first.data(), cursor.distance_from(first.data()));
+    head.bytes.append(first.data(), cursor.distance_from(first.data()));
     if (usual) {
-        head.append(message.properties());
+        head.bytes.append(message.properties());
         return message.body();
     }
-    TypeWriter out(head);
     const AddedAnnotations added(message, envelope, facts.counts);
-    if (!native) return write_foreign(out, message, added, converted);
-    write_native(out, message, annotations, added);
+    if (!native) return write_foreign(head, message, added, converted);
+    write_native(head, message, annotations, added);
     return message.body();
 }
 

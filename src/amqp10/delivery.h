@@ -1,6 +1,7 @@
 // Delivery: a message as a consumer of AMQP 1.0 gets it, whatever protocol brought it.
 #pragma once
 
+#include "amqp10/delivery_head.h"
 #include "engine/effect.h"
 #include "message/death.h"
 #include "message/message.h"
@@ -22,7 +23,7 @@ struct DeliveryFacts {
 // sent behind it: a part of the message, or `converted`. Without an envelope nothing is added; one
 // that is given is counted by references, for it may be held on to.
 std::string_view render_delivery(const Message& message, const Envelope* envelope,
-                                 const DeliveryFacts& facts, std::string& head,
+                                 const DeliveryFacts& facts, DeliveryHead& head,
                                  std::string& converted);
 
 }  // namespace revenant::amqp10

@@ -4,6 +4,7 @@
 #include "amqp10/descriptors.h"
 #include "amqp10/performatives.gen.h"
 #include "amqp10/published.h"
+#include "amqp10/type_writer.h"
 #include "amqp10/value_conversion.h"
 #include "message/portable.h"
 
@@ -25,8 +26,9 @@ std::uint32_t write_entry(TypeWriter& out, std::string_view name, const Value& v
 }
 
 // Of fields with the same name the first counts.
-void write_annotations(TypeWriter& out, const PortableMessage& message,
+void write_annotations(DeliveryHead& head, const PortableMessage& message,
                        const AddedAnnotations& added) {
+    TypeWriter out(head.bytes);
     out.descriptor(descriptor::message_annotations);
     TypeWriter::Open map = out.begin_map();
     std::uint32_t entries = 0;
@@ -47,9 +49,9 @@ void write_annotations(TypeWriter& out, const PortableMessage& message,
         if (added.replaces(field.name) || !known.insert(field.name).second) continue;
         entries += write_entry(out, field.name, field.value);
     }
-    entries += added.write(out);
+    entries += added.write(head);
     map.count = entries * 2;
-    out.end(map);
+    out.end(map, head.common.size());
 }
 
 std::string encoded_id(const std::optional<std::string>& id) {
@@ -125,10 +127,11 @@ bool is_sections(std::string_view body) {
 
 }  // namespace
 
-std::string_view write_foreign(TypeWriter& out, const Message& message,
+std::string_view write_foreign(DeliveryHead& head, const Message& message,
                                const AddedAnnotations& added, std::string& converted) {
     PortableMessage portable = message.format().portable(message);
-    write_annotations(out, portable, added);
+    write_annotations(head, portable, added);
+    TypeWriter out(head.bytes);
     write_properties(out, portable);
     write_application_properties(out, portable.headers);
     std::string_view body = message.body();

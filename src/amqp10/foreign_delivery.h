@@ -2,7 +2,7 @@
 #pragma once
 
 #include "amqp10/added_annotations.h"
-#include "amqp10/type_writer.h"
+#include "amqp10/delivery_head.h"
 #include "message/message.h"
 
 #include <string>
@@ -12,7 +12,7 @@ namespace revenant::amqp10 {
 
 // Writes all between the header section and the body, and the beginning of the body's section; the
 // answer is what stands behind that.
-std::string_view write_foreign(TypeWriter& out, const Message& message,
+std::string_view write_foreign(DeliveryHead& head, const Message& message,
                                const AddedAnnotations& added, std::string& converted);
 
 }  // namespace revenant::amqp10

@@ -5,6 +5,7 @@
 #include "amqp10/message_format.h"
 #include "amqp10/published.h"
 #include "amqp10/raw_fields.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +14,8 @@ namespace revenant::amqp10 {
 namespace {
 
 constexpr std::uint32_t credit_max = 170;
+// Of a bad address in an error, which must fit into the smallest frame.
+constexpr std::size_t shown_address_bytes_max = 256;
 
 bool wants_temporary_queue(const Target& target) {
     const auto all = symbols_in(target.capabilities);
@@ -69,18 +72,20 @@ std::optional<Fault> IncomingLink::choose_target() {
     if (!target) return Fault{condition::invalid_field, "Attach refused: target_required", {}};
     if (target->dynamic) {
         if (!wants_temporary_queue(*target) || !is_absent(target->address)) {
-            return Fault{condition::not_implemented, "Dynamic targets not supported", {}};
+            return Fault{condition::not_implemented, "Dynamic target not supported", {}};
         }
         temporary_ = true;
         return std::nullopt;
     }
     if (is_absent(target->address)) return std::nullopt;
     const auto text = string_of(target->address);
-    if (!text) {
-        return Fault{condition::invalid_field, "Attach refused: target address is no string", {}};
+    auto address = parse_address(text.value_or(""));
+    if (!address) {
+        return Fault{
+            condition::invalid_field,
+            "Attach refused: " + bad_target_text(datum_in(target->address).value_or(Datum::null())),
+            {}};
     }
-    auto address = parse_address(*text);
-    if (!address) return Fault{condition::invalid_field, "Attach refused: " + address.error(), {}};
     if (address->kind == Address::Kind::queue) {
         destination_ = Destination{"", std::move(address->name)};
     } else {
@@ -116,6 +121,11 @@ std::string IncomingLink::target_of_reply() const {
     return encoded;
 }
 
+std::optional<engine::Refusal> IncomingLink::permission_refusal() {
+    if (is_anonymous()) return std::nullopt;  // each message asks
+    return rights_.write_refusal(destination_->exchange);
+}
+
 void IncomingLink::before_close() {
     if (temporary_ && destination_ && !was_refused()) {
         ask(engine::DeleteQueue{channel(), destination_->routing_key, false, false});
@@ -148,8 +158,10 @@ void IncomingLink::on_transfer(const Transfer& transfer, std::string_view payloa
     if (!arriving_ && !begin_message(transfer)) return;
     if (transfer.delivery_id && *transfer.delivery_id != arriving_->delivery_id) {
         return fail({condition::invalid_field,
-                     "delivery-id " + std::to_string(*transfer.delivery_id) +
-                         " does not go on with " + std::to_string(arriving_->delivery_id),
+                     "delivery-id of continuation transfer ({uint," +
+                         std::to_string(*transfer.delivery_id) +
+                         "}) differs from delivery-id on first transfer (" +
+                         std::to_string(arriving_->delivery_id) + ")",
                      {}});
     }
     if (transfer.aborted) {
@@ -158,6 +170,14 @@ void IncomingLink::on_transfer(const Transfer& transfer, std::string_view payloa
         delivery_count_ += 1;
         arriving_.reset();
         return grant_credit();
+    }
+    if (transfer.settled && *transfer.settled != arriving_->settled) {
+        const auto shown = [](bool settled) { return std::string(settled ? "true" : "false"); };
+        return fail({condition::invalid_field,
+                     "field 'settled' of continuation transfer (" + shown(*transfer.settled) +
+                         ") differs from (interpreted) field 'settled' on first transfer (" +
+                         shown(arriving_->settled) + ")",
+                     {}});
     }
     const std::uint64_t size = arriving_->bytes.size() + payload.size();
     const std::uint64_t size_max = connection().settings().max_message_size;
@@ -221,8 +241,11 @@ Result<IncomingLink::Destination, Fault> IncomingLink::destination_of(
     }
     auto address = parse_address(*published.to);
     if (!address) {
-        return Unexpected{Fault{
-            condition::precondition_failed, "bad 'to' address string: " + address.error(), {}}};
+        return Unexpected{
+            Fault{condition::precondition_failed,
+                  "bad 'to' address string: " +
+                      std::string(utf8_prefix(*published.to, shown_address_bytes_max)),
+                  {}}};
     }
     if (address->kind == Address::Kind::queue) return Destination{"", std::move(address->name)};
     return Destination{std::move(address->name), std::move(address->routing_key)};
@@ -267,7 +290,12 @@ void IncomingLink::publish_to(const Destination& destination, Published& publish
 
 // 5.15, 5.16
 void IncomingLink::refuse_message(Fault fault) {
-    if (!is_anonymous()) return fail(std::move(fault));
+    if (!is_anonymous()) {
+        if (!arriving_->settled) {
+            session().settle_published(arriving_->delivery_id, PublishOutcome::released);
+        }
+        return fail(std::move(fault));
+    }
     if (arriving_->settled) {
         // Only so does the client learn which of its messages it was.
         TypeWriter(fault.info)
@@ -301,10 +329,7 @@ void IncomingLink::on_effect(engine::Effect&& effect) {
     } else if (const auto* unroutable = std::get_if<engine::ReturnUnroutable>(&effect)) {
         settle(unroutable->sequence, PublishOutcome::released);
     } else if (std::holds_alternative<engine::TargetGone>(effect)) {  // 4.4
-        fail({condition::resource_deleted,
-              "queue '" + destination_->routing_key + "' in vhost '" + connection().vhost() +
-                  "' was deleted",
-              {}});
+        node_deleted();
     }
 }
 
@@ -327,8 +352,19 @@ void IncomingLink::on_publish_refused(const engine::PublishRefused& effect) {
         return reject(effect.sequence, full_queue_fault(effect.full_queue));
     }
     Fault fault = fault_of(effect.refusal);
-    if (fault.condition == condition::unauthorized_access) return session().fail(std::move(fault));
     const bool settled = effect.sequence == 0;
+    if (effect.refusal.kind == engine::RefusalKind::not_permitted) {
+        return session().fail(std::move(fault));
+    }
+    // An internal exchange, which an attach would not have been let to either (4.3). There it is
+    // forbidden; the engine's text is that of AMQP 0-9-1.
+    if (effect.refusal.kind == engine::RefusalKind::access_refused) {
+        constexpr std::string_view other_word = "cannot";
+        if (fault.description.starts_with(other_word)) {
+            fault.description.replace(0, other_word.size(), "forbidden to");
+        }
+        return fail(std::move(fault));
+    }
     if (is_anonymous() && !settled) return reject(effect.sequence, fault);
     if (!settled) settle(effect.sequence, PublishOutcome::released);
     fail(std::move(fault));

@@ -26,6 +26,7 @@ class IncomingLink final : public Link {
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
     void confirm(const engine::Confirm& effect) override;
     protocol::LinkFacts facts() const override;
+    std::optional<engine::Refusal> permission_refusal() override;
 
   private:
     // A message under way from the client.
@@ -51,6 +52,7 @@ class IncomingLink final : public Link {
     void on_done(engine::Done&& done) override;
     void on_effect(engine::Effect&& effect) override;
     void before_close() override;
+    std::string queue_name() const override { return destination_->routing_key; }
     void attach();
     std::string target_of_reply() const;
     bool begin_message(const Transfer& transfer);

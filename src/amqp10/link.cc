@@ -5,6 +5,7 @@
 #include "amqp10/map_walk.h"
 #include "amqp10/raw_fields.h"
 #include "amqp10/session.h"
+#include "amqp10/value_conversion.h"
 #include "protocol/rights.h"
 
 #include <utility>
@@ -65,6 +66,10 @@ void Link::send(engine::Command&& command) {
     if (connection_.is_attached()) connection_.send(std::move(command));
 }
 
+bool Link::is_heard() const {
+    return is_open() && connection_.is_attached() && !connection_.closes_soon();
+}
+
 void Link::close(bool detached) {
     // What it asks for last may have effects at once, and this link is open to none of them.
     session_ = nullptr;
@@ -104,17 +109,17 @@ void Link::request(engine::Effect&& effect) {
         // What was asked meanwhile is not answered any more; a close is.
         refused_ = true;
         expected_ = 0;
-        if (is_open()) on_refused(*refuse);
+        if (is_heard()) on_refused(*refuse);
         return;
     }
     auto* const done = std::get_if<engine::Done>(&effect);
     if (done == nullptr) {
-        if (is_open()) on_effect(std::move(effect));
+        if (is_heard()) on_effect(std::move(effect));
         return;
     }
     if (expected_ > 0) {
         expected_ -= 1;
-        if (is_open()) on_done(std::move(*done));
+        if (is_heard()) on_done(std::move(*done));
     } else if (closing_) {
         connection_.link_closed(*this);
     }
@@ -132,13 +137,21 @@ std::optional<Fault> Link::unsupported() const {
     return std::nullopt;
 }
 
-std::string Link::temporary_queue_name() { return connection_.host().random_name("amq.gen-"); }
+std::string Link::temporary_queue_name() {
+    constexpr std::size_t names_bytes_max = 150;
+    const std::string& container = connection_.container_id();
+    const bool are_names = is_string(container) && is_string(name());
+    if (!are_names || container.size() + name().size() >= names_bytes_max) {
+        return connection_.host().random_name("amq.dyn.gen-");
+    }
+    return connection_.host().random_name("amq.dyn-" + container + "-" + name() + "-");
+}
 
 std::string Link::dynamic_node_properties() {
     std::string encoded;
     TypeWriter(encoded).datum(Datum::map(
         {{Datum::symbol("lifetime-policy"),
-          {Type::described, Data{Datum::ulong(descriptor::delete_on_close), Datum::list({})}}},
+          {Type::described, Data{Datum::symbol("amqp:delete-on-close:list"), Datum::list({})}}},
          {Datum::symbol("supported-dist-modes"), Datum::array({Datum::symbol("move")})}}));
     return encoded;
 }
@@ -153,8 +166,8 @@ void Link::declare_temporary_queue(const std::string& name) {
     command.channel = channel_;
     command.name = name;
     command.server_named = true;
+    command.durable = true;
     command.exclusive = true;
-    command.auto_delete = true;
     rights.add_vhost_settings(command, "classic");
     ask(std::move(command));
 }
@@ -186,6 +199,13 @@ void Link::attach_to_nothing() {
     }
     refusal.snd_settle_mode = wish_.snd_settle_mode;
     write_attach(refusal);
+}
+
+void Link::node_deleted() {
+    if (session_->ends_later(*this)) return;
+    fail({condition::resource_deleted,
+          "queue '" + queue_name() + "' in vhost '" + connection_.vhost() + "' was deleted",
+          {}});
 }
 
 void Link::fail(Fault fault) {

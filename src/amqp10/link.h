@@ -64,6 +64,12 @@ class Link : public engine::EffectSink {
     void close(bool detached);
     // The engine is gone with all its channels.
     void orphaned();
+    // Tells the client that the queue was deleted (4.4).
+    void node_deleted();
+    // It has asked for the deletion of a queue and owes the client the answer.
+    virtual bool awaits_deletion() const { return false; }
+    // Why the user may not use it any more, if so.
+    virtual std::optional<engine::Refusal> permission_refusal() { return std::nullopt; }
 
     // The answer to an attach that has none yet, in the form of 5.1: a detach must follow.
     void attach_to_nothing();
@@ -91,12 +97,16 @@ class Link : public engine::EffectSink {
         send(engine::Command(std::move(command)));
     }
     void send(engine::Command&& command);
+    // The client still listens. Once its connection closes, what happens to the link is no news.
+    bool is_heard() const;
 
     // The answer to a command that was asked.
     virtual void on_done(engine::Done&& done) = 0;
     virtual void on_refused(const engine::Refuse& refuse);
     virtual void on_effect(engine::Effect&& effect);
 
+    // The queue that it ends with.
+    virtual std::string queue_name() const { return {}; }
     // The last chance to ask something of the engine.
     virtual void before_close() {}
 

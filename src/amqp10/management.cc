@@ -112,7 +112,7 @@ void ManagementResponses::send_answer(std::string message) {
     parcel.link = nullptr;
     parcel.handle = handle();
     parcel.settled = true;
-    parcel.head = std::move(message);
+    parcel.head.bytes = std::move(message);
     parcel.message = {};
     parcel.message_body = {};
     session().send_fresh();
@@ -168,7 +168,8 @@ void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view 
         return refuse(condition::not_implemented, "a management request must be settled");
     }
     if (credit_ == 0) {
-        return refuse(condition::transfer_limit_exceeded, "insufficient credit for requests");
+        return refuse(condition::transfer_limit_exceeded,
+                      "insufficient credit (0) for management link from client to RabbitMQ");
     }
     auto* const responses = dynamic_cast<ManagementResponses*>(other_half());
     if (responses == nullptr) {
@@ -203,6 +204,7 @@ void ManagementRequests::answer(const ManagementRequest& request, const Manageme
     auto* const responses = dynamic_cast<ManagementResponses*>(other_half());
     if (responses != nullptr) responses->send_answer(encode_answer(request, given));
     grant_credit();
+    session().end_deleted_links();
 }
 
 void ManagementRequests::forbid(const engine::Refusal& refusal) {

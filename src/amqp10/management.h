@@ -42,6 +42,7 @@ class ManagementRequests final : public ManagementLink, private ManagementClient
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
     void on_unclogged() override { grant_credit(); }
     protocol::LinkFacts facts() const override;
+    bool awaits_deletion() const override { return work_.is_deleting(); }
 
   private:
     void answer(const ManagementRequest& request, const ManagementAnswer& given) override;

@@ -2,6 +2,7 @@
 
 #include "amqp10/address.h"
 #include "amqp10/descriptors.h"
+#include "amqp10/erlang_term.h"
 #include "amqp10/performatives.gen.h"
 #include "amqp10/raw_fields.h"
 #include "amqp10/sections.h"
@@ -41,8 +42,10 @@ Result<void, std::string> read_path(std::string_view to, ManagementRequest& requ
     for (const std::string_view segment : split(path.substr(1), '/')) {
         // The location of a binding is one segment of several values.
         if (request.segments.size() == 1 && request.segments[0] == "bindings") {
-            request.segments.emplace_back("location");
-            if (auto read = read_parameters(segment, ';', request); !read) return read;
+            request.segments.emplace_back(segment);
+            if (!read_parameters(segment, ';', request)) {
+                return Unexpected{bad_binding_segment(segment)};
+            }
             continue;
         }
         REVENANT_TRY(std::string decoded, decode_name(segment));
@@ -52,18 +55,43 @@ Result<void, std::string> read_path(std::string_view to, ManagementRequest& requ
     return read_parameters(to.substr(question + 1), '&', request);
 }
 
+// A request may have its sections in any order, unlike a message: some clients write the body
+// first. Only two of them matter.
+struct RequestSections {
+    std::string_view properties;
+    std::string_view value;
+};
+
+// Those before an error are found.
+Result<void, std::string> find_sections(std::string_view message, RequestSections& found) {
+    TypeReader in(message);
+    while (!in.at_end()) {
+        const std::string_view before = in.rest();
+        const auto code = in.descriptor();
+        in.raw();
+        if (!code || in.failed()) {
+            return Unexpected{std::string("cannot read the request: malformed_section")};
+        }
+        const std::string_view section = before.substr(0, before.size() - in.rest().size());
+        if (*code == Properties::descriptor_code) found.properties = section;
+        if (*code == descriptor::value) found.value = section;
+    }
+    return {};
+}
+
 // Whatever can be told of the request is filled in; the error is what is wrong.
 Result<void, std::string> read_into(std::string_view message, ManagementRequest& request) {
-    const auto sections = split_message(message);
-    if (!sections) return Unexpected{"cannot read the request: " + sections.error()};
-    const auto properties = composite_in<Properties>(sections->properties);
+    RequestSections sections;
+    const auto all_found = find_sections(message, sections);
+    const auto properties = composite_in<Properties>(sections.properties);
+    if (properties) request.message_id = std::string(properties->message_id);
+    REVENANT_TRY_VOID(all_found);
     if (!properties) return Unexpected{std::string("the request has no properties")};
-    request.message_id = std::string(properties->message_id);
     request.verb = std::string(properties->subject.value_or(std::string_view{}));
-    if (sections->body_kind != descriptor::value || sections->body_sections != 1) {
+    if (sections.value.empty()) {
         return Unexpected{std::string("the body of a request must be an amqp-value")};
     }
-    TypeReader body(content_of(sections->body));
+    TypeReader body(content_of(sections.value));
     request.body = body.datum();
     if (body.failed()) return Unexpected{std::string("cannot read the body of the request")};
     if (!properties->to) return Unexpected{std::string("the request has no 'to'")};
@@ -71,6 +99,10 @@ Result<void, std::string> read_into(std::string_view message, ManagementRequest&
 }
 
 }  // namespace
+
+std::string bad_binding_segment(std::string_view segment) {
+    return "bad binding path segment '" + std::string(segment) + "'";
+}
 
 const std::string* ManagementRequest::parameter(std::string_view key) const {
     for (const auto& [name, value] : query) {
@@ -120,6 +152,10 @@ bool is_among(const std::vector<std::string_view>& names, std::string_view name)
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+std::string term_of(const MapEntry& entry) {
+    return "{" + erlang_term(entry.key) + "," + erlang_term(entry.value) + "}";
+}
+
 // A number that is too large for every argument must not become a negative one.
 std::optional<Value> to_argument(const Datum& datum) {
     const std::uint64_t* const number = datum.as_unsigned();
@@ -130,10 +166,11 @@ std::optional<Value> to_argument(const Datum& datum) {
 Result<Table, std::string> arguments_of(const Datum& map) {
     Table table;
     for (const MapEntry& entry : *map.as_map()) {
-        const std::string* const key = entry.key.as_string();
+        const std::string* key = entry.key.as_string();
+        if (key == nullptr) key = entry.key.as_symbol();
         auto value = to_argument(entry.value);
         if (key == nullptr || key->size() > short_string_bytes_max || !value) {
-            return Unexpected{std::string("bad argument")};
+            return Unexpected{"unsupported argument " + term_of(entry)};
         }
         table.push_back({*key, std::move(*value)});
     }
@@ -151,9 +188,7 @@ Result<WishedFields, std::string> read_fields(const Datum& body,
     if (body.as_map() == nullptr) return Unexpected{std::string("the body is no map")};
     for (const MapEntry& entry : *body.as_map()) {
         const std::string* const key = entry.key.as_string();
-        const auto bad = [&] {
-            return Unexpected{std::string(complaint) + " '" + (key == nullptr ? "" : *key) + "'"};
-        };
+        const auto bad = [&] { return Unexpected{std::string(complaint) + " " + term_of(entry)}; };
         if (key == nullptr) return bad();
         if (*key == "arguments" && entry.value.as_map() != nullptr) {
             REVENANT_TRY(fields.arguments, arguments_of(entry.value));
@@ -168,27 +203,6 @@ Result<WishedFields, std::string> read_fields(const Datum& body,
         }
     }
     return fields;
-}
-
-std::string arguments_mark(const Table& arguments) {
-    if (arguments.empty()) return {};
-    Table sorted = arguments;
-    std::sort(sorted.begin(), sorted.end(),
-              [](const Field& a, const Field& b) { return a.name < b.name; });
-    std::string bytes;
-    TypeWriter out(bytes);
-    for (const Field& field : sorted) {
-        out.string(field.name);
-        out.datum(to_datum(field.value).value_or(Datum::null()));
-    }
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : bytes) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    }
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string mark;
-    for (int shift = 60; shift >= 0; shift -= 4) mark += digits[hash >> shift & 0xf];
-    return mark;
 }
 
 }  // namespace revenant::amqp10

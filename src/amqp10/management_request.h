@@ -34,6 +34,8 @@ struct ManagementRequest {
 };
 
 ManagementRequest read_request(std::string_view message);
+// What is said of the last segment of a binding's path that names none.
+std::string bad_binding_segment(std::string_view segment);
 // The message that answers it.
 std::string encode_answer(const ManagementRequest& request, const ManagementAnswer& answer);
 
@@ -52,8 +54,5 @@ Result<WishedFields, std::string> read_fields(const Datum& body,
                                               const std::vector<std::string_view>& flags,
                                               const std::vector<std::string_view>& texts,
                                               std::string_view complaint);
-
-// Tells tables of arguments apart, in the path of a binding; empty for an empty table (7.10).
-std::string arguments_mark(const Table& arguments);
 
 }  // namespace revenant::amqp10

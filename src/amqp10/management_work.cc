@@ -2,8 +2,11 @@
 
 #include "amqp10/address.h"
 #include "amqp10/connection.h"
+#include "amqp10/erlang_term.h"
 #include "amqp10/value_conversion.h"
+#include "message/erlang_hash.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace revenant::amqp10 {
@@ -29,8 +32,9 @@ void ManagementWork::begin(ManagementRequest request) {
     if (current_.is("GET", "bindings", 1)) return list_bindings();
     if (current_.is("DELETE", "bindings", 2)) return unbind();
     if (current_.is("PUT", "auth", 2) && current_.segments[1] == "tokens") {
-        // The internal user store has no tokens that expire.
-        return answer({204, Datum::null()});
+        // The internal user store has no tokens that expire, but permissions that change (7.11).
+        answer({204, Datum::null()});
+        return connection_.check_permissions_again();
     }
     refuse(404, "no such thing: " + current_.verb + " /" + current_.segments[0]);
 }
@@ -42,6 +46,10 @@ void ManagementWork::answer(const ManagementAnswer& given) {
 
 void ManagementWork::refuse(int status, std::string_view text) {
     answer({status, Datum::string(text)});
+}
+
+void ManagementWork::refuse_line_break(const std::string& name) {
+    refuse(400, "Bad name '" + name + "': line feed and carriage return characters not allowed");
 }
 
 bool ManagementWork::require(Permission permission, std::string_view kind, std::string_view name) {
@@ -83,10 +91,7 @@ void ManagementWork::declare_queue() {
     if (name.empty()) {
         return refuse(400, "declare queue with empty name not allowed");
     }
-    if (has_line_break(name)) {
-        return refuse(
-            400, "Bad name '" + name + "': line feed and carriage return characters not allowed");
-    }
+    if (has_line_break(name)) return refuse_line_break(name);
     if (name.starts_with("amq.rabbitmq.reply-to")) {  // the engine knows it as a place to reply to
         return refuse(403, "queue '" + name + "' in vhost '" + connection_.vhost() +
                                "' starts with reserved prefix 'amq.'");
@@ -137,10 +142,7 @@ void ManagementWork::declare_exchange() {
     auto fields = read_fields(current_.body, {"durable", "auto_delete", "internal"}, {"type"},
                               "bad exchange property");
     if (!fields) return refuse(400, fields.error());
-    if (has_line_break(name)) {
-        return refuse(
-            400, "Bad name '" + name + "': line feed and carriage return characters not allowed");
-    }
+    if (has_line_break(name)) return refuse_line_break(name);
     if (name.empty()) return refuse(403, "operation not permitted on the default exchange");
     if (!require(Permission::configure, "exchange", name)) return;
     const std::string* const type = fields->text("type");
@@ -167,16 +169,40 @@ void ManagementWork::delete_exchange() {
 
 // ------------------------------------------------------------------------- bindings
 
-// Of a request that names a binding in its path.
-bool ManagementWork::read_ends_in_path() {
-    return read_ends({current_.parameter("src"), current_.parameter("key"),
-                      current_.parameter("dstq"), current_.parameter("dste")});
+namespace {
+
+// Tells bindings of the same ends and key apart, in their paths; empty without arguments (7.10).
+std::string mark_of(const Table& arguments) {
+    return arguments.empty() ? std::string() : arguments_hash(arguments);
 }
 
-bool ManagementWork::read_ends(const NamedEnds& named) {
+constexpr std::string_view binding_needs = "a binding needs a source, a key, and one destination";
+
+// #{<<"key">> => <<"k">>,<<"src">> => <<"x">>}
+std::string shown_query(const ManagementRequest& request) {
+    auto sorted = request.query;
+    std::sort(sorted.begin(), sorted.end());
+    std::string text;
+    for (const auto& [key, value] : sorted) {
+        text += text.empty() ? "#{" : ",";
+        text += erlang_binary(key) + " => " + erlang_binary(value);
+    }
+    return text + "}";
+}
+
+}  // namespace
+
+// Of a request that names a binding in its path.
+bool ManagementWork::read_ends_in_path(std::string_view complaint) {
+    return read_ends({current_.parameter("src"), current_.parameter("key"),
+                      current_.parameter("dstq"), current_.parameter("dste")},
+                     complaint);
+}
+
+bool ManagementWork::read_ends(const NamedEnds& named, std::string_view complaint) {
     if (named.source == nullptr || named.key == nullptr ||
         (named.queue == nullptr) == (named.exchange == nullptr)) {
-        refuse(400, "a binding needs a source, a key, and one destination");
+        refuse(400, complaint);
         return false;
     }
     const bool to_queue = named.queue != nullptr;
@@ -190,6 +216,15 @@ bool ManagementWork::read_ends(const NamedEnds& named) {
 
 bool ManagementWork::may_bind() {
     const bool to_queue = destination_kind_ == engine::DestinationKind::queue;
+    if (source_.empty() || (!to_queue && destination_.empty())) {
+        refuse(403, "operation not permitted on the default exchange");
+        return false;
+    }
+    for (const std::string& name : {source_, destination_}) {
+        if (!has_line_break(name)) continue;
+        refuse_line_break(name);
+        return false;
+    }
     return require(Permission::write, to_queue ? "queue" : "exchange", destination_) &&
            require(Permission::read, "exchange", source_);
 }
@@ -201,7 +236,8 @@ void ManagementWork::bind() {
         "bad binding field");
     if (!fields) return refuse(400, fields.error());
     if (!read_ends({fields->text("source"), fields->text("binding_key"),
-                    fields->text("destination_queue"), fields->text("destination_exchange")}) ||
+                    fields->text("destination_queue"), fields->text("destination_exchange")},
+                   binding_needs) ||
         !may_bind()) {
         return;
     }
@@ -214,23 +250,38 @@ void ManagementWork::bind() {
 
 // 7.10
 void ManagementWork::list_bindings() {
-    if (!read_ends_in_path()) return;
-    step_ = Step::list_bindings;
-    client_.put_to_engine(
-        engine::ListBindings{channel_, source_, destination_kind_, destination_, key_});
+    const bool has_destination =
+        current_.parameter("dstq") != nullptr || current_.parameter("dste") != nullptr;
+    if (!read_ends_in_path(has_destination
+                               ? std::string(binding_needs)
+                               : "missing 'dste' or 'dstq' in query: " + shown_query(current_)) ||
+        !may_bind()) {
+        return;
+    }
+    ask_for_bindings(Step::list_bindings);
 }
 
 void ManagementWork::unbind() {
-    if (!read_ends_in_path() || !may_bind()) return;
-    step_ = Step::find_binding;
-    client_.put_to_engine(
-        engine::ListBindings{channel_, source_, destination_kind_, destination_, key_});
+    const std::string bad = bad_binding_segment(current_.segments[1]);
+    if (!read_ends_in_path(bad)) return;
+    if (source_.empty() || destination_.empty() || current_.parameter("args") == nullptr) {
+        return refuse(400, bad);
+    }
+    if (!may_bind()) return;
+    ask_for_bindings(Step::find_binding);
+}
+
+void ManagementWork::ask_for_bindings(Step next) {
+    engine::ListBindings command{channel_, source_, destination_kind_, destination_, key_, {}};
+    command.refusal_if_topic = rights_.in_force().topic_refusal(Permission::read, source_, key_);
+    step_ = next;
+    client_.put_to_engine(std::move(command));
 }
 
 void ManagementWork::unbind_listed(const engine::BindingsAnswer& listed) {
     const std::string* const mark = current_.parameter("args");
     for (const engine::BindingDescription& binding : listed.bindings) {
-        if (arguments_mark(binding.arguments) != (mark == nullptr ? "" : *mark)) continue;
+        if (mark_of(binding.arguments) != (mark == nullptr ? "" : *mark)) continue;
         engine::Unbind command{channel_,          source_, destination_kind_, destination_, key_,
                                binding.arguments, {}};
         command.refusal_if_topic =
@@ -271,7 +322,7 @@ void ManagementWork::answer_bindings(const engine::BindingsAnswer& listed) {
         const std::string location = "/bindings/src=" + percent_encode(source_) +
                                      (to_queue ? ";dstq=" : ";dste=") +
                                      percent_encode(destination_) + ";key=" + percent_encode(key_) +
-                                     ";args=" + arguments_mark(binding.arguments);
+                                     ";args=" + mark_of(binding.arguments);
         list.push_back(
             Datum::map({{Datum::string("source"), Datum::string(source_)},
                         {Datum::string(to_queue ? "destination_queue" : "destination_exchange"),

@@ -35,12 +35,14 @@ class ManagementWork {
     void begin(ManagementRequest request);
     // The engine still owes something to the request.
     bool is_busy() const { return step_ != Step::none; }
+    bool is_deleting() const { return step_ == Step::delete_queue; }
     void on_done(engine::Done&& done);
     void on_refused(const engine::Refusal& refusal);
 
   private:
     void answer(const ManagementAnswer& answer);
     void refuse(int status, std::string_view text);
+    void refuse_line_break(const std::string& name);
     bool require(Permission permission, std::string_view kind, std::string_view name);
 
     void declare_queue();
@@ -61,9 +63,9 @@ class ManagementWork {
         const std::string* queue;
         const std::string* exchange;
     };
-    // Answered with 400 if something is missing.
-    bool read_ends(const NamedEnds& named);
-    bool read_ends_in_path();
+    // Answered with 400 and the complaint if something is missing.
+    bool read_ends(const NamedEnds& named, std::string_view complaint);
+    bool read_ends_in_path(std::string_view complaint);
     bool may_bind();
 
     ManagementClient& client_;
@@ -82,6 +84,8 @@ class ManagementWork {
         list_bindings,
         find_binding,
     };
+    void ask_for_bindings(Step next);
+
     Step step_ = Step::none;
     int created_status_ = 200;
     ManagementRequest current_;

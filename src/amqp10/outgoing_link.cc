@@ -64,16 +64,16 @@ void OutgoingLink::start() {
     if (auto fault = unsupported()) return fail(std::move(*fault));
     if (auto fault = choose_origin()) return fail(std::move(*fault));
     if (origin_ == Origin::temporary_queue) queue_ = temporary_queue_name();
-    if (origin_ != Origin::replies) {
-        const protocol::Rights rights(*connection().host().access(), connection().user(),
-                                      connection().vhost());
-        if (const auto refusal = rights.refusal(Permission::read, "queue", queue_)) {
-            return session().fail(fault_of(*refusal));
-        }
-    }
+    if (const auto refusal = permission_refusal()) return session().fail(fault_of(*refusal));
     open_channel();
     if (origin_ != Origin::temporary_queue) return consume();
     declare_temporary_queue(queue_);
+}
+
+std::optional<engine::Refusal> OutgoingLink::permission_refusal() {
+    const protocol::Rights rights(*connection().host().access(), connection().user(),
+                                  connection().vhost());
+    return rights.refusal(Permission::read, "queue", queue_);
 }
 
 std::optional<Fault> OutgoingLink::choose_origin() {
@@ -81,21 +81,22 @@ std::optional<Fault> OutgoingLink::choose_origin() {
     if (!source) return Fault{condition::invalid_field, "Attach refused: source_required", {}};
     if (source->dynamic) return choose_dynamic_origin();
     const auto text = string_of(source->address);
-    if (!text) {
-        return Fault{condition::invalid_field, "Attach refused: source address is no string", {}};
-    }
-    auto address = parse_address(*text);
-    if (!address) return Fault{condition::invalid_field, "Attach refused: " + address.error(), {}};
-    if (address->kind != Address::Kind::queue) {
-        return Fault{condition::invalid_field,
-                     "Attach refused: source address must name a queue: " + *text,
+    const auto absent = [this](std::string_view name) {
+        return Fault{condition::not_found,
+                     "no queue '" + std::string(name) + "' in vhost '" + connection().vhost() + "'",
                      {}};
+    };
+    if (text == "/queues/") return absent("");
+    auto address = parse_address(text.value_or(""));
+    if (!address || address->kind != Address::Kind::queue) {
+        return Fault{
+            condition::invalid_field,
+            "Attach refused: " + bad_source_text(datum_in(source->address).value_or(Datum::null())),
+            {}};
     }
     queue_ = std::move(address->name);
-    if (queue_.starts_with(reply_queue)) {
-        return Fault{
-            condition::invalid_field, "Attach refused: direct reply-to needs a dynamic source", {}};
-    }
+    // A place for replies is made by a dynamic source, and nobody else can read from it.
+    if (queue_.starts_with(reply_queue)) return absent(queue_);
     return std::nullopt;
 }
 
@@ -103,9 +104,7 @@ std::optional<Fault> OutgoingLink::choose_origin() {
 std::optional<Fault> OutgoingLink::choose_dynamic_origin() {
     const auto source = composite_in<Source>(wish().source);
     if (!is_absent(source->address)) {
-        return Fault{condition::invalid_field,
-                     "Attach refused: a dynamic source must not have an address",
-                     {}};
+        return Fault{condition::not_implemented, "Dynamic source not supported", {}};
     }
     if (has_capability(*source, "temporary-queue")) {
         origin_ = Origin::temporary_queue;
@@ -118,7 +117,7 @@ std::optional<Fault> OutgoingLink::choose_dynamic_origin() {
             connection().host().random_name(std::string(reply_queue) + ".") + ".");
         return std::nullopt;
     }
-    return Fault{condition::not_implemented, "Dynamic sources not supported", {}};
+    return Fault{condition::not_implemented, "Dynamic source not supported", {}};
 }
 
 void OutgoingLink::consume() {
@@ -152,6 +151,16 @@ void OutgoingLink::consume() {
     if (early_flow_) on_flow(*std::exchange(early_flow_, std::nullopt));
 }
 
+void OutgoingLink::on_refused(const engine::Refuse& refuse) {
+    Fault fault = fault_of(refuse.refusal);
+    // Only the first sentence is meant for an attach.
+    if (refuse.refusal.kind == engine::RefusalKind::resource_locked) {
+        fault.description.resize(
+            std::min(fault.description.find(". It could be"), fault.description.size()));
+    }
+    fail(std::move(fault));
+}
+
 void OutgoingLink::on_done(engine::Done&&) {
     if (!consuming_) return consume();
     write_attach({.source = source_of_reply(),
@@ -174,15 +183,19 @@ std::string OutgoingLink::source_of_reply() const {
     const std::string node_properties = dynamic_node_properties();
     if (source.dynamic) {
         source.address = made_address;
+        source.durable = 0;
         source.expiry_policy = "link-detach";
+        source.timeout = 0;
         source.dynamic_node_properties = node_properties;
     }
     source.distribution_mode = "move";
     source.filter = {};
     static constexpr std::string_view released{"\x00\x53\x26\x45", 4};
-    source.default_outcome = released;
     const std::string given = outcomes_of_reply(source);
-    source.outcomes = given;
+    if (origin_ != Origin::replies) {  // they are settled when they are sent
+        source.default_outcome = released;
+        source.outcomes = given;
+    }
     std::string encoded;
     TypeWriter out(encoded);
     source.encode(out);
@@ -261,9 +274,7 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
     if (const auto* state = std::get_if<engine::CreditState>(&effect)) {
         on_credit_state(*state);
     } else if (std::holds_alternative<engine::CancelConsumer>(effect)) {
-        fail({condition::resource_deleted,
-              "queue '" + queue_ + "' in vhost '" + connection().vhost() + "' was deleted",
-              {}});
+        node_deleted();
     } else if (const auto* overdue = std::get_if<engine::DeliveriesTimedOut>(&effect)) {
         timed_out_ = true;
         session().tell_timed_out(*this, overdue->deliveries);

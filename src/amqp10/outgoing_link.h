@@ -20,6 +20,7 @@ class OutgoingLink final : public Link {
     void on_unclogged() override;
     bool deliver(engine::Deliver&& effect) override;
     protocol::LinkFacts facts() const override;
+    std::optional<engine::Refusal> permission_refusal() override;
     // The client has settled this delivery.
     void settle(std::uint64_t delivery, const ClientOutcome& outcome);
 
@@ -35,8 +36,10 @@ class OutgoingLink final : public Link {
     std::optional<Fault> choose_dynamic_origin();
     void consume();
     void on_done(engine::Done&& done) override;
+    void on_refused(const engine::Refuse& refuse) override;
     void on_effect(engine::Effect&& effect) override;
     void before_close() override;
+    std::string queue_name() const override { return queue_; }
     void on_credit_state(const engine::CreditState& state);
     void on_reply_credit(std::uint64_t until, const Flow& flow);
     std::string source_of_reply() const;

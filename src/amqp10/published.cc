@@ -1,6 +1,7 @@
 #include "amqp10/published.h"
 
 #include "amqp10/descriptors.h"
+#include "amqp10/erlang_term.h"
 #include "amqp10/map_walk.h"
 #include "amqp10/message_format.h"
 #include "amqp10/performatives.gen.h"
@@ -25,6 +26,11 @@ Unexpected<PublishError> bad_keys(std::string_view why) {
                                    "bad value for 'x-cc' message-annotation: " + std::string(why)}};
 }
 
+Unexpected<PublishError> bad_keys_in(Raw value) {
+    TypeReader in(value);
+    return bad_keys(erlang_term(in.datum()));
+}
+
 std::string shown_key(Raw key) {
     if (const auto symbol = symbol_in(key)) return "{symbol,<<\"" + std::string(*symbol) + "\">>}";
     if (const auto text = string_in(key)) return "{utf8,<<\"" + std::string(*text) + "\">>}";
@@ -34,15 +40,15 @@ std::string shown_key(Raw key) {
     return "unknown";
 }
 
-// A header that says nothing of durability is one of a durable message (6.2).
+// A header that says nothing of durability is one of a transient message [3.2.1], as none is.
 bool read_header(std::string_view section, MessageHead& head) {
-    head.persistent = true;
+    head.persistent = false;
     if (section.empty()) return true;
     TypeReader outer(content_of(section));
     const auto items = outer.list();
     if (!items || outer.failed() || items->count > 5) return false;
     TypeReader in(items->bytes);
-    if (items->count > 0) head.persistent = in.boolean().value_or(true);
+    if (items->count > 0) head.persistent = in.boolean().value_or(false);
     if (items->count > 1) head.priority = in.ubyte();
     if (items->count > 2) head.ttl_ms = in.uint();
     if (items->count > 3) in.boolean();
@@ -53,12 +59,12 @@ bool read_header(std::string_view section, MessageHead& head) {
 Result<void, PublishError> read_keys(Raw value, std::vector<std::string>& keys) {
     TypeReader outer(value);
     const auto items = outer.list();
-    if (!items || outer.failed()) return bad_keys("not a list");
+    if (!items || outer.failed()) return bad_keys_in(value);
     TypeReader in(items->bytes);
     std::size_t bytes = 0;
     for (std::uint32_t i = 0; i < items->count; ++i) {
         const auto key = in.string();
-        if (!key || in.failed()) return bad_keys("not all of the list are strings");
+        if (!key || in.failed()) return bad_keys_in(value);
         // No binding has a longer one.
         if (key->size() > key_bytes_max) continue;
         bytes += key->size() + 1;

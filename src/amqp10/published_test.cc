@@ -55,7 +55,7 @@ TEST(Published, ABodyIsEnough) {  // 6.2
     ASSERT_TRUE(read);
     EXPECT_EQ(read->properties, "");
     EXPECT_EQ(read->body, hello_body);
-    EXPECT_TRUE(read->head.persistent) << "without a header a message is durable";
+    EXPECT_FALSE(read->head.persistent) << "without a header a message is transient";
     EXPECT_EQ(read->head.priority, std::nullopt);
     EXPECT_EQ(read->head.ttl_ms, std::nullopt);
     EXPECT_EQ(read->to, std::nullopt);

@@ -3,8 +3,6 @@
 #include "amqp10/value_conversion.h"
 
 namespace revenant::amqp10 {
-namespace {
-
 std::optional<Datum> datum_in(Raw field) {
     if (field.empty()) return std::nullopt;
     TypeReader in(field);
@@ -12,6 +10,8 @@ std::optional<Datum> datum_in(Raw field) {
     if (in.failed()) return std::nullopt;
     return datum;
 }
+
+namespace {
 
 const std::string* text_of(const Datum& datum) {
     const std::string* const symbol = datum.as_symbol();

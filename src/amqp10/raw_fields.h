@@ -18,6 +18,8 @@ Table table_in(Raw map);
 std::vector<std::string> symbols_in(Raw field);
 // The value under that symbol; nothing if there is none.
 std::optional<Datum> entry_in(Raw map, std::string_view key);
+// Any value; nothing if there is none or it cannot be read.
+std::optional<Datum> datum_in(Raw field);
 // The string of an address.
 std::optional<std::string> string_of(Raw field);
 // Is it null, or not there?

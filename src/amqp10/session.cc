@@ -203,7 +203,9 @@ std::unique_ptr<Link> Session::take_link(const Link& link) {
     CHECK(found != links_.end());
     auto taken = std::move(found->second);
     links_.erase(found);
+    std::erase(ending_later_, link.handle());
     forget_deliveries_of(*taken);
+    if (link.awaits_deletion()) end_deleted_links();
     return taken;
 }
 
@@ -221,6 +223,26 @@ void Session::detach(Link& link, Fault fault) {
     detached_handles_.push_back(link.handle());
     connection_.keep_until_closed(take_link(link));
     link.close(/*detached=*/true);
+}
+
+bool Session::ends_later(const Link& link) {
+    const bool waits = std::any_of(links_.begin(), links_.end(),
+                                   [](const auto& one) { return one.second->awaits_deletion(); });
+    if (waits) ending_later_.push_back(link.handle());
+    return waits;
+}
+
+void Session::end_deleted_links() {
+    for (const std::uint32_t handle : std::exchange(ending_later_, {})) {
+        if (Link* const link = find_link(handle)) link->node_deleted();
+    }
+}
+
+void Session::check_permissions_again() {
+    if (state_ != State::running) return;
+    for (const auto& [handle, link] : links_) {
+        if (const auto refusal = link->permission_refusal()) return fail(fault_of(*refusal));
+    }
 }
 
 void Session::on_detach(const Detach& detach) {
@@ -267,7 +289,7 @@ bool Session::count_incoming_transfer() {
 void Session::on_transfer(const Transfer& transfer, std::string_view payload) {
     if (!count_incoming_transfer()) {
         return fail({condition::window_violation,
-                     "incoming window violation (tolerated excess transfers: " +
+                     "incoming window violation (tolerated excess tranfers: " +
                          std::to_string(blocked_ ? incoming_window_max : 0) + ")",
                      {}});
     }
@@ -278,7 +300,7 @@ void Session::on_transfer(const Transfer& transfer, std::string_view payload) {
         return;
     }
     fail({condition::unattached_handle,
-          "Unattached link handle: " + std::to_string(transfer.handle),
+          "Unknown link handle: " + std::to_string(transfer.handle),
           {}});
 }
 
@@ -325,6 +347,12 @@ void Session::on_flow(const Flow& flow) {
     remote_outgoing_window_ = flow.outgoing_window;
     // Serial arithmetic: what the client may still take, counted from what was sent (1.4).
     const std::uint32_t from = flow.next_incoming_id.value_or(0);
+    if (static_cast<std::int32_t>(from - next_outgoing_id_) > 0) {
+        return fail({condition::window_violation,
+                     "next-incoming-id from FLOW (" + std::to_string(from) +
+                         ") leads next-outgoing-id (" + std::to_string(next_outgoing_id_) + ")",
+                     {}});
+    }
     const auto left = static_cast<std::int32_t>(from + flow.incoming_window - next_outgoing_id_);
     const bool huge =
         flow.incoming_window > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
@@ -365,6 +393,7 @@ bool Session::send_fresh() {
             parcels_.push_back(std::move(fresh_));
         } else {
             fresh_.message = {};
+            if (fresh_.head.owner != nullptr) fresh_.head.clear();
         }
     } else {
         parcel_bytes_ += fresh_.size();

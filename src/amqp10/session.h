@@ -60,6 +60,12 @@ class Session {
     void fail(Fault fault);
     // Tells the client that the link ends, and lets it go.
     void detach(Link& link, Fault fault);
+    // While a request of the client to delete a queue is not answered, its links to the queue do
+    // not end. True if the link is to wait for that.
+    bool ends_later(const Link& link);
+    void end_deleted_links();
+    // Ends the session if the user lacks a permission for one of its links.
+    void check_permissions_again();
     // Without a link: of the session alone.
     void write_link_flow(const Link* link, Flow flow);
     // Behind those of its messages that wait for the client's window.
@@ -130,6 +136,7 @@ class Session {
     // detaches as well.
     std::vector<std::uint32_t> detached_handles_;
     std::uint32_t handle_max_ = 0;
+    std::vector<std::uint32_t> ending_later_;  // handles of links whose queue was deleted
 
     // The client's transfers.
     std::uint32_t remote_outgoing_window_ = 0;  // as it said last

@@ -48,6 +48,32 @@ class FrameStart {
     std::size_t size_;
 };
 
+// The next `part` bytes of a parcel with a long history.
+void append_pieces(protocol::Output& output, const Parcel& parcel, std::size_t part) {
+    using protocol::Output;
+    std::size_t skip = parcel.sent;
+    const auto next = [&](std::string_view piece) {
+        const std::size_t skipped = std::min(skip, piece.size());
+        skip -= skipped;
+        piece = piece.substr(skipped, part);
+        part -= piece.size();
+        return piece;
+    };
+    output.buffer().append(next(parcel.head.before()));
+    if (const auto piece = next(parcel.head.common); piece.size() >= Output::common_bytes_min) {
+        output.append_common(parcel.head.owner, piece);
+    } else {
+        output.buffer().append(piece);
+    }
+    output.buffer().append(next(parcel.head.behind()));
+    const auto body = next(parcel.body());
+    if (body.size() >= Output::shared_bytes_min && parcel.converted.empty()) {
+        output.append_shared(parcel.message, body);
+    } else {
+        output.buffer().append(body);
+    }
+}
+
 }  // namespace
 
 bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parcel& parcel,
@@ -59,10 +85,15 @@ bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parc
     const std::size_t part = std::min(left, frame_max - start.size());
     const std::size_t size = start.size() + part;
 
-    std::size_t head_part = 0;
-    if (parcel.sent < parcel.head.size()) {
-        head_part = std::min(part, parcel.head.size() - parcel.sent);
+    if (parcel.head.owner != nullptr) {
+        output.buffer().append(start.bytes(size));
+        append_pieces(output, parcel, part);
+        parcel.sent += part;
+        return last;
     }
+    const std::string& head = parcel.head.bytes;
+    std::size_t head_part = 0;
+    if (parcel.sent < head.size()) head_part = std::min(part, head.size() - parcel.sent);
     const std::size_t body_part = part - head_part;
     const bool shared = body_part >= protocol::Output::shared_bytes_min && parcel.converted.empty();
     char* at = output.extend(size - (shared ? body_part : 0));
@@ -71,8 +102,8 @@ bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parc
         at += bytes.size();
     };
     append(start.bytes(size));
-    if (head_part > 0) append(std::string_view(parcel.head).substr(parcel.sent, head_part));
-    const std::size_t body_at = parcel.sent + head_part - parcel.head.size();
+    if (head_part > 0) append(std::string_view(head).substr(parcel.sent, head_part));
+    const std::size_t body_at = parcel.sent + head_part - head.size();
     if (body_part > 0) {
         const std::string_view body = parcel.body().substr(body_at, body_part);
         if (shared) {

@@ -1,6 +1,7 @@
 // Transfer frames: a message on its way to a client, in as many frames as the client's limit asks.
 #pragma once
 
+#include "amqp10/delivery_head.h"
 #include "message/message.h"
 #include "protocol/output.h"
 
@@ -30,7 +31,7 @@ struct Parcel {
     bool started = false;
     bool timed_out = false;  // before the client got it
     std::uint32_t delivery_id = 0;
-    std::string head;
+    DeliveryHead head;
     MessageRef message;
     std::string_view message_body;  // a part of the message; empty if the body is converted
     std::string converted;

@@ -157,8 +157,8 @@ TypeWriter::Open TypeWriter::begin_counted(std::uint32_t count) {
     return open;
 }
 
-void TypeWriter::end(const Open& open) {
-    out_.patch_u32(open.at, static_cast<std::uint32_t>(out_.size() - open.at - 4));
+void TypeWriter::end(const Open& open, std::size_t bytes_apart) {
+    out_.patch_u32(open.at, static_cast<std::uint32_t>(out_.size() - open.at - 4 + bytes_apart));
     out_.patch_u32(open.at + 4, open.count);
 }
 
@@ -173,7 +173,9 @@ void TypeWriter::symbols(const std::vector<std::string>& all) {
 void TypeWriter::datum(const Datum& datum) {
     switch (datum.type) {
         case Type::boolean:
-            return boolean(std::get<bool>(datum.content));
+            // Type and octet, as RabbitMQ writes those of maps: clients compare with 1.
+            out_.u8(0x56);
+            return out_.u8(std::get<bool>(datum.content) ? 1 : 0);
         case Type::uint:
             return uint(static_cast<std::uint32_t>(std::get<std::uint64_t>(datum.content)));
         case Type::ulong:

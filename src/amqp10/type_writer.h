@@ -34,7 +34,8 @@ class TypeWriter {
     void raw(std::string_view value) { out_.bytes(value); }
 
     // A list, map or array whose size is known only at its end; the wide form, so that nothing
-    // moves. Set the count before end(): of a map it counts keys and values.
+    // moves. Set the count before end(): of a map it counts keys and values. Bytes that are part
+    // of it and will be inserted later are given by their number.
     struct Open {
         std::size_t at = 0;
         std::uint32_t count = 0;
@@ -44,7 +45,7 @@ class TypeWriter {
     Open begin_array(Type of_elements);
     void element(std::string_view text) { out_.long_string(text); }  // of strings or symbols
     Open begin_element() { return begin_counted(0); }                // of lists or maps
-    void end(const Open& open);
+    void end(const Open& open, std::size_t bytes_apart = 0);
 
     std::string& target() { return out_.target(); }
 

@@ -52,6 +52,7 @@ struct Consumer : ActiveHook {
     std::uint32_t unsettled = 0;
     bool credited = false;  // takes until delivered reaches credit_until, and then nothing
     bool draining = false;
+    bool yields = false;  // gets no more: a consumer of higher priority waits to become active
     std::uint64_t delivered = 0;
     std::uint64_t credit_until = 0;
     std::optional<bool> told_active;  // what it was told last

@@ -64,6 +64,7 @@ struct Block {
     std::uint64_t pushed_bytes = 0;  // of all messages that ever came into it
     Timestamp earliest = never;
     Timestamp scheduled = never;
+    bool may_shed = true;  // unacked messages may have bodies that the journal has too
 
     Timestamp deadline(std::size_t index) const {
         return index < deadlines.size() ? deadlines[index] : never;

@@ -431,6 +431,26 @@ void Chain::page_out_all() {
     }
 }
 
+void Chain::shed_unacked() {
+    for (Slot& one : blocks_) {
+        if (!one.hot || !one.hot->may_shed) continue;
+        for (Entry& entry : one.hot->entries) {
+            if (entry.state != EntryState::unacked) continue;
+            const Message& message = *entry.message;
+            if (!message.is_whole() || !message.stored_at()) continue;
+            if (message.properties_size() + std::uint64_t{message.body_size()} <
+                paging_->shed_bytes_min)
+                continue;
+            PROBE("chain.shed");
+            count_resident(-memory_of(entry));
+            entry.message = make_stub(message);
+            count_resident(memory_of(entry));
+        }
+        // The others may become unacked, and the last block gets further ones.
+        one.hot->may_shed = one.hot->ready > 0 || &one == &blocks_.back();
+    }
+}
+
 // The entries of all pages that can be read, and none of the others: those are named.
 std::unique_ptr<Block> Chain::read_pages(const ColdBlock& cold, ColdBlock& unreadable,
                                          std::string& why) const {
@@ -587,6 +607,7 @@ Result<void, std::string> Chain::make_whole(std::uint64_t sequence) {
             continue;
         }
         count_resident(-memory_of(*entry));
+        holder.may_shed = true;
         entry->message = std::move(whole);
         count_resident(memory_of(*entry));
     }

@@ -68,6 +68,8 @@ struct DeclareExchange {
     Table arguments;
     // What the channel's permission check said, in case the exchange does not exist yet.
     std::optional<Refusal> refusal_if_new;
+    // Imported definitions may name exchanges of the broker they come from, such as amq.rabbitmq.log.
+    bool reserved_name_permitted = false;
 };
 struct DeleteExchange {
     ChannelId channel;
@@ -143,6 +145,7 @@ struct ListBindings {
     DestinationKind destination_kind = DestinationKind::queue;
     std::string destination;
     std::string routing_key;
+    std::optional<Refusal> refusal_if_topic;
 };
 
 struct Publish {

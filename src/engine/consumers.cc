@@ -23,6 +23,12 @@ Refusal invalid_argument(const Turn& turn, const Consume& command, std::string_v
 
 std::optional<Refusal> check_consumer_arguments(const Turn& turn, const Queue& queue,
                                                 const Consume& command) {
+    if (find(command.arguments, "x-stream-offset") != nullptr) {
+        return Refusal{RefusalKind::precondition_failed,
+                       "invalid arg 'x-stream-offset' for " + turn.queue_phrase(command.queue) +
+                           " of queue type " +
+                           (queue.is_quorum() ? "rabbit_quorum_queue" : "rabbit_classic_queue")};
+    }
     for (const std::string_view name : {"x-priority", "x-consumer-timeout"}) {
         const bool is_timeout = name == "x-consumer-timeout";
         const Value* const value = find(command.arguments, name);
@@ -66,12 +72,46 @@ void put_most_important_first(ConsumerList& consumers) {
     consumers.splice(consumers.begin(), consumers, best);
 }
 
+// Whether another consumer of the quorum queue is to be active instead.
+bool has_more_important(const ConsumerList& consumers, const Consumer& active) {
+    return std::any_of(consumers.begin(), consumers.end(), [&](const Consumer* one) {
+        return !one->is_suspended() && one->priority > active.priority;
+    });
+}
+
 // The consumers of a queue with a single active one have changed.
 void choose_active(Turn& turn, Queue& queue) {
-    if (queue.is_quorum()) put_most_important_first(queue.consumers.all);
+    Consumer& before = *queue.consumers.all.front();
+    if (queue.is_quorum()) {
+        if (before.yields && before.unsettled > 0 && !before.is_suspended() &&
+            has_more_important(queue.consumers.all, before)) {
+            return;
+        }
+        before.yields = false;
+        put_most_important_first(queue.consumers.all);
+    }
     Consumer& active = *queue.consumers.all.front();
+    if (&active != &before) {
+        if (before.is_linked()) before.unlink();
+        tell_whose_turn(turn, before);
+    }
     reactivate(turn, active);
     tell_whose_turn(turn, active);
+}
+
+// A consumer of a higher priority becomes the active one of a quorum queue. The one before it gets
+// no more messages, but settles those that it has first (amqp091 11.7).
+void let_take_over(Turn& turn, Queue& queue, const Consumer& added) {
+    if (!queue.settings.single_active_consumer || !queue.is_quorum()) return;
+    Consumer& active = *queue.consumers.all.front();
+    if (added.priority <= active.priority || active.is_suspended()) return;
+    if (active.unsettled > 0) {
+        PROBE("consumers.active_yields");
+        active.yields = true;
+        if (active.is_linked()) active.unlink();
+        return;
+    }
+    choose_active(turn, queue);
 }
 
 // Somebody has left the queue.
@@ -124,6 +164,10 @@ bool can_take(const Consumer& consumer) {
 void reactivate(Turn& turn, Consumer& consumer) {
     if (consumer.cancelled || consumer.is_linked() || consumer.queue->deleted) return;
     Queue& queue = *consumer.queue;
+    if (consumer.yields) {
+        if (consumer.unsettled == 0) choose_active(turn, queue);
+        return;
+    }
     if (queue.settings.single_active_consumer && queue.consumers.all.front() != &consumer) return;
     queue.consumers.line_of(consumer).push_back(consumer);
     if (queue.ready_count() > 0) turn.touch(queue);
@@ -184,6 +228,7 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
     Consumer& added = *consumer;
     channel.consumers.emplace(command.consumer, std::move(consumer));
     reactivate(turn, added);
+    let_take_over(turn, *queue, added);
     return {};
 }
 
@@ -238,7 +283,8 @@ void cancel_all(Turn& turn, Queue& queue) {
         const std::uint32_t number = consumer.number;
         queue.consumers.remove(consumer);
         forget(channel, number);
-        turn.effects().request(CancelConsumer{channel.id, number});
+        // RabbitMQ answers a queue.delete before it cancels, and clients rely on it.
+        turn.worklist().after_answer.push_back(CancelConsumer{channel.id, number});
     }
 }
 

@@ -1,5 +1,6 @@
 #include "engine/consumers.h"
 
+#include "base/probe.h"
 #include "tests/support/scenario.h"
 
 #include <gmock/gmock.h>
@@ -11,6 +12,7 @@
 namespace revenant::engine {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -239,6 +241,18 @@ TEST(Consume, ThePriorityMustBeAnInteger) {  // amqp091 11.5
     EXPECT_TRUE(ch.is_open());
 }
 
+TEST(Consume, AnOffsetIsForStreams) {  // amqp091 11.5, as RabbitMQ 4.3.6
+    Scenario s;
+    auto& ch = s.open_channel();
+    for (const std::string type : {"classic", "quorum"}) {
+        ch.declare_queue(type, {{"x-queue-type", type.c_str()}});
+        ch.consume(type, {.arguments = arguments({{"x-stream-offset", "first"}})});
+        ch.expect_refused(RefusalKind::precondition_failed,
+                          "invalid arg 'x-stream-offset' for queue '" + type +
+                              "' in vhost '/' of queue type rabbit_" + type + "_queue");
+    }
+}
+
 TEST(ConsumerPriority, TheHigherIsServedWhileItCanTake) {  // amqp091 11.6
     Scenario s;
     auto& ch = s.open_channel();
@@ -328,6 +342,74 @@ TEST(SingleActiveConsumer, WaitingOnesTakeNothingThoughTheActiveIsFull) {  // am
     ch.ack(1);
     EXPECT_EQ(ch.take_delivery().consumer, first);
     EXPECT_TRUE(ch.get("q"));  // a get is not a consumer
+}
+
+// A quorum queue with a consumer of priority 0 and prefetch 1 that has the first of three messages.
+struct QuorumWithActive {
+    Scenario s;
+    ScenarioChannel& low_channel = s.open_channel();
+    ScenarioChannel& high_channel = s.open_channel();
+    std::uint32_t low = 0;
+
+    QuorumWithActive() {
+        low_channel.declare_queue("q",
+                                  {{"x-queue-type", "quorum"}, {"x-single-active-consumer", true}});
+        low_channel.qos(1);
+        low = low_channel.consume("q");
+        publish_numbers(low_channel, "q", 3);
+        EXPECT_THAT(low_channel.take_bodies(), ElementsAre("1"));
+    }
+    std::uint32_t consume(ScenarioChannel& ch, int priority) {
+        return ch.consume("q", {.arguments = arguments({{"x-priority", priority}})});
+    }
+};
+
+TEST(SingleActiveConsumer, OfAQuorumQueueYieldsToAHigherPriority) {  // amqp091 11.7
+    QuorumWithActive q;
+    q.consume(q.high_channel, 10);
+    EXPECT_THAT(q.high_channel.take_bodies(), IsEmpty()) << "the active one has a message";
+    EXPECT_THAT(Probe::reached(), Contains("consumers.active_yields"));
+    q.low_channel.ack(1);
+    EXPECT_THAT(q.high_channel.take_bodies(), ElementsAre("2", "3"));
+    EXPECT_THAT(q.low_channel.take_bodies(), IsEmpty());
+    q.high_channel.ack(1);
+    q.high_channel.close();
+    EXPECT_THAT(q.low_channel.take_bodies(), ElementsAre("3")) << "then it is active again";
+}
+
+TEST(SingleActiveConsumer, OfAQuorumQueueYieldsImmediatelyIfItHasNothing) {  // amqp091 11.7
+    QuorumWithActive q;
+    q.low_channel.ack(1);
+    q.low_channel.ack(2);
+    q.low_channel.ack(3);
+    q.low_channel.take_deliveries();
+    q.consume(q.high_channel, 10);
+    publish_numbers(q.low_channel, "q", 1);
+    EXPECT_THAT(q.high_channel.take_bodies(), ElementsAre("1"));
+}
+
+TEST(SingleActiveConsumer, OfAQuorumQueueStaysIfTheOtherLeavesBeforeItsTurn) {  // amqp091 11.7
+    QuorumWithActive q;
+    const auto high = q.consume(q.high_channel, 10);
+    q.high_channel.cancel(high);
+    q.low_channel.ack(1);
+    EXPECT_THAT(q.low_channel.take_bodies(), ElementsAre("2"));
+    q.consume(q.high_channel, 0);
+    q.low_channel.ack(2);
+    EXPECT_THAT(q.low_channel.take_bodies(), ElementsAre("3")) << "equal is not higher";
+}
+
+TEST(SingleActiveConsumer, OfAQuorumQueueYieldsToTheHighestOfThose) {  // amqp091 11.7
+    QuorumWithActive q;
+    q.consume(q.high_channel, 5);
+    auto& highest_channel = q.s.open_channel();
+    const auto highest = q.consume(highest_channel, 10);
+    q.low_channel.requeue(1);
+    EXPECT_THAT(highest_channel.take_bodies(), ElementsAre("1", "2", "3"));
+    highest_channel.ack_up_to(3);
+    highest_channel.cancel(highest);
+    publish_numbers(q.low_channel, "q", 1);
+    EXPECT_THAT(q.high_channel.take_bodies(), ElementsAre("1"));
 }
 
 // --------------------------------------------------------------------------------- cancel

@@ -535,6 +535,38 @@ TEST(DeathRecords, FailuresTravelWithTheMessage) {  // DL-72, DL-155
     EXPECT_EQ(count(), 1U);
 }
 
+// DL-155, as RabbitMQ 4.3.6 does it.
+TEST(DeathRecords, WhatGoesStraightToAConsumerOfAClassicQueueIsNoRedelivery) {
+    Cemetery c;
+    c.declare("dead");
+    c.declare("q", dead_to("dead"));
+    auto& consumer = c.s.open_channel();
+    consumer.qos(1);
+    consumer.consume("dead");
+    for (const char* body : {"a", "b"}) c.ch.publish("q", body);
+    c.ch.get("q");
+    c.ch.get("q");
+    c.ch.settle(0, {OutcomeKind::rejected, true}, true);
+    const Delivery straight = consumer.take_delivery();
+    EXPECT_FALSE(straight.redelivered);
+    consumer.ack(straight.tag);
+    EXPECT_TRUE(consumer.take_delivery().redelivered) << "this one had to wait";
+}
+
+// DL-152, DL-155, as RabbitMQ 4.3.6 does it.
+TEST(DeathRecords, AQuorumQueueCountsCarriedFailuresAsAcquisitions) {
+    Cemetery c;
+    c.declare("dead", arguments({{"x-queue-type", "quorum"}}));
+    c.declare("q", dead_to("dead"));
+    c.ch.publish("q", "a");
+    c.ch.reject(c.ch.get("q")->tag);
+    const auto letter = c.ch.get("dead");
+    ASSERT_TRUE(letter);
+    EXPECT_TRUE(letter->redelivered);
+    EXPECT_EQ(letter->counts.delivery, 1U);
+    EXPECT_EQ(letter->counts.acquired, 1U);
+}
+
 TEST(DeathRecords, PriorityAndBodyStayAsTheyWere) {  // DL-60, DL-74
     Cemetery c;
     c.declare("dead", arguments({{"x-max-priority", 5}}));

@@ -158,8 +158,12 @@ std::vector<Placement> place_in_targets(Turn& turn, const DeathPlan& plan, const
             refusing.push_back(target);
             continue;
         }
-        placements.push_back({target->id(), target->next_in(target->level_for(message.priority())),
-                              deadline_for(turn, *target, std::nullopt)});
+        const Position position = target->next_in(target->level_for(message.priority()));
+        placements.push_back({target->id(), position, deadline_for(turn, *target, std::nullopt)});
+        if (!target->is_quorum() && plan.envelope->delivery_count > 0) {
+            if (!target->arrivals) target->arrivals = std::make_unique<Arrivals>();
+            target->arrivals->note(turn.worklist().turn, position);
+        }
         turn.touch(*target);
     }
     return placements;

@@ -35,17 +35,17 @@ class Description {
         text_ += exchange.declaration.internal ? " internal" : "";
         text_ += ' ' + display(Value::table(exchange.declaration.arguments)) + '\n';
         std::vector<std::string> bindings;
-        for (const auto& [identity, binding] : exchange.outgoing) {
-            const Destination& to = binding->destination;
+        exchange.for_each_outgoing([&](const Binding& binding) {
+            const Destination& to = binding.destination;
             const bool survives =
                 to.queue != nullptr ? to.queue->survives() : to.exchange->declaration.durable;
-            if (durable_only_ && !survives) continue;
+            if (durable_only_ && !survives) return;
             bindings.push_back("  -> " +
                                (to.queue != nullptr ? "queue " + to.queue->name()
                                                     : "exchange " + to.exchange->name()) +
-                               " key " + binding->routing_key + ' ' +
-                               display(Value::table(binding->arguments)) + '\n');
-        }
+                               " key " + binding.routing_key + ' ' +
+                               display(Value::table(binding.arguments)) + '\n');
+        });
         std::sort(bindings.begin(), bindings.end());
         for (const std::string& binding : bindings) text_ += binding;
     }

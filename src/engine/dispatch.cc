@@ -51,6 +51,14 @@ ShownCounts shown_counts(Turn& turn, const Queue& queue, const Entry& entry) {
     return {entry.delivery_count, both ? std::uint32_t{entry.acquired_count} : 0};
 }
 
+// What a consumer is told (DL-154). A dead letter with failed attempts is redelivered, unless it
+// goes straight to a consumer of a classic queue (DL-155).
+bool is_redelivered(const Turn& turn, const Queue& queue, const Entry& entry, Position position) {
+    if (!entry.is_redelivered()) return false;
+    return entry.returned || !queue.arrivals ||
+           !queue.arrivals->contains(turn.worklist().turn, position);
+}
+
 void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     Channel& channel = *consumer.channel;
     Deliver delivery;
@@ -61,7 +69,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         delivery.delivery = channel.unsettled.skip();
         delivery.message = std::move(entry.message);
         delivery.envelope = std::move(entry.envelope);
-        delivery.redelivered = entry.is_redelivered();
+        delivery.redelivered = is_redelivered(turn, queue, entry, position);
         delivery.counts = shown_counts(turn, queue, entry);
         delivery.failed_deliveries = entry.delivery_count;
         turn.count_consumed(queue, channel, &Consumption::delivered_auto_ack);
@@ -69,7 +77,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         const Entry& entry = queue.at(position);
         delivery.message = entry.message;
         delivery.envelope = entry.envelope;
-        delivery.redelivered = entry.is_redelivered();
+        delivery.redelivered = is_redelivered(turn, queue, entry, position);
         delivery.counts = shown_counts(turn, queue, entry);
         delivery.failed_deliveries = entry.delivery_count;
         queue.mark_unacked(position);

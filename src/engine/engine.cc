@@ -138,6 +138,7 @@ Engine::Engine(EngineSettings settings, EffectSink& effects, Recorder* recorder)
 }
 
 Turn Engine::begin(Timestamp now) {
+    worklist_.turn += 1;
     Turn turn(settings_, state_, attached_, effects_, recorder_, worklist_, now);
     // Whatever is due has expired before the command sees it: an expired message is never handed
     // out. If there is too much of it, the next Ticks go on with it, and it is held until then.
@@ -164,6 +165,10 @@ void Engine::forward_all_letters(Turn& turn) {
 }
 
 void Engine::finish(Turn& turn, std::size_t command) {
+    if (!worklist_.after_answer.empty()) {
+        for (Effect& effect : worklist_.after_answer) effects_.request(std::move(effect));
+        worklist_.after_answer.clear();
+    }
     if (!worklist_.touched.empty()) serve_touched(turn);
     worklist_.letters_wait = false;
     if (!state_.queues_with_letters().empty()) forward_all_letters(turn);
@@ -181,8 +186,12 @@ void Engine::finish(Turn& turn, std::size_t command) {
     }
 }
 
+bool Engine::has_work() const {
+    return worklist_.has_work() || state_.has_unconfigured() || state_.has_retired_bindings();
+}
+
 Timestamp Engine::next_deadline() const {
-    if (worklist_.has_work() || state_.has_unconfigured()) return {};
+    if (has_work()) return {};
     return std::min(state_.deadlines_next(), attached_.next_timeout_check());
 }
 
@@ -267,7 +276,7 @@ void Engine::run(Turn& turn, CloseChannel&& command) {
 void Engine::run(Turn& turn, SetCompatibility&& command) { set_compatibility(turn, command); }
 
 void Engine::run(Turn& turn, Tick&&) {
-    if (worklist_.has_work() || state_.has_unconfigured()) go_on_with_work(turn);
+    if (has_work()) go_on_with_work(turn);
 }
 
 void Engine::recovered(Timestamp now) {

@@ -28,7 +28,10 @@ class Engine {
     void settle(const Settle& command, Timestamp now);
 
     // Applies facts recorded earlier, before anybody is attached.
-    void replay(const Event& event) { state_.apply(event); }
+    void replay(const Event& event) {
+        state_.apply(event);
+        state_.free_retired_bindings();
+    }
     // The state is that of before a restart: what depends on the present begins now.
     void recovered(Timestamp now);
     // The wall clock was set: what is shown from now on follows it, deadlines do not.
@@ -58,6 +61,7 @@ class Engine {
     const EngineSettings& settings() const { return settings_; }
 
   private:
+    bool has_work() const;
     Turn begin(Timestamp now);
     void finish(Turn& turn, std::size_t command);
     void forward_all_letters(Turn& turn);

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "engine/queue.h"
 
 #include <algorithm>
 #include <charconv>
@@ -34,6 +35,12 @@ void erase_one(std::vector<Destination>& destinations, const Destination& destin
     destinations.erase(place);
 }
 
+bool precedes(const Destination& a, const Destination& b) {
+    if ((a.queue == nullptr) != (b.queue == nullptr)) return a.queue == nullptr;
+    return a.queue == nullptr ? a.exchange->name() < b.exchange->name()
+                              : a.queue->name() < b.queue->name();
+}
+
 // Takes the last buckets of the destination. They need not lie together: other bindings of the same
 // destination may stand before or between them.
 void remove_buckets(std::vector<Destination>& buckets, const Destination& destination,
@@ -59,6 +66,8 @@ std::optional<ExchangeType> parse_exchange_type(std::string_view name) {
     if (name == "topic") return ExchangeType::topic;
     if (name == "headers") return ExchangeType::headers;
     if (name == "x-consistent-hash") return ExchangeType::consistent_hash;
+    if (name == "x-local-random") return ExchangeType::local_random;
+    if (name == "x-modulus-hash") return ExchangeType::modulus_hash;
     return std::nullopt;
 }
 
@@ -74,6 +83,10 @@ std::string_view to_string(ExchangeType type) {
             return "headers";
         case ExchangeType::consistent_hash:
             return "x-consistent-hash";
+        case ExchangeType::local_random:
+            return "x-local-random";
+        case ExchangeType::modulus_hash:
+            return "x-modulus-hash";
     }
     UNREACHABLE();
 }
@@ -94,6 +107,10 @@ Exchange::Exchange(ExchangeDeclaration declared) : declaration(std::move(declare
             break;
         case ExchangeType::consistent_hash:
             routes.emplace<ConsistentHashRoutes>();
+            break;
+        case ExchangeType::local_random:
+        case ExchangeType::modulus_hash:
+            routes.emplace<PickedRoutes>();
             break;
     }
 }
@@ -118,40 +135,45 @@ void Exchange::add_route(const Binding& binding) {
                 const auto count = static_cast<std::size_t>(bucket_count(binding.routing_key));
                 hash.buckets.insert(hash.buckets.end(), count, binding.destination);
             },
+            [&](PickedRoutes& picked) {
+                auto& all = picked.destinations;
+                all.insert(std::upper_bound(all.begin(), all.end(), binding.destination, precedes),
+                           binding.destination);
+            },
         },
         routes);
 }
 
 void Exchange::remove_route(const Binding& binding) {
-    std::visit(Overloaded{
-                   [&](DirectRoutes& direct) {
-                       const auto found = direct.by_key.find(binding.routing_key);
-                       CHECK(found != direct.by_key.end());
-                       erase_one(found->second, binding.destination);
-                       if (found->second.empty()) direct.by_key.erase(found);
-                   },
-                   [&](FanoutRoutes& fanout) {
-                       const auto target = std::find_if(
-                           fanout.targets.begin(), fanout.targets.end(),
-                           [&](const auto& t) { return t.destination == binding.destination; });
-                       CHECK(target != fanout.targets.end());
-                       if (--target->bindings == 0) fanout.targets.erase(target);
-                   },
-                   [&](TopicRoutes& topic) {
-                       topic.trie.remove(binding.routing_key, binding.destination);
-                   },
-                   [&](HeadersRoutes& headers) { std::erase(headers.bindings, &binding); },
-                   [&](ConsistentHashRoutes& hash) {
-                       remove_buckets(hash.buckets, binding.destination,
-                                      bucket_count(binding.routing_key));
-                   },
-               },
-               routes);
+    std::visit(
+        Overloaded{
+            [&](DirectRoutes& direct) {
+                const auto found = direct.by_key.find(binding.routing_key);
+                CHECK(found != direct.by_key.end());
+                erase_one(found->second, binding.destination);
+                if (found->second.empty()) direct.by_key.erase(found);
+            },
+            [&](FanoutRoutes& fanout) {
+                const auto target = std::find_if(
+                    fanout.targets.begin(), fanout.targets.end(),
+                    [&](const auto& t) { return t.destination == binding.destination; });
+                CHECK(target != fanout.targets.end());
+                if (--target->bindings == 0) fanout.targets.erase(target);
+            },
+            [&](TopicRoutes& topic) {
+                topic.trie.remove(binding.routing_key, binding.destination);
+            },
+            [&](HeadersRoutes& headers) { std::erase(headers.bindings, &binding); },
+            [&](ConsistentHashRoutes& hash) {
+                remove_buckets(hash.buckets, binding.destination,
+                               bucket_count(binding.routing_key));
+            },
+            [&](PickedRoutes& picked) { erase_one(picked.destinations, binding.destination); },
+        },
+        routes);
 }
 
-void Exchange::remove_routes_to(const Destination& destination,
-                                const std::vector<Binding*>& bindings) {
-    // Where routes stand in one list, it is walked once and not once per binding.
+void Exchange::retire_routes_to(const Destination& destination) {
     if (auto* const fanout = std::get_if<FanoutRoutes>(&routes)) {
         std::erase_if(fanout->targets,
                       [&](const auto& target) { return target.destination == destination; });
@@ -160,34 +182,33 @@ void Exchange::remove_routes_to(const Destination& destination,
                       [&](const Binding* one) { return one->destination == destination; });
     } else if (auto* const hash = std::get_if<ConsistentHashRoutes>(&routes)) {
         std::erase(hash->buckets, destination);
-    } else {
-        for (const Binding* const binding : bindings) {
-            if (binding->source == this) remove_route(*binding);
-        }
+    } else if (auto* const picked = std::get_if<PickedRoutes>(&routes)) {
+        std::erase(picked->destinations, destination);
     }
 }
 
-std::string binding_identity(DestinationKind kind, std::string_view destination,
-                             std::string_view routing_key, const Table& arguments) {
-    std::string identity(kind == DestinationKind::queue ? "q" : "e");
-    identity += static_cast<char>(destination.size());
-    identity += destination;
-    identity += static_cast<char>(routing_key.size());
-    identity += routing_key;
-    // Arguments are a set: their order on the wire does not make another binding.
-    std::vector<std::string> shown;
-    shown.reserve(arguments.size());
-    for (const Field& field : arguments) {
-        shown.push_back(field.name + '\0' + std::string(type_name(field.value.type)) + '\0' +
-                        display(field.value));
+void Exchange::remove_retired_route(const Binding& binding) {
+    auto* const direct = std::get_if<DirectRoutes>(&routes);
+    auto* const topic = std::get_if<TopicRoutes>(&routes);
+    if (direct == nullptr && topic == nullptr) return;
+    // The routes of a deleted exchange lead nowhere any more, so all of a key go together.
+    if (!deleted) {
+        remove_route(binding);
+    } else if (direct != nullptr) {
+        direct->by_key.erase(binding.routing_key);
+    } else {
+        topic->trie.remove_all(binding.routing_key);
     }
-    std::sort(shown.begin(), shown.end());
-    for (const std::string& argument : shown) {
-        identity += std::to_string(argument.size());
-        identity += ':';
-        identity += argument;
-    }
-    return identity;
+}
+
+Binding* Exchange::find_binding(const Destination& to, std::string_view routing_key,
+                                const Table& arguments) const {
+    const auto group = outgoing.find(to);
+    if (group == outgoing.end()) return nullptr;
+    const std::string shown = arguments_id(arguments);
+    const auto& bindings = group->second->bindings;
+    const auto found = bindings.find(BindingId{routing_key, shown});
+    return found == bindings.end() ? nullptr : found->get();
 }
 
 std::optional<Refusal> check_binding(const Exchange& source, std::string_view routing_key,
@@ -218,6 +239,21 @@ std::optional<Refusal> check_binding(const Exchange& source, std::string_view ro
         if (*weight > consistent_hash_weight_max) {
             return refuse("The binding key must not exceed 10000");
         }
+    }
+    if (source.declaration.type == ExchangeType::local_random && !routing_key.empty()) {
+        return refuse("Non empty binding '" + std::string(routing_key) + "' key not permitted");
+    }
+    return std::nullopt;
+}
+
+std::optional<Refusal> check_destination(const Exchange& source, const Destination& destination) {
+    if (source.declaration.type != ExchangeType::local_random) return std::nullopt;
+    const auto refuse = [](std::string text) {
+        return Refusal{RefusalKind::precondition_failed, std::move(text)};
+    };
+    if (destination.queue == nullptr) return refuse("Destination not found");
+    if (destination.queue->is_quorum()) {
+        return refuse("Queue type rabbit_quorum_queue not valid for this exchange type");
     }
     return std::nullopt;
 }

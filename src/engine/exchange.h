@@ -1,7 +1,8 @@
-// Exchange and Binding: who is bound to whom, and the routes that follow from it.
+// Exchange: the bindings that start at it, and the routes that follow from them.
 #pragma once
 
 #include "base/roster.h"
+#include "engine/binding.h"
 #include "engine/command.h"
 #include "engine/queue_settings.h"
 #include "engine/refusal.h"
@@ -9,6 +10,9 @@
 #include "engine/topic_trie.h"
 #include "message/value.h"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,24 +23,15 @@
 
 namespace revenant::engine {
 
-class Queue;
-struct Exchange;
-
-struct Destination {
-    Queue* queue = nullptr;  // exactly one of the two is set
-    Exchange* exchange = nullptr;
-    friend bool operator==(const Destination&, const Destination&) = default;
+enum class ExchangeType : std::uint8_t {
+    direct,
+    fanout,
+    topic,
+    headers,
+    consistent_hash,
+    local_random,
+    modulus_hash,
 };
-
-struct Binding {
-    Exchange* source = nullptr;
-    Destination destination;
-    std::string routing_key;
-    Table arguments;
-    Roster<Binding>::Place roster_place;
-};
-
-enum class ExchangeType : std::uint8_t { direct, fanout, topic, headers, consistent_hash };
 std::optional<ExchangeType> parse_exchange_type(std::string_view name);
 std::string_view to_string(ExchangeType type);
 
@@ -61,6 +56,13 @@ struct ConsistentHashRoutes {
     std::vector<Destination> buckets;
 };
 
+// One destination is picked for each message, by chance or by the hash of its keys.
+struct PickedRoutes {
+    // Of each binding, exchanges before queues, then by name: the order of the bindings does not
+    // matter.
+    std::vector<Destination> destinations;
+};
+
 // Every virtual host has them from the beginning (amqp091 6.1).
 bool is_predeclared(std::string_view exchange);
 
@@ -80,11 +82,14 @@ struct Exchange {
     ExchangeDeclaration declaration;
     AppliedPolicy policy;
     std::optional<std::string> alternate;  // its name, in force; it need not exist
-    std::variant<DirectRoutes, FanoutRoutes, TopicRoutes, HeadersRoutes, ConsistentHashRoutes>
+    std::variant<DirectRoutes, FanoutRoutes, TopicRoutes, HeadersRoutes, ConsistentHashRoutes,
+                 PickedRoutes>
         routes;
-    // Every binding that starts here, by its identity (amqp091 7.12).
-    StringMap<std::unique_ptr<Binding>> outgoing;
-    std::vector<Binding*> incoming;  // exchange-to-exchange bindings that end here
+    // Every binding that starts here, by where it ends.
+    boost::unordered_flat_map<Destination, std::unique_ptr<BindingGroup>> outgoing;
+    std::size_t outgoing_count = 0;  // bindings in these groups
+    BindingGroups incoming;          // exchange-to-exchange bindings that end here
+    bool deleted = false;            // lives on until its bindings are freed
     std::uint64_t route_mark = 0;    // the routing pass that visited this exchange already
     std::uint64_t published_in = 0;
     std::uint64_t published_out = 0;  // once per queue
@@ -96,23 +101,33 @@ struct Exchange {
     const std::string& name() const { return declaration.name; }
     // Routing depends on exchange and key alone, so its result may be cached.
     bool routes_by_key() const {
-        return declaration.type != ExchangeType::headers &&
-               declaration.type != ExchangeType::consistent_hash;
+        return declaration.type == ExchangeType::direct ||
+               declaration.type == ExchangeType::fanout || declaration.type == ExchangeType::topic;
+    }
+
+    Binding* find_binding(const Destination& to, std::string_view routing_key,
+                          const Table& arguments) const;
+    template <typename Visit>  // visit(binding), in no order
+    void for_each_outgoing(Visit visit) const {
+        for (const auto& [destination, group] : outgoing) {
+            for (const auto& binding : group->bindings) visit(*binding);
+        }
     }
 
     void add_route(const Binding& binding);
     void remove_route(const Binding& binding);
-    // All that lead to this destination: those of `bindings` that begin here.
-    void remove_routes_to(const Destination& destination, const std::vector<Binding*>& bindings);
+    // When a destination is deleted. Routes in lists are removed in one walk; the others lead to a
+    // deleted destination until remove_retired_route() has removed each.
+    void retire_routes_to(const Destination& destination);
+    // The route of a binding whose source or destination was deleted.
+    void remove_retired_route(const Binding& binding);
 };
-
-// Source, destination, key and arguments, as one string to look a binding up by.
-std::string binding_identity(DestinationKind kind, std::string_view destination,
-                             std::string_view routing_key, const Table& arguments);
 
 // What the exchange's type asks of a binding (amqp091 7.6, 7.9).
 std::optional<Refusal> check_binding(const Exchange& source, std::string_view routing_key,
                                      const Table& arguments);
+// What it asks of their destination.
+std::optional<Refusal> check_destination(const Exchange& source, const Destination& destination);
 // Further rules, for new bindings only: those that exist stay when a rule becomes stricter (amqp091
 // 7.4).
 std::optional<Refusal> check_new_binding(const Exchange& source, std::string_view routing_key);

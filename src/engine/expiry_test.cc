@@ -343,6 +343,16 @@ TEST(QueueTtl, AGetAndADeclareAreUses) {  // amqp091 8.17
     EXPECT_FALSE(s.has_queue("q"));
 }
 
+TEST(QueueTtl, APassiveDeclareIsNoUseOfAQuorumQueue) {  // amqp091 8.17, as RabbitMQ 4.3.6
+    Scenario s;
+    auto& ch = s.open_channel();
+    ch.declare_queue("q", {{"x-queue-type", "quorum"}, {"x-expires", 1000}});
+    s.advance(milliseconds(900));
+    ch.declare_queue("q", {.passive = true});
+    s.advance(milliseconds(100));
+    EXPECT_FALSE(s.has_queue("q"));
+}
+
 TEST(QueueTtl, WhileThereIsAConsumerTheQueueStays) {  // amqp091 8.17; DL-134
     Scenario s;
     auto& ch = s.open_channel();

@@ -27,12 +27,15 @@ class FactCheck {
     bool operator()(const Purged& fact) const { return state_.find_queue(fact.queue) != nullptr; }
     bool operator()(const Bound& fact) const {
         const Exchange* const source = state_.find_exchange(fact.source);
-        return source != nullptr && has_destination(fact.destination_kind, fact.destination) &&
-               !source->outgoing.contains(identity_of(fact));
+        const Destination to = state_.find_destination(fact.destination_kind, fact.destination);
+        return source != nullptr && to.exists() &&
+               source->find_binding(to, fact.routing_key, fact.arguments) == nullptr;
     }
     bool operator()(const Unbound& fact) const {
         const Exchange* const source = state_.find_exchange(fact.source);
-        return source != nullptr && source->outgoing.contains(identity_of(fact));
+        const Destination to = state_.find_destination(fact.destination_kind, fact.destination);
+        return source != nullptr &&
+               source->find_binding(to, fact.routing_key, fact.arguments) != nullptr;
     }
     bool operator()(const Enqueued& fact) const {
         return fact.message && is_free(fact.placement.queue, fact.placement.position);
@@ -77,15 +80,6 @@ class FactCheck {
     }
 
   private:
-    template <typename BindingFact>
-    static std::string identity_of(const BindingFact& fact) {
-        return binding_identity(fact.destination_kind, fact.destination, fact.routing_key,
-                                fact.arguments);
-    }
-    bool has_destination(DestinationKind kind, std::string_view name) const {
-        if (kind == DestinationKind::queue) return state_.find_queue(name) != nullptr;
-        return state_.find_exchange(name) != nullptr;
-    }
     bool is_taken(QueueId id, Position position) const {
         const Queue* const queue = state_.find_queue(id);
         return queue != nullptr && queue->contains(position);

@@ -7,7 +7,7 @@
 
 namespace revenant::engine {
 
-constexpr ExchangeType last_of(ExchangeType) { return ExchangeType::consistent_hash; }
+constexpr ExchangeType last_of(ExchangeType) { return ExchangeType::modulus_hash; }
 constexpr QueueKind last_of(QueueKind) { return QueueKind::quorum; }
 constexpr DestinationKind last_of(DestinationKind) { return DestinationKind::exchange; }
 constexpr Ending last_of(Ending) { return Ending::queue_deleted; }

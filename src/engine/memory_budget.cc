@@ -19,7 +19,8 @@ void page_out_candidates(State& state) {
     }
 }
 
-// Many queues with a little each, or blocks whose deliveries came back: whatever can leave does.
+// Many queues with a little each, blocks whose deliveries were requeued, or many deliveries that are
+// not settled: everything that can leave does.
 void page_out_everywhere(State& state) {
     Paging& paging = state.paging();
     const std::uint64_t step = paging.budget_bytes / 4;
@@ -28,6 +29,14 @@ void page_out_everywhere(State& state) {
     state.queues().walk(0, SIZE_MAX, [&](Queue& queue) {
         queue.for_each_level([&](std::size_t level, Chain& chain) {
             if (level < queue.served_levels() && paging.over_budget()) chain.page_out_all();
+        });
+        return paging.over_budget();
+    });
+    // Then what is with consumers: a consumer without a prefetch limit may have a whole queue.
+    state.queues().walk(0, SIZE_MAX, [&](Queue& queue) {
+        if (queue.unacked_count() == 0) return true;
+        queue.for_each_level([&](std::size_t level, Chain& chain) {
+            if (level < queue.served_levels() && paging.over_budget()) chain.shed_unacked();
         });
         return paging.over_budget();
     });

@@ -76,6 +76,26 @@ TEST(MemoryBudget, TransientMessagesLeaveAndLeaveNothingBehind) {
     EXPECT_EQ(d.s.store().passing_pages(), 0U);
 }
 
+TEST(MemoryBudget, UnackedMessagesLeaveTheirBodiesInTheJournal) {
+    Deep d;
+    d.ch.declare_queue("q");
+    const std::string body(2'000, 'b');
+    for (int i = 0; i < 1000; ++i) d.ch.publish("q", body + std::to_string(i));
+    auto& consumer = d.s.open_channel();
+    consumer.consume("q");
+    ASSERT_EQ(d.s.queue("q").unacked_count(), 1000U);
+    EXPECT_LT(d.paging().resident_bytes, 400'000U) << "of two megabytes";
+    EXPECT_THAT(Probe::reached(), Contains("chain.shed"));
+    // Those that come back are as they were.
+    consumer.close();
+    for (int i = 0; i < 1000; ++i) {
+        const auto got = d.ch.get("q", /*no_ack=*/true);
+        ASSERT_TRUE(got) << i;
+        ASSERT_EQ(got->body(), body + std::to_string(i));
+        ASSERT_TRUE(got->redelivered);
+    }
+}
+
 TEST(MemoryBudget, BothKindsInOneBlockComeBackInTheirOrder) {
     Deep d;
     d.ch.declare_queue("q");

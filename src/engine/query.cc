@@ -170,13 +170,13 @@ std::optional<ListPart<BindingView>> few_bindings(State& state, const BindingFil
     if (filter.source) {
         const Exchange* const source = state.find_exchange(*filter.source);
         if (source == nullptr) return chosen();
-        if (source->outgoing.size() <= part_items_max) {
-            for (const auto& [identity, binding] : source->outgoing) few.push_back(binding.get());
+        if (source->outgoing_count <= part_items_max) {
+            source->for_each_outgoing([&](const Binding& binding) { few.push_back(&binding); });
             return chosen();
         }
     }
     if (!filter.destination) return std::nullopt;
-    const std::vector<Binding*>* incoming = nullptr;
+    const BindingGroups* incoming = nullptr;
     if (filter.destination_kind == DestinationKind::queue) {
         const Queue* const queue = state.find_queue(*filter.destination);
         if (queue != nullptr) incoming = &queue->bindings;
@@ -184,8 +184,8 @@ std::optional<ListPart<BindingView>> few_bindings(State& state, const BindingFil
         incoming = &exchange->incoming;
     }
     if (incoming == nullptr) return chosen();
-    if (incoming->size() > part_items_max) return std::nullopt;
-    few.assign(incoming->begin(), incoming->end());
+    if (binding_count(*incoming) > part_items_max) return std::nullopt;
+    for_each_binding(*incoming, [&](const Binding& binding) { few.push_back(&binding); });
     return chosen();
 }
 
@@ -279,7 +279,7 @@ ListPart<BindingView> next_bindings(Engine& engine, std::uint64_t after,
     }
     return take_part<BindingView>(
         engine.state().bindings(), after,
-        [&](const Binding& binding) { return fits(binding, filter); },
+        [&](const Binding& binding) { return binding.is_live() && fits(binding, filter); },
         [](const Binding& binding) { return view(binding); });
 }
 

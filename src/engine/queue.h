@@ -10,6 +10,7 @@
 #include "base/roster.h"
 #include "engine/accounts.h"
 #include "engine/attached.h"
+#include "engine/binding.h"
 #include "engine/chain.h"
 #include "engine/publish_sources.h"
 #include "engine/queue_settings.h"
@@ -30,8 +31,6 @@
 #include <vector>
 
 namespace revenant::engine {
-
-struct Binding;
 
 using WorkHook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
@@ -88,6 +87,31 @@ struct Amount {
     friend bool operator==(Amount, Amount) = default;
 };
 
+// Where the dead letters of the latest turn that brought some begin, by level. Ephemeral: a dead
+// letter that goes straight to a consumer of a classic queue is not a redelivery (DL-155).
+struct Arrivals {
+    std::uint64_t turn = 0;
+    std::vector<Position> first;
+
+    void note(std::uint64_t in_turn, Position position) {
+        if (turn != in_turn) {
+            turn = in_turn;
+            first.clear();
+        }
+        for (const Position one : first) {
+            if (one.level() == position.level()) return;
+        }
+        first.push_back(position);
+    }
+    bool contains(std::uint64_t in_turn, Position position) const {
+        if (turn != in_turn) return false;
+        for (const Position one : first) {
+            if (one.level() == position.level()) return position.sequence() >= one.sequence();
+        }
+        return false;
+    }
+};
+
 // A letter in the outbox: it died, and not all of its targets have it yet.
 struct WaitingLetter {
     DeathReason reason = DeathReason::rejected;
@@ -127,17 +151,20 @@ class Queue final : private ParkingLot {
     AppliedPolicy policy;
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
-    std::vector<Binding*> bindings;                  // in which this queue is the destination
+    BindingGroups bindings;                          // that end at this queue
     QueueConsumers consumers;                        // passing state
     std::map<std::uint64_t, WaitingLetter> letters;  // of the outbox, by sequence number
     std::unique_ptr<OutboxWaits> waits;              // set while there are letters
     std::unique_ptr<DeathOutcomes> deaths;           // for metrics, from the first death on
+    std::unique_ptr<Arrivals> arrivals;              // of a classic queue, once it had some
     Passage passage;
     PublishSources published_from;
     std::set<std::string> cycles_told;  // one warning per distinct cycle (DL-120)
     // Deliveries that wait on some channel for their settlement. A deleted queue lives on, without
     // its messages, until there are none.
     std::uint64_t unsettled_deliveries = 0;
+    std::uint64_t retired_groups =
+        0;  // of bindings, that are not freed yet: it lives on for them too
     bool deleted = false;
     bool had_consumer = false;
     Timestamp expiry_timer = never;     // of x-expires, while one is running

@@ -133,10 +133,6 @@ std::optional<std::string> check_boolean(const Value& value) {
     return "{unacceptable_type," + std::string(type_name(value.type)) + "}";
 }
 
-std::optional<std::string> check_queue_mode(const Value& value) {
-    return check_one_of(value, "invalid_queue_mode", "default", "lazy");
-}
-
 std::optional<std::string> check_queue_version(const Value& value) {
     if (auto detail = check_integer(value)) return detail;
     if (*value.as_integer() == 2) return std::nullopt;
@@ -166,7 +162,6 @@ constexpr ArgumentCheck argument_checks[] = {
     {"x-max-length-bytes", check_integer},
     {"x-max-priority", check_max_priority},
     {"x-overflow", check_overflow},
-    {"x-queue-mode", check_queue_mode},
     {"x-queue-version", check_queue_version},
     {"x-single-active-consumer", check_boolean},
     {"x-queue-leader-locator", check_leader_locator},

@@ -133,7 +133,7 @@ TEST(Counts, GoOnInTheNextQueue) {  // DL-155
     r.ch.nack(r.ch.get("p")->tag);
     const auto failed = r.ch.get("later");
     EXPECT_EQ(failed->counts.delivery, 1U);
-    EXPECT_EQ(failed->counts.acquired, 0U);
+    EXPECT_EQ(failed->counts.acquired, 1U);
     EXPECT_TRUE(failed->redelivered);
     const auto unwanted = r.ch.get("later");
     EXPECT_FALSE(unwanted->counts.any());

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "message/erlang_hash.h"
 
 #include <string>
 
@@ -70,6 +71,17 @@ std::string hashed_text(const Exchange& exchange, const RoutingInput& input, std
     return std::string(key);
 }
 
+// RabbitMQ's: the same key goes to the same queue here.
+constexpr std::uint32_t modulus_hash_range = 1U << 27;
+
+// Spreads what is counted up as chance would (SplitMix64): the engine has no random numbers.
+std::uint64_t scattered(std::uint64_t number) {
+    number += 0x9e3779b97f4a7c15ULL;
+    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    number = (number ^ (number >> 27)) * 0x94d049bb133111ebULL;
+    return number ^ (number >> 31);
+}
+
 // One pass over the exchanges a message comes through.
 class Pass {
   public:
@@ -93,6 +105,7 @@ class Pass {
     }
 
     void reach(const Destination& destination) {
+        if (destination.is_deleted()) return;  // the route is not freed yet
         found_ = true;
         if (destination.exchange != nullptr) {
             visit(*destination.exchange);
@@ -129,6 +142,7 @@ class Pass {
                                }
                            },
                            [&](const ConsistentHashRoutes& routes) { through(exchange, routes); },
+                           [&](const PickedRoutes& routes) { through(exchange, routes); },
                        },
                        exchange.routes);
         }
@@ -152,6 +166,15 @@ class Pass {
             const std::uint64_t hash = hash_text(hashed_text(exchange, input_, key));
             reach(routes.buckets[jump_bucket(hash, routes.buckets.size())]);
         }
+    }
+
+    void through(const Exchange& exchange, const PickedRoutes& routes) {
+        const std::size_t count = routes.destinations.size();
+        if (count == 0) return;
+        const std::uint64_t number = exchange.declaration.type == ExchangeType::local_random
+                                         ? scattered(mark_)
+                                         : erlang_hash(input_.keys()) % modulus_hash_range;
+        reach(routes.destinations[number % count]);
     }
 
     State& state_;

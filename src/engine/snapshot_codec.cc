@@ -94,40 +94,50 @@ class SnapshotWriter {
         }
         out_(policies);
     }
+    // All of a roster in the order they came: nothing has to be sorted, and what depends on the
+    // order, as the buckets of a consistent hash do, is the same after a restart.
+    template <typename Member, typename Survives, typename Write>
+    void write_all(const Roster<Member>& roster, Survives survives, Write write) {
+        std::vector<const Member*> members;
+        roster.walk(0, SIZE_MAX, [&](const Member& member) {
+            if (survives(member)) members.push_back(&member);
+            return true;
+        });
+        out_(std::uint64_t{members.size()});
+        for (const Member* const member : members) write(*member);
+    }
     void write_exchanges() {
-        std::vector<ExchangeDeclared> exchanges;
-        for (const Exchange* exchange : state_.exchanges_by_name()) {
-            if (exchange->declaration.durable && !is_predeclared(exchange->name())) {
-                exchanges.push_back({exchange->declaration});
-            }
-        }
-        out_(exchanges);
+        write_all(
+            state_.exchanges(),
+            [](const Exchange& exchange) {
+                return exchange.declaration.durable && !is_predeclared(exchange.name());
+            },
+            [&](const Exchange& exchange) { out_(exchange.declaration); });
     }
     void write_bindings() {
-        std::vector<Bound> bindings;
-        for (const Exchange* exchange : state_.exchanges_by_name()) {
-            if (!exchange->declaration.durable) continue;
-            for (const auto& [identity, binding] : exchange->outgoing) {
-                const Destination& to = binding->destination;
-                const bool survives =
-                    to.queue != nullptr ? to.queue->survives() : to.exchange->declaration.durable;
-                if (!survives) continue;
-                bindings.push_back(
-                    {exchange->name(),
-                     to.queue != nullptr ? DestinationKind::queue : DestinationKind::exchange,
-                     to.queue != nullptr ? to.queue->name() : to.exchange->name(),
-                     binding->routing_key, binding->arguments});
-            }
-        }
-        out_(bindings);
+        write_all(
+            state_.bindings(),
+            [](const Binding& binding) {
+                const Destination& to = binding.destination;
+                return binding.is_live() && binding.source->declaration.durable &&
+                       (to.queue != nullptr ? to.queue->survives()
+                                            : to.exchange->declaration.durable);
+            },
+            [&](const Binding& binding) { write_binding(binding); });
+    }
+    void write_binding(const Binding& binding) {
+        // As the fields of Bound.
+        const Destination& to = binding.destination;
+        out_(binding.source->name());
+        out_(to.queue != nullptr ? DestinationKind::queue : DestinationKind::exchange);
+        out_(to.queue != nullptr ? to.queue->name() : to.exchange->name());
+        out_(binding.routing_key);
+        out_(binding.arguments);
     }
     void write_queues() {
-        std::vector<Queue*> queues;
-        for (Queue* const queue : state_.queues_by_name()) {
-            if (queue->survives()) queues.push_back(queue);
-        }
-        out_(std::uint64_t{queues.size()});
-        for (Queue* const queue : queues) write_queue(*queue);
+        write_all(
+            state_.queues(), [](const Queue& queue) { return queue.survives(); },
+            [&](const Queue& queue) { write_queue(queue); });
     }
     void write_queue(const Queue& queue) {
         out_(queue.declaration);

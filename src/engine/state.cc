@@ -106,13 +106,14 @@ void State::apply_one(const ExchangeDeleted& event) {
     const auto found = exchanges_.find(event.name);
     CHECK(found != exchanges_.end());
     Exchange& exchange = *found->second;
-    remove_bindings(exchange.incoming);
-    // What is bound to it forgets that; its own routes go with it.
-    std::vector<Binding*> outgoing;
-    for (const auto& [identity, binding] : exchange.outgoing) outgoing.push_back(binding.get());
-    forget_incoming(outgoing);
+    retire_bindings_to(exchange.incoming);
+    retire_bindings_from(exchange);
+    exchange.roster_place.leave();
+    exchange.deleted = true;
+    deleted_exchanges_.push_back(std::move(found->second));
     exchanges_.erase(found);
     ++topology_version_;
+    if (!has_retired_bindings()) deleted_exchanges_.clear();
 }
 
 void State::apply_one(const QueueDeclared& event) {
@@ -155,15 +156,16 @@ void State::apply_one(const QueueDeleted& event) {
     const auto found = queues_by_id_.find(event.queue);
     CHECK(found != queues_by_id_.end());
     Queue& queue = *found->second;
-    remove_bindings(queue.bindings);
+    retire_bindings_to(queue.bindings);
     accounts_.of(Ending::queue_deleted) += queue.message_count();
     queue.clear();
     queues_with_letters_.erase(queue.id());
     queues_.erase(queue.name());
     queue.roster_place.leave();
     queue.deleted = true;
-    // Deliveries still unsettled on channels refer to it; release_deleted_queue frees it then.
-    if (queue.unsettled_deliveries > 0) {
+    // Unsettled deliveries on channels and retired bindings refer to it; release_deleted_queue
+    // frees it then.
+    if (queue.unsettled_deliveries > 0 || queue.retired_groups > 0) {
         deleted_queues_.emplace(&queue, std::move(found->second));
     }
     queues_by_id_.erase(found);
@@ -235,95 +237,114 @@ void State::apply_one(const CompatibilitySet& event) {
 
 void State::release_deleted_queue(Queue& queue) {
     CHECK(queue.deleted);
-    deleted_queues_.erase(&queue);
+    if (queue.unsettled_deliveries == 0 && queue.retired_groups == 0) deleted_queues_.erase(&queue);
 }
 
-Destination State::destination(DestinationKind kind, std::string_view name) {
+// ------------------------------------------------------------------------- bindings
+
+namespace {
+
+BindingGroups& incoming_of(const Destination& destination) {
+    return destination.queue != nullptr ? destination.queue->bindings
+                                        : destination.exchange->incoming;
+}
+
+}  // namespace
+
+Destination State::find_destination(DestinationKind kind, std::string_view name) {
     Destination found;
     if (kind == DestinationKind::queue) {
         found.queue = find_queue(name);
     } else {
         found.exchange = find_exchange(name);
     }
-    CHECK(found.queue != nullptr || found.exchange != nullptr);
     return found;
 }
 
 void State::apply_one(const Bound& event) {
     Exchange* const source = find_exchange(event.source);
-    CHECK(source != nullptr);
+    const Destination destination = find_destination(event.destination_kind, event.destination);
+    CHECK(source != nullptr && destination.exists());
+    auto& group = source->outgoing[destination];
+    if (!group) {
+        group = std::make_unique<BindingGroup>();
+        group->source = source;
+        group->destination = destination;
+        group->is_listed = true;
+        incoming_of(destination).push_back(group.get());
+    }
     auto binding = std::make_unique<Binding>();
     binding->source = source;
-    binding->destination = destination(event.destination_kind, event.destination);
+    binding->destination = destination;
     binding->routing_key = event.routing_key;
     binding->arguments = event.arguments;
-    auto& incoming = binding->destination.queue != nullptr
-                         ? binding->destination.queue->bindings
-                         : binding->destination.exchange->incoming;
-    incoming.push_back(binding.get());
+    binding->arguments_id = arguments_id(event.arguments);
     binding_roster_.enter(*binding, binding->roster_place);
     source->add_route(*binding);
-    source->outgoing.emplace(binding_identity(event.destination_kind, event.destination,
-                                              event.routing_key, event.arguments),
-                             std::move(binding));
+    source->outgoing_count += 1;
+    group->bindings.insert(std::move(binding));
     ++topology_version_;
 }
 
 void State::apply_one(const Unbound& event) {
     Exchange* const source = find_exchange(event.source);
     CHECK(source != nullptr);
-    remove_binding(*source, binding_identity(event.destination_kind, event.destination,
-                                             event.routing_key, event.arguments));
-}
-
-void State::remove_binding(Exchange& source, const std::string& identity) {
-    const auto found = source.outgoing.find(identity);
-    CHECK(found != source.outgoing.end());
-    Binding& binding = *found->second;
-    source.remove_route(binding);
-    auto& incoming = binding.destination.queue != nullptr ? binding.destination.queue->bindings
-                                                          : binding.destination.exchange->incoming;
-    std::erase(incoming, &binding);
-    source.outgoing.erase(found);
+    const Destination destination = find_destination(event.destination_kind, event.destination);
+    const auto found = source->outgoing.find(destination);
+    CHECK(found != source->outgoing.end());
+    BindingGroup& group = *found->second;
+    const std::string arguments = arguments_id(event.arguments);
+    const auto binding = group.bindings.find(BindingId{event.routing_key, arguments});
+    CHECK(binding != group.bindings.end());
+    source->remove_route(**binding);
+    source->outgoing_count -= 1;
+    group.bindings.erase(binding);
+    if (group.bindings.empty()) {
+        std::erase(incoming_of(destination), &group);
+        source->outgoing.erase(found);
+    }
     ++topology_version_;
 }
 
-namespace {
-
-std::string identity_of(const Binding& binding) {
-    const bool to_queue = binding.destination.queue != nullptr;
-    return binding_identity(
-        to_queue ? DestinationKind::queue : DestinationKind::exchange,
-        to_queue ? binding.destination.queue->name() : binding.destination.exchange->name(),
-        binding.routing_key, binding.arguments);
+void State::retire(std::unique_ptr<BindingGroup> group) {
+    if (Queue* const queue = group->destination.queue) queue->retired_groups += 1;
+    retired_.push_back(std::move(group));
 }
 
-}  // namespace
-
-// All that end in one place, which goes.
-void State::remove_bindings(std::vector<Binding*>& ending_here) {
-    boost::unordered_flat_set<Exchange*> sources;
-    for (const Binding* const binding : ending_here) sources.insert(binding->source);
-    for (Exchange* const source : sources) {
-        source->remove_routes_to(ending_here.front()->destination, ending_here);
+void State::retire_bindings_to(BindingGroups& groups) {
+    for (BindingGroup* const group : groups) {
+        group->is_listed = false;
+        Exchange& source = *group->source;
+        if (source.deleted) continue;  // it is retired already
+        source.retire_routes_to(group->destination);
+        const auto found = source.outgoing.find(group->destination);
+        source.outgoing_count -= group->bindings.size();
+        retire(std::move(found->second));
+        source.outgoing.erase(found);
     }
-    for (const Binding* const binding : ending_here) {
-        const std::size_t erased = binding->source->outgoing.erase(identity_of(*binding));
-        CHECK(erased == 1);
-    }
-    ending_here.clear();
+    groups.clear();
 }
 
-void State::forget_incoming(const std::vector<Binding*>& bindings) {
-    const boost::unordered_flat_set<const Binding*> going(bindings.begin(), bindings.end());
-    boost::unordered_flat_set<std::vector<Binding*>*> lists;
-    for (const Binding* const binding : bindings) {
-        const Destination& to = binding->destination;
-        lists.insert(to.queue != nullptr ? &to.queue->bindings : &to.exchange->incoming);
+void State::retire_bindings_from(Exchange& source) {
+    for (auto& [destination, group] : source.outgoing) retire(std::move(group));
+    source.outgoing.clear();
+    source.outgoing_count = 0;
+}
+
+void State::free_retired_binding() {
+    BindingGroup& group = *retired_.front();
+    const auto first = group.bindings.begin();
+    group.source->remove_retired_route(**first);
+    group.bindings.erase(first);
+    if (!group.bindings.empty()) return;
+    if (group.is_listed) std::erase(incoming_of(group.destination), &group);
+    Queue* const queue = group.destination.queue;
+    retired_.pop_front();
+    if (queue != nullptr) {
+        queue->retired_groups -= 1;
+        if (queue->deleted) release_deleted_queue(*queue);
     }
-    for (std::vector<Binding*>* const list : lists) {
-        std::erase_if(*list, [&](const Binding* binding) { return going.contains(binding); });
-    }
+    if (retired_.empty()) deleted_exchanges_.clear();
 }
 
 // ------------------------------------------------------------------------- messages
@@ -364,12 +385,21 @@ void State::schedule_block(Queue& queue, Position position) {
                   .block = block});
 }
 
+namespace {
+
+// A dead letter continues with the failed attempts that it had (DL-155). A quorum queue counts each
+// as an acquisition, too.
+void carry_attempts(Entry& entry, const Envelope& envelope, const Queue& queue) {
+    const std::uint32_t failed = envelope.delivery_count;
+    entry.count({failed, queue.is_quorum() ? failed : 0});
+}
+
+}  // namespace
+
 Position State::enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope,
                         Timestamp deadline) {
     Entry entry;
-    if (envelope) {
-        entry.delivery_count = envelope->delivery_count;
-    }
+    if (envelope) carry_attempts(entry, *envelope, queue);
     const std::size_t level = queue.level_for(message->priority());
     entry.durable = queue.keeps(*message);
     entry.message = std::move(message);
@@ -413,7 +443,7 @@ void State::place(const Placement& placement, MessageRef message, EnvelopeRef en
     Queue* const queue = find_queue(placement.queue);
     CHECK(queue != nullptr);
     Entry entry;
-    if (envelope) entry.delivery_count = envelope->delivery_count;
+    if (envelope) carry_attempts(entry, *envelope, *queue);
     entry.durable = queue->keeps(*message);
     entry.message = std::move(message);
     entry.envelope = std::move(envelope);

@@ -14,9 +14,9 @@
 #include "engine/string_map.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <set>
 #include <string>
@@ -40,8 +40,18 @@ class State {
     Exchange* find_exchange(std::string_view name);
     Queue* find_queue(std::string_view name);
     Queue* find_queue(QueueId id);
+    // With neither set if there is none of this name.
+    Destination find_destination(DestinationKind kind, std::string_view name);
     // A queue that was deleted while deliveries of it were unsettled lives on without its messages.
+    // Frees it, unless bindings still refer to it.
     void release_deleted_queue(Queue& queue);
+    // Bindings of a deleted queue or exchange, which no longer have an effect, are freed one by
+    // one.
+    bool has_retired_bindings() const { return !retired_.empty(); }
+    void free_retired_binding();
+    void free_retired_bindings() {
+        while (has_retired_bindings()) free_retired_binding();
+    }
     QueueId next_queue_id() const { return {last_queue_id_ + 1}; }
     // Changes whenever routing may give another result.
     std::uint64_t topology_version() const { return topology_version_; }
@@ -129,10 +139,9 @@ class State {
     void add_deadline(const Deadlines::Item& item);
     bool is_stale(const Deadlines::Item& item);
     void place(const Placement& placement, MessageRef message, EnvelopeRef envelope);
-    void remove_binding(Exchange& source, const std::string& identity);
-    void remove_bindings(std::vector<Binding*>& ending_here);
-    static void forget_incoming(const std::vector<Binding*>& bindings);
-    Destination destination(DestinationKind kind, std::string_view name);
+    void retire_bindings_to(BindingGroups& groups);
+    void retire_bindings_from(Exchange& source);
+    void retire(std::unique_ptr<BindingGroup> group);
 
     Paging paging_;  // outlives the queues
     Roster<Queue> queue_roster_;
@@ -142,6 +151,10 @@ class State {
     StringMap<Queue*> queues_;
     boost::unordered_flat_map<QueueId, std::unique_ptr<Queue>> queues_by_id_;
     boost::unordered_flat_map<const Queue*, std::unique_ptr<Queue>> deleted_queues_;
+    // Of deleted queues and exchanges, in the order they are freed; and the exchanges that these
+    // refer to.
+    std::deque<std::unique_ptr<BindingGroup>> retired_;
+    std::vector<std::unique_ptr<Exchange>> deleted_exchanges_;
     Deadlines deadlines_;
     std::size_t deadlines_sweep_at_ = 0;  // the size at which stale ones are looked for
     PolicyBook policies_;

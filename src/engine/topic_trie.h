@@ -56,25 +56,15 @@ class TopicTrie {
 
     // Removes one occurrence and prunes the branch that became empty.
     void remove(std::string_view pattern, const Leaf& leaf) {
-        split_words(pattern, pattern_);
-        std::vector<Node*> path{&root_};
-        std::vector<bool> led{root_.leads_to_hash()};
-        for (const std::string_view word : pattern_) {
-            Node* const next = find_child(*path.back(), word);
-            if (next == nullptr) return;
-            path.push_back(next);
-            led.push_back(next->leads_to_hash());
-        }
-        auto& leaves = path.back()->leaves;
-        const auto place = std::find(leaves.begin(), leaves.end(), leaf);
-        if (place == leaves.end()) return;
-        leaves.erase(place);
-        for (std::size_t depth = pattern_.size(); depth > 0; --depth) {
-            Node& parent = *path[depth - 1];
-            const std::string_view word = pattern_[depth - 1];
-            if (word != "#" && led[depth] && !path[depth]->leads_to_hash()) parent.ways -= 1;
-            if (path[depth]->is_empty()) remove_child(parent, word);
-        }
+        remove_leaves(pattern, [&](std::vector<Leaf>& leaves) {
+            const auto place = std::find(leaves.begin(), leaves.end(), leaf);
+            if (place != leaves.end()) leaves.erase(place);
+        });
+    }
+
+    // Removes every leaf of the pattern.
+    void remove_all(std::string_view pattern) {
+        remove_leaves(pattern, [](std::vector<Leaf>& leaves) { leaves.clear(); });
     }
 
     // visit(leaf) for every binding that matches; a leaf may be visited several times. Returns how
@@ -88,6 +78,26 @@ class TopicTrie {
     bool is_empty() const { return root_.is_empty() && words_.empty(); }
 
   private:
+    template <typename Remove>
+    void remove_leaves(std::string_view pattern, Remove remove_from) {
+        split_words(pattern, pattern_);
+        std::vector<Node*> path{&root_};
+        std::vector<bool> led{root_.leads_to_hash()};
+        for (const std::string_view word : pattern_) {
+            Node* const next = find_child(*path.back(), word);
+            if (next == nullptr) return;
+            path.push_back(next);
+            led.push_back(next->leads_to_hash());
+        }
+        remove_from(path.back()->leaves);
+        for (std::size_t depth = pattern_.size(); depth > 0; --depth) {
+            Node& parent = *path[depth - 1];
+            const std::string_view word = pattern_[depth - 1];
+            if (word != "#" && led[depth] && !path[depth]->leads_to_hash()) parent.ways -= 1;
+            if (path[depth]->is_empty()) remove_child(parent, word);
+        }
+    }
+
     // A word that is written out in some pattern.
     struct Word {
         std::size_t edges = 0;

@@ -5,8 +5,6 @@
 #include "engine/overflow.h"
 #include "engine/queue_arguments.h"
 
-#include <boost/unordered/unordered_flat_set.hpp>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -110,8 +108,7 @@ std::optional<Refusal> compare_queue(const std::string& owner, const QueueDeclar
     const Value* const type = find(received.arguments, "x-queue-type");
     const bool relaxed = relaxed_checks && current.kind == QueueKind::quorum && type != nullptr &&
                          type->as_string() != nullptr && *type->as_string() == "classic";
-    // An exclusive queue is never durable, so that flag cannot differ (amqp091 8.5).
-    if (!current.exclusive && current.durable != received.durable) {
+    if (current.durable != received.durable) {
         return inequivalent("durable", owner, quoted(received.durable), quoted(current.durable));
     }
     if (current.auto_delete != received.auto_delete) {
@@ -166,14 +163,11 @@ void remove_binding(Turn& turn, const Binding& binding) {
 }
 
 // The auto-delete exchanges that these bindings begin at, each once, the last one first.
-std::vector<std::string> auto_delete_sources(const std::vector<Binding*>& bindings) {
+std::vector<std::string> auto_delete_sources(const BindingGroups& groups) {
     std::vector<std::string> sources;
-    boost::unordered_flat_set<const Exchange*> known;
-    for (auto binding = bindings.rbegin(); binding != bindings.rend(); ++binding) {
-        const Exchange& source = *(*binding)->source;
-        if (source.declaration.auto_delete && known.insert(&source).second) {
-            sources.push_back(source.name());
-        }
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+        const Exchange& source = *(*group)->source;
+        if (source.declaration.auto_delete && !source.deleted) sources.push_back(source.name());
     }
     return sources;
 }
@@ -193,6 +187,7 @@ void remove_exchange(Turn& turn, Exchange& first) {
             if (source != nullptr && source->outgoing.empty()) waiting.push_back(name);
         }
     }
+    free_retired_bindings(turn);
 }
 
 void remove_if_unused(Turn& turn, const std::string& name) {
@@ -275,7 +270,7 @@ Result<void, Refusal> declare_exchange(Turn& turn, const DeclareExchange& comman
         }
         return {};
     }
-    if (is_reserved(command.name)) {
+    if (is_reserved(command.name) && !command.reserved_name_permitted) {
         return refuse(RefusalKind::access_refused,
                       "exchange name '" + command.name + "' contains reserved prefix 'amq.*'");
     }
@@ -344,7 +339,8 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
             }
         }
         turn.state().traffic().queues_declared += 1;
-        note_use(turn, *existing);
+        // A question does not use a quorum queue, as in RabbitMQ 4.3.
+        if (!command.passive || !existing->is_quorum()) note_use(turn, *existing);
         return QueueAnswer{turn.ready_count(*existing), existing->consumers.all.size()};
     }
     if (is_reserved(command.name) && !command.server_named) {
@@ -367,8 +363,8 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
     }
     if (auto refusal = queue_limit_refusal(turn, command)) return Unexpected{std::move(*refusal)};
     const QueueId id = turn.state().next_queue_id();
-    turn.emit(QueueDeclared{{id, command.name, command.durable && !command.exclusive,
-                             command.exclusive, command.auto_delete, command.arguments, kind},
+    turn.emit(QueueDeclared{{id, command.name, command.durable, command.exclusive,
+                             command.auto_delete, command.arguments, kind},
                             command.exclusive ? connection : ConnectionId{}});
     if (command.exclusive)
         turn.attached().find_connection(connection)->exclusive_queues.push_back(id);
@@ -378,10 +374,21 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
     return QueueAnswer{.created = true};
 }
 
+void free_retired_bindings(Turn& turn) {
+    while (turn.state().has_retired_bindings()) {
+        if (turn.portion().is_used_up()) {
+            PROBE("topology.bindings_in_portions");
+            return;
+        }
+        turn.state().free_retired_binding();
+        turn.portion().spend(1);
+    }
+}
+
 void remove_queue(Turn& turn, Queue& queue) {
     cancel_all(turn, queue);
     for (const ChannelId sender : turn.attached().take_senders_to(queue.id())) {
-        turn.effects().request(TargetGone{sender});
+        turn.worklist().after_answer.push_back(TargetGone{sender});
     }
     if (queue.awaits_work()) queue.work_hook.unlink();
     if (Connection* const owner = turn.attached().find_connection(queue.owner)) {
@@ -391,10 +398,11 @@ void remove_queue(Turn& turn, Queue& queue) {
         if (listed != queues.rend()) queues.erase(std::next(listed).base());
     }
     const std::vector<std::string> sources = auto_delete_sources(queue.bindings);
-    turn.portion().spend(queue.bindings.size() / 4);
+    turn.portion().spend(queue.bindings.size());
     turn.state().traffic().queues_deleted += 1;
     turn.emit(QueueDeleted{queue.id()});
     for (const std::string& source : sources) remove_if_unused(turn, source);
+    free_retired_bindings(turn);
 }
 
 Result<CountAnswer, Refusal> delete_queue(Turn& turn, const DeleteQueue& command) {
@@ -482,10 +490,10 @@ Result<void, Refusal> bind(Turn& turn, const Bind& command) {
     if (auto refusal = check_binding(*source, command.routing_key, command.arguments)) {
         return Unexpected{std::move(*refusal)};
     }
-    if (source->outgoing.contains(binding_identity(command.destination_kind, command.destination,
-                                                   command.routing_key, command.arguments))) {
-        return {};
-    }
+    const Destination to =
+        turn.state().find_destination(command.destination_kind, command.destination);
+    if (auto refusal = check_destination(*source, to)) return Unexpected{std::move(*refusal)};
+    if (source->find_binding(to, command.routing_key, command.arguments) != nullptr) return {};
     if (auto refusal = check_new_binding(*source, command.routing_key)) {
         return Unexpected{std::move(*refusal)};
     }
@@ -498,9 +506,10 @@ Result<void, Refusal> unbind(Turn& turn, const Unbind& command) {
     REVENANT_TRY_VOID(check_ends(turn, command));
     const Exchange* const source = turn.state().find_exchange(command.source);
     if (source == nullptr) return {};
-    const auto found = source->outgoing.find(binding_identity(
-        command.destination_kind, command.destination, command.routing_key, command.arguments));
-    if (found != source->outgoing.end()) remove_binding(turn, *found->second);
+    const Destination to =
+        turn.state().find_destination(command.destination_kind, command.destination);
+    const Binding* const found = source->find_binding(to, command.routing_key, command.arguments);
+    if (found != nullptr) remove_binding(turn, *found);
     return {};
 }
 

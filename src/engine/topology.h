@@ -17,6 +17,9 @@ Result<void, Refusal> unbind(Turn& turn, const Unbind& command);
 // Deletes without asking: exclusive owner gone, auto-delete, expiry. Consumers are told.
 void remove_queue(Turn& turn, Queue& queue);
 
+// Frees bindings of deleted queues and exchanges, as many as the portion allows.
+void free_retired_bindings(Turn& turn);
+
 // The queue, if it exists and this connection may touch it (amqp091 8.4).
 Result<Queue*, Refusal> usable_queue(Turn& turn, ConnectionId connection, std::string_view name);
 

@@ -63,6 +63,7 @@ class Turn {
     Timestamp wall_now() const { return now_ + settings_.wall_ahead; }
     Portion& portion() { return portion_; }
     Worklist& worklist() { return worklist_; }
+    const Worklist& worklist() const { return worklist_; }
     // Messages that have expired may still stand in their queues: whoever hands one out looks at
     // its deadline first.
     bool is_behind() const { return worklist_.expiry_is_behind || portion_.is_used_up(); }

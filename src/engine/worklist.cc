@@ -7,6 +7,7 @@
 #include "engine/overflow.h"
 #include "engine/policy_change.h"
 #include "engine/settle.h"
+#include "engine/topology.h"
 #include "engine/turn.h"
 
 #include <array>
@@ -63,6 +64,8 @@ void go_on_with_connections(Turn& turn) {
 
 void go_on_with_policies(Turn& turn) { apply_policies(turn); }
 
+void go_on_with_bindings(Turn& turn) { free_retired_bindings(turn); }
+
 void go_on_with_queues(Turn& turn) {
     Worklist& worklist = turn.worklist();
     // Those that are left again by this turn stand behind this one.
@@ -100,8 +103,8 @@ void serve_touched(Turn& turn) {
 
 void go_on_with_work(Turn& turn) {
     // Each kind of work comes first in its turn, so that none waits for the whole of another.
-    constexpr std::array kinds{expire_due, go_on_with_channels, go_on_with_connections,
-                               go_on_with_policies, go_on_with_queues};
+    constexpr std::array kinds{expire_due,          go_on_with_channels, go_on_with_connections,
+                               go_on_with_policies, go_on_with_bindings, go_on_with_queues};
     const std::size_t first = turn.worklist().ticks++ % kinds.size();
     for (std::size_t i = 0; i < kinds.size() && !turn.portion().is_used_up(); ++i) {
         kinds[(first + i) % kinds.size()](turn);

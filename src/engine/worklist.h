@@ -8,12 +8,15 @@
 #pragma once
 
 #include "base/ids.h"
+#include "engine/effect.h"
 #include "engine/queue.h"
 
 #include <boost/intrusive/list.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <vector>
 
 namespace revenant::engine {
 
@@ -33,6 +36,9 @@ struct Worklist {
     bool letters_wait = false;         // outboxes that were not all looked at
     QueueId last_outbox;               // that was looked at
     std::size_t ticks = 0;             // that went on with work
+    std::uint64_t turn = 0;            // the number of this turn
+    // Effects of this turn that follow the answer to its command.
+    std::vector<Effect> after_answer;
 
     // Whether the next Tick has something to do at once.
     bool has_work() const {
@@ -46,7 +52,8 @@ struct Worklist {
 // loop, never by recursion.
 void serve_touched(Turn& turn);
 
-// One portion of what earlier turns left: settlements, then closing connections, queues, policies.
+// One portion of what earlier turns left: expiry, settlements, closing connections, policies, retired
+// bindings and queues.
 void go_on_with_work(Turn& turn);
 
 }  // namespace revenant::engine

@@ -345,6 +345,87 @@ TEST(ManyOfAKind, DeletingAQueueWithManyBindingsWritesOneFact) {
     EXPECT_THAT(s.engine().state().find_exchange("x")->outgoing, IsEmpty());
 }
 
+// A queue and an exchange with more bindings than one portion frees.
+struct ManyBindings {
+    Portions p;
+    Scenario& s = p.s;
+    ScenarioChannel& ch = p.ch;
+
+    explicit ManyBindings(const std::string& type) {
+        ch.declare_exchange("x", type, {.durable = true});
+        ch.declare_queue("q", {.durable = true});
+        for (int i = 0; i < 100; ++i) ch.bind("x", "q", std::to_string(i));
+    }
+    bool has_retired() { return s.engine().state().has_retired_bindings(); }
+    bool arrives(const std::string& key, const std::string& queue) {
+        const std::uint64_t before = s.queue(queue).ready_count();
+        ch.publish(key, "m", {.exchange = "x"});
+        return s.queue(queue).ready_count() > before;
+    }
+};
+
+class BindingsInPortions : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(ByType, BindingsInPortions, ::testing::Values("direct", "topic"));
+
+TEST_P(BindingsInPortions, AQueueOfTheSameNameDoesNotInheritThem) {
+    ManyBindings m(GetParam());
+    m.ch.declare_queue("other");
+    m.ch.bind("x", "other", "1");
+    m.ch.delete_queue("q");
+    ASSERT_TRUE(m.has_retired());
+    EXPECT_EQ(
+        m.ch.list_bindings({.source = "x", .destination = "other", .routing_key = "1"}).size(), 1U);
+    EXPECT_EQ(m.s.engine().state().find_exchange("x")->outgoing_count, 1U);
+    EXPECT_TRUE(m.arrives("1", "other")) << "routes past the queue that is gone";
+
+    m.ch.declare_queue("q", {.durable = true});
+    EXPECT_FALSE(m.arrives("1", "q"));
+    m.ch.bind("x", "q", "1");
+    EXPECT_TRUE(m.arrives("1", "q")) << "a new binding with the key of an old one";
+    EXPECT_FALSE(m.arrives("2", "q"));
+    m.ch.unbind("x", "q", "1");
+    EXPECT_FALSE(m.arrives("1", "q"));
+    m.ch.bind("x", "q", "1");
+
+    EXPECT_GT(m.p.finish(), 5);
+    EXPECT_FALSE(m.has_retired());
+    EXPECT_TRUE(m.arrives("1", "q")) << "what was freed was not the new one";
+    EXPECT_TRUE(m.arrives("1", "other"));
+    EXPECT_THAT(Probe::reached(), Contains("topology.bindings_in_portions"));
+}
+
+TEST_P(BindingsInPortions, AnExchangeOfTheSameNameDoesNotInheritThem) {
+    ManyBindings m(GetParam());
+    m.ch.declare_exchange("before", "fanout", {});
+    m.ch.bind("before", "x", "", {.to = DestinationKind::exchange});
+    m.ch.delete_exchange("x");
+    ASSERT_TRUE(m.has_retired());
+    EXPECT_EQ(binding_count(m.s.queue("q").bindings), 0U);
+    m.ch.declare_exchange("x", GetParam(), {.durable = true});
+    EXPECT_FALSE(m.arrives("1", "q"));
+    m.ch.bind("x", "q", "1");
+    EXPECT_TRUE(m.arrives("1", "q"));
+    // The other end goes before the first is freed.
+    m.ch.delete_queue("q");
+    m.ch.delete_exchange("x");
+    EXPECT_GT(m.p.finish(), 5);
+    EXPECT_FALSE(m.has_retired());
+}
+
+TEST_P(BindingsInPortions, AMessageTakesTheAlternateExchangeAtOnce) {
+    ManyBindings m(GetParam());
+    m.ch.declare_exchange("rest", "fanout", {});
+    m.ch.declare_queue("unrouted");
+    m.ch.bind("rest", "unrouted", "");
+    m.ch.set_policy(
+        {"ae", "^x$", ApplyTo::exchanges, 0, arguments({{"alternate-exchange", "rest"}})});
+    m.ch.delete_queue("q");
+    ASSERT_TRUE(m.has_retired());
+    EXPECT_TRUE(m.arrives("1", "unrouted"));
+    m.p.finish();
+    EXPECT_TRUE(m.arrives("1", "unrouted"));
+}
+
 TEST(ManyOfAKind, AnExchangeTakesItsBindingsAlong) {
     Scenario s;
     auto& ch = s.open_channel();

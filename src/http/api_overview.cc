@@ -34,6 +34,7 @@ void add_totals(const engine::Totals& totals, const Wanted& wanted, json::object
     const Trend trend = wanted.trend_of_one(node_key());
     const Ranges& ranges = wanted.ranges();
     json::object lengths;
+    lengths["messages_parked"] = totals.parked.count;
     if (!wanted.stats()) {
         for (const Figure figure : queue_length_figures()) lengths[to_string(figure)] = now[figure];
         overview["queue_totals"] = std::move(lengths);

@@ -184,6 +184,10 @@ TEST_F(ApiTest, AQueueIsDeclaredComparedPurgedAndDeleted) {  // management C.2
     EXPECT_EQ(queue.at("durable"), json::value(true));
     EXPECT_EQ(get("/queues/%2F/q/bindings").get_array().size(), 1U);
     EXPECT_EQ(queue.at("messages_parked"), json::value(0));
+    for (const char* stats : {"", "?disable_stats=true"}) {
+        EXPECT_EQ(get(std::string("/overview") + stats).at("queue_totals").at("messages_parked"),
+                  json::value(0));
+    }
     EXPECT_EQ(get("/queues/%2F/q/parked"), json::value(json::array{}));
     EXPECT_EQ(remove("/queues/%2F/q/parked"), 204U);
     EXPECT_EQ(remove("/queues/%2F/q/contents"), 204U);

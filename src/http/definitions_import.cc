@@ -212,6 +212,7 @@ class Import {
         if (!command) return wrong(shown, reason_of(command.error()));
         REVENANT_TRY(const Known* const known, known_in(vhost, shown));
         if (known->exchanges.contains(name)) return {};
+        command->reserved_name_permitted = true;
         return gather(vhost, std::move(*command), shown);
     }
 

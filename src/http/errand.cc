@@ -90,7 +90,7 @@ std::future<Answer> send(const std::shared_ptr<runtime::Vhost>& vhost, const std
 
 Result<engine::Done, engine::Refusal> carry_out(const std::shared_ptr<runtime::Vhost>& vhost,
                                                 const std::string& user, engine::Command command) {
-    return await_answer(send(vhost, user, std::move(command)));
+    return await_answer(send(vhost, user, std::move(command)), vhost.get());
 }
 
 std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
@@ -100,12 +100,12 @@ std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
     std::deque<std::future<Answer>> under_way;
     for (engine::Command& command : commands) {
         if (under_way.size() == under_way_max) {
-            answers.push_back(await_answer(std::move(under_way.front())));
+            answers.push_back(await_answer(std::move(under_way.front()), vhost.get()));
             under_way.pop_front();
         }
         under_way.push_back(send(vhost, user, std::move(command)));
     }
-    for (auto& answer : under_way) answers.push_back(await_answer(std::move(answer)));
+    for (auto& answer : under_way) answers.push_back(await_answer(std::move(answer), vhost.get()));
     return answers;
 }
 

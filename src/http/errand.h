@@ -33,12 +33,25 @@ std::vector<Result<engine::Done, engine::Refusal>> carry_out_all(
 
 // How long the disk may take to make safe what was done.
 constexpr std::chrono::seconds errand_patience{60};
+constexpr std::chrono::milliseconds between_looks_at_the_disk{50};
 
-// From any thread but a reactor's.
+// An answer that waits for the disk, if the vhost is given. A disk that becomes full meanwhile is
+// not waited for: the API has few threads, and a broker that stops waits for them. From any thread
+// but a reactor's.
 template <typename Outcome>
-Result<Outcome, engine::Refusal> await_answer(
-    std::future<Result<Outcome, engine::Refusal>> answer) {
-    if (answer.wait_for(errand_patience) == std::future_status::ready) return answer.get();
+Result<Outcome, engine::Refusal> await_answer(std::future<Result<Outcome, engine::Refusal>> answer,
+                                              const runtime::Vhost* written_to) {
+    for (std::chrono::milliseconds waited{}; waited < errand_patience;
+         waited += between_looks_at_the_disk) {
+        if (answer.wait_for(between_looks_at_the_disk) == std::future_status::ready) {
+            return answer.get();
+        }
+        if (written_to != nullptr && written_to->is_disk_full()) {
+            return Unexpected{
+                engine::Refusal{engine::RefusalKind::precondition_failed,
+                                "the disk is full: the change is made when there is room"}};
+        }
+    }
     return Unexpected{
         engine::Refusal{engine::RefusalKind::precondition_failed,
                         "no answer within 60 seconds: the disk does not take what was done"}};

@@ -33,7 +33,7 @@ class Guest : public engine::EffectSink, public std::enable_shared_from_this<Gue
             self->arrive(user);
             self->work();
         });
-        return await_answer(std::move(answer));
+        return await_answer(std::move(answer), must_be_written() ? vhost_.get() : nullptr);
     }
 
     bool deliver(engine::Deliver&& /*effect*/) override { return true; }

@@ -74,12 +74,14 @@ json::value name_or_null(const std::string& name) {
 }
 
 json::array exchange_types() {
-    constexpr std::array<std::array<const char*, 2>, 5> known = {{
+    constexpr std::array<std::array<const char*, 2>, 7> known = {{
         {"direct", "AMQP direct exchange, as per the AMQP specification"},
         {"fanout", "AMQP fanout exchange, as per the AMQP specification"},
         {"headers", "AMQP headers exchange, as per the AMQP specification"},
         {"topic", "AMQP topic exchange, as per the AMQP specification"},
         {"x-consistent-hash", "Consistent Hashing Exchange"},
+        {"x-local-random", "Picks one random local binding (queue) to route via (to)."},
+        {"x-modulus-hash", "Modulus Hashing Exchange"},
     }};
     json::array types;
     for (const auto& [name, description] : known) {

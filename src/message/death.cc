@@ -64,18 +64,23 @@ DeathHistory with_death(const DeathHistory* before, Death death) {
         after.deaths.push_back(std::move(death));
         return after;
     }
-    after = *before;
+    after.first = before->first;
     after.last = mark;
-    const auto known = std::find_if(after.deaths.begin(), after.deaths.end(), [&](const Death& d) {
-        return d.reason == death.reason && d.queue == death.queue;
-    });
-    if (known == after.deaths.end()) {
-        after.deaths.insert(after.deaths.begin(), std::move(death));
-        return after;
+    const auto known = std::find_if(
+        before->deaths.begin(), before->deaths.end(),
+        [&](const Death& d) { return d.reason == death.reason && d.queue == death.queue; });
+    const bool is_new = known == before->deaths.end();
+    // Long histories are copied often: once, and nothing moves.
+    after.deaths.reserve(before->deaths.size() + (is_new ? 1 : 0));
+    if (is_new) {
+        after.deaths.push_back(std::move(death));
+    } else {
+        Death& again = after.deaths.emplace_back(*known);
+        if (again.count < death_count_max) again.count += 1;
+        again.last_time = death.last_time;
     }
-    if (known->count < death_count_max) known->count += 1;
-    known->last_time = death.last_time;
-    std::rotate(after.deaths.begin(), known, known + 1);
+    after.deaths.insert(after.deaths.end(), before->deaths.begin(), known);
+    if (!is_new) after.deaths.insert(after.deaths.end(), known + 1, before->deaths.end());
     return after;
 }
 

@@ -23,7 +23,7 @@ constexpr std::uint32_t salt_float = salt_of(12);
 constexpr std::uint32_t salt_binary = salt_of(13);
 
 constexpr std::uint32_t hash_of_nil_alone = 3468870702;
-constexpr std::uint32_t nil = 2;
+constexpr std::uint32_t nil = 1;
 
 // Bob Jenkins' mix of 1996.
 void mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
@@ -45,6 +45,10 @@ class TermHash {
         std::stable_sort(fields.begin(), fields.end(),
                          [](const Field* a, const Field* b) { return a->name < b->name; });
         for (const Field* field : fields) add_field(*field);
+        add_nil();
+    }
+    void add_binaries(std::span<const std::string_view> binaries) {
+        for (const std::string_view bytes : binaries) add_binary(bytes);
         add_nil();
     }
     std::uint32_t value() const { return hash_; }
@@ -181,6 +185,12 @@ class TermHash {
 std::uint32_t erlang_hash(const Table& table) {
     TermHash hash;
     hash.add_table(table);
+    return hash.value();
+}
+
+std::uint32_t erlang_hash(std::span<const std::string_view> binaries) {
+    TermHash hash;
+    hash.add_binaries(binaries);
     return hash.value();
 }
 

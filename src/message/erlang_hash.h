@@ -5,12 +5,16 @@
 #include "message/value.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace revenant {
 
 // Fields are taken in the order of their names, whatever their order in the table.
 std::uint32_t erlang_hash(const Table& table);
+// Of a list of binaries.
+std::uint32_t erlang_hash(std::span<const std::string_view> binaries);
 // Its four bytes in base64 for URLs.
 std::string arguments_hash(const Table& table);
 

@@ -10,8 +10,11 @@
 namespace revenant {
 namespace {
 
-// Bodies up to this size are allocated at once; larger ones grow with what arrives.
+// Bodies up to this size are allocated immediately; larger ones grow as they arrive. Pages that
+// nothing was written to take no memory, so a body grows in large steps: to move one costs the more
+// the closer the steps are.
 constexpr std::uint32_t eager_body_bytes = 128 * 1024;
+constexpr std::size_t body_growth = 16;
 
 std::size_t memory_of(const ExtraKeys& keys) {
     std::size_t bytes = sizeof keys;
@@ -65,7 +68,7 @@ void MessageBuilder::append_body(std::string_view part) {
         message_->properties_size_;
     if (size > capacity_) {
         capacity_ = static_cast<std::uint32_t>(std::min<std::size_t>(
-            announced_, std::max<std::size_t>(size, std::size_t{capacity_} * 2)));
+            announced_, std::max<std::size_t>(size, std::size_t{capacity_} * body_growth)));
         // Nobody else holds the message yet, and its members may be moved bytewise.
         void* memory =
             std::realloc(static_cast<void*>(message_), sizeof(Message) + before_body + capacity_);
@@ -95,6 +98,18 @@ MessageRef make_stub(std::string_view exchange, std::string_view routing_key, St
     stub->whole_ = false;
     stub->stored_at_ = stored_at;
     return MessageRef::adopt(stub);
+}
+
+MessageRef make_stub(const Message& message) {
+    MessageHead head{.format = &message.format(),
+                     .persistent = message.persistent(),
+                     .priority = message.priority(),
+                     .ttl_ms = message.ttl_ms(),
+                     .extra_keys = {}};
+    if (message.extra_keys() != nullptr) head.extra_keys = *message.extra_keys();
+    return make_stub(message.exchange(), message.routing_key(),
+                     {.properties = message.properties_size(), .body = message.body_size()},
+                     std::move(head), *message.stored_at());
 }
 
 MessageRef make_message(std::string_view exchange, std::string_view routing_key,

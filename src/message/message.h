@@ -170,6 +170,8 @@ struct StubSizes {
 };
 MessageRef make_stub(std::string_view exchange, std::string_view routing_key, StubSizes sizes,
                      MessageHead head, Lsn stored_at);
+// The stub of a message that is kept somewhere.
+MessageRef make_stub(const Message& message);
 
 // A whole message at once.
 MessageRef make_message(std::string_view exchange, std::string_view routing_key,

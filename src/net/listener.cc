@@ -86,11 +86,10 @@ Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
     return std::unique_ptr<Listener>(new Listener(network, reactor, descriptor, std::move(actual)));
 }
 
-Result<void, std::string> Listener::open_again() {
-    if (descriptor_ >= 0) return {};
+Result<bool, std::string> Listener::open_again() {
+    if (descriptor_ >= 0) return false;
     REVENANT_TRY(descriptor_, listening_socket(address_, network_.settings().sockets));
-    start();
-    return {};
+    return true;
 }
 
 void Listener::start() {

@@ -99,20 +99,19 @@ Result<std::uint16_t, std::string> Network::listen(const ListenAddress& address)
 Result<void, std::string> Network::suspend_listeners(bool suspended) {
     const std::lock_guard lock(listeners_mutex_);
     if (suspended == suspended_) return {};
-    suspended_ = suspended;
-    return broker_.ask(broker_.reactor(0),
-                       [this, suspended](runtime::Reactor&) -> Result<void, std::string> {
-                           std::string failure;
-                           for (auto& listener : listeners_) {
-                               if (suspended) {
-                                   listener->stop();
-                               } else if (const auto opened = listener->open_again(); !opened) {
-                                   failure = opened.error();
-                               }
-                           }
-                           if (!failure.empty()) return Unexpected{failure};
-                           return {};
-                       });
+    if (closing_) return Unexpected{std::string("the node is shutting down")};
+    if (suspended) {
+        stop_listeners();
+        suspended_ = true;
+        return {};
+    }
+    for (auto& listener : listeners_) {
+        REVENANT_TRY(const bool opened, listener->open_again());
+        if (!opened) continue;
+        broker_.ask(broker_.reactor(0), [&listener](runtime::Reactor&) { listener->start(); });
+    }
+    suspended_ = false;
+    return {};
 }
 
 bool Network::listeners_are_suspended() {
@@ -120,11 +119,23 @@ bool Network::listeners_are_suspended() {
     return suspended_;
 }
 
+void Network::stop_listeners() {
+    broker_.ask(broker_.reactor(0), [this](runtime::Reactor&) {
+        for (auto& listener : listeners_) listener->stop();
+    });
+}
+
 void Network::shut_down(Duration patience) {
     {
         const std::lock_guard lock(listeners_mutex_);
-        broker_.ask(broker_.reactor(0), [this](runtime::Reactor&) {
-            for (auto& listener : listeners_) listener->stop();
+        closing_ = true;
+        stop_listeners();
+    }
+    for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
+        broker_.ask(broker_.reactor(i), [this](runtime::Reactor& reactor) {
+            for (Socket* const socket : all_of(corners_[reactor.index()].sockets)) {
+                socket->expect_close();
+            }
         });
     }
     close_connections_if([](const runtime::ConnectionView&) { return true; },

@@ -15,7 +15,7 @@
 namespace revenant::net {
 namespace {
 
-constexpr std::size_t parts_per_write = 64;
+constexpr std::size_t parts_per_write = 256;
 // One socket may not keep the others of its reactor waiting for ever.
 constexpr int writes_per_flush = 16;
 constexpr std::size_t idle_buffer_bytes = 1024;
@@ -277,7 +277,7 @@ void Socket::resume_deliveries() {
 void Socket::send() {
     protocol::Output& output = connection_->output();
     for (int i = 0; i < writes_per_flush && !output.empty(); ++i) {
-        std::array<std::string_view, parts_per_write> parts;
+        thread_local std::array<std::string_view, parts_per_write> parts;
         const std::size_t count = output.gather(parts);
         const Stream::Outcome outcome = stream_->write(std::span(parts).first(count));
         if (outcome.state == Stream::State::waiting) return;

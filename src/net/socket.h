@@ -56,6 +56,7 @@ class Socket final : public runtime::Source,
     void note(std::string_view text) override;
 
     void set_alarm(std::string_view reason);
+    void expect_close() { connection_->expect_close(); }
     void close_forced(std::string_view reason);
 
     const std::string& name() const { return name_; }

@@ -14,7 +14,7 @@
 namespace revenant::net {
 namespace {
 
-constexpr std::size_t parts_max = 64;
+constexpr std::size_t parts_max = 256;
 
 class PlainStream final : public Stream {
   public:
@@ -25,7 +25,7 @@ class PlainStream final : public Stream {
     }
 
     Outcome write(std::span<const std::string_view> parts) override {
-        std::array<iovec, parts_max> vectors{};
+        std::array<iovec, parts_max> vectors;  // without zeros first, on purpose
         const std::size_t count = std::min(parts.size(), parts_max);
         for (std::size_t i = 0; i < count; ++i) {
             vectors[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
@@ -115,6 +115,7 @@ class TlsStream final : public Stream {
         std::size_t size = 0;
         for (const std::string_view part : parts) {
             const std::size_t taken = std::min(part.size(), record.size() - size);
+            if (taken == 0) break;
             std::memcpy(record.data() + size, part.data(), taken);
             size += taken;
         }

@@ -220,6 +220,22 @@ TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
     EXPECT_TRUE(config.connection.anonymous_login_user.empty());
 }
 
+TEST_F(ConfigurationTest, WhoWeSayWeAreIsConfigured) {
+    const Config plain = load("").config;
+    EXPECT_EQ(plain.connection.product, "RabbitMQ");
+    EXPECT_TRUE(plain.connection.version.starts_with("4.3."));
+    EXPECT_EQ(plain.connection.product_name, "Revenant");
+    EXPECT_EQ(plain.connection.product_version, "0.1.0");
+    const Config other = load(
+                             "product.name = Other\nproduct.version = 4.2.1\n"
+                             "management.product_name = Ours\nmanagement.product_version = 7\n")
+                             .config;
+    EXPECT_EQ(other.connection.product, "Other");
+    EXPECT_EQ(other.connection.version, "4.2.1");
+    EXPECT_EQ(other.connection.product_name, "Ours");
+    EXPECT_EQ(other.connection.product_version, "7");
+}
+
 TEST_F(ConfigurationTest, MechanismsThatAreNamedAreTheOnlyOnes) {
     const Configuration configuration = load(
         "auth_mechanisms.2 = AMQPLAIN\nauth_mechanisms.1 = PLAIN\nauth_mechanisms.3 = EXTERNAL\n");

@@ -295,7 +295,9 @@ Result<Ready, std::string> Node::start() {
     if (config_.data_dir.empty())
         return Unexpected{std::string("--data-dir (data_dir) names no directory")};
     if (runtime::descriptor_limit() < descriptors_min) return too_few_descriptors(descriptors_min);
-    log_.info("starting", {{"version", http::ApiSettings{}.product_version},
+    const protocol::ConnectionSettings own;
+    log_.info("starting", {{"product", own.product_name},
+                           {"version", own.product_version},
                            {"compatible_with", config_.connection.version},
                            {"node", config_.node_name},
                            {"data_dir", config_.data_dir},
@@ -353,7 +355,8 @@ http::ApiSettings Node::api_settings() {
     http::ApiSettings api;
     api.node_name = config_.node_name;
     api.cluster_name = config_.connection.cluster_name;
-    api.product_name = config_.connection.product;
+    api.product_name = config_.connection.product_name;
+    api.product_version = config_.connection.product_version;
     api.rabbitmq_version = config_.connection.version;
     api.data_dir = config_.data_dir;
     api.loopback_users = config_.connection.loopback_users;

@@ -61,6 +61,8 @@ class Connection : public engine::EffectSink {
     virtual void tick(Timestamp now) = 0;
     // The peer is gone; nothing can be said any more.
     virtual void lost() = 0;
+    // Every connection of the node is about to be closed: what goes with the others is no news.
+    virtual void expect_close() {}
     // An operator or the node ends the connection.
     virtual void close_forced(std::string_view reason, Timestamp now) = 0;
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace revenant::protocol {
@@ -16,21 +17,27 @@ namespace revenant::protocol {
 template <typename Rendered>
 class EnvelopeCache {
   public:
-    // What render(envelope, rendered) makes of it, now or earlier; it finds an earlier value to
-    // overwrite. One that is too large to be kept is moved to `scratch`. Good until the next call.
+    using RenderedRef = std::shared_ptr<const Rendered>;
+
+    // The result of render(envelope, rendered), now or earlier; render() finds an earlier value to
+    // overwrite, unless an output still refers to it. One that is too large to be kept is moved to
+    // `scratch`. The reference is valid until the next call.
     template <typename Render>
-    const Rendered& of(const Envelope& envelope, Rendered& scratch, Render render) {
+    const RenderedRef& of(const Envelope& envelope, RenderedRef& scratch, Render render) {
         Line& line = lines_[line_of(&envelope)];
-        if (line.envelope.get() == &envelope) return line.rendered;
+        if (line.envelope.get() == &envelope) return line.shown;
         line.envelope = {};
-        render(envelope, line.rendered);
-        if (line.rendered.memory_bytes() > line_bytes_max) {
-            scratch = std::exchange(line.rendered, {});
+        line.shown.reset();
+        if (line.rendered.use_count() != 1) line.rendered = std::make_shared<Rendered>();
+        render(envelope, *line.rendered);
+        if (line.rendered->memory_bytes() > line_bytes_max) {
+            scratch = std::exchange(line.rendered, nullptr);
             return scratch;
         }
         envelope.retain();
         line.envelope = EnvelopeRef::adopt(&envelope);
-        return line.rendered;
+        line.shown = line.rendered;
+        return line.shown;
     }
 
   private:
@@ -39,7 +46,8 @@ class EnvelopeCache {
     // It holds the envelope, so that no other can take its address.
     struct Line {
         EnvelopeRef envelope;
-        Rendered rendered;
+        std::shared_ptr<Rendered> rendered;
+        RenderedRef shown;  // the same, of this envelope
     };
 
     static std::size_t line_of(const Envelope* envelope) {

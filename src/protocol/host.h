@@ -38,8 +38,12 @@ struct ConnectionSettings {
     std::uint32_t link_max = 256;    // of a session
     std::uint64_t max_message_size = 16777216;
     Duration handshake_timeout = seconds(10);
-    std::string product = "Revenant";
+    // Whom clients believe to speak to: some refuse any other.
+    std::string product = "RabbitMQ";
     std::string version = "4.3.0";
+    // Who it is.
+    std::string product_name = "Revenant";
+    std::string product_version = "0.1.0";
     std::string platform = "C++";
     std::string cluster_name = "rabbit@localhost";
     std::vector<std::string> loopback_users = {"guest"};

@@ -11,6 +11,7 @@ namespace {
 // given back when nothing was said for a while.
 constexpr std::size_t kept_buffer_bytes = 256 * 1024;
 constexpr std::size_t idle_buffer_bytes = 256;
+constexpr std::size_t kept_parts = 256;
 
 }  // namespace
 
@@ -74,7 +75,7 @@ void Output::consume(std::size_t count) {
 void Output::shrink() {
     if (!empty()) return;
     if (buffer_.capacity() > kept_buffer_bytes) std::string().swap(buffer_);
-    if (shared_.capacity() > 64) std::vector<Shared>().swap(shared_);
+    if (shared_.capacity() > kept_parts) std::vector<Shared>().swap(shared_);
 }
 
 void Output::shrink_to_idle() {

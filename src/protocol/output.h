@@ -1,12 +1,13 @@
 // Output: what a connection has to say and its socket has not sent yet.
 //
-// Small things are appended to one buffer. The bodies of large messages are referenced, never
-// copied, and sent from where they lie.
+// Small things are appended to one buffer. The bodies of large messages and the rendered histories
+// of dead letters are referenced, never copied, and sent from where they are.
 #pragma once
 
 #include "message/message.h"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ class Output {
   public:
     // Bodies from this size on are referenced.
     static constexpr std::size_t shared_bytes_min = 8 * 1024;
+    // Bytes that many messages have in common are referenced from this size on: they are warm, and
+    // the buffer stays small.
+    static constexpr std::size_t common_bytes_min = 1024;
 
     // To append to.
     std::string& buffer() { return buffer_; }
@@ -29,7 +33,11 @@ class Output {
     }
     void append_shared(MessageRef message, std::string_view part) {
         shared_bytes_ += part.size();
-        shared_.push_back({buffer_.size(), std::move(message), part});
+        shared_.push_back({buffer_.size(), std::move(message), nullptr, part});
+    }
+    void append_common(std::shared_ptr<const void> owner, std::string_view part) {
+        shared_bytes_ += part.size();
+        shared_.push_back({buffer_.size(), {}, std::move(owner), part});
     }
 
     bool empty() const { return unsent_bytes() == 0; }
@@ -45,8 +53,9 @@ class Output {
 
   private:
     struct Shared {
-        std::size_t at;  // how many bytes of the buffer come before it
-        MessageRef message;
+        std::size_t at;                     // how many bytes of the buffer come before it
+        MessageRef message;                 // the part belongs to a message,
+        std::shared_ptr<const void> owner;  // or to this
         std::string_view part;
     };
     std::string buffer_;

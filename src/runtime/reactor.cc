@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t mailbox_letters_max = 64 * 1024;
 constexpr std::size_t congested_letters = 16 * 1024;
-constexpr std::size_t congested_bytes = 32 * 1024 * 1024;
+constexpr std::size_t congested_bytes = 8 * 1024 * 1024;
 constexpr std::size_t read_buffer_bytes = 256 * 1024;
 constexpr int events_per_turn = 256;
 constexpr Duration tick_interval = milliseconds(250);

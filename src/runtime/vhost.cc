@@ -16,7 +16,7 @@ constexpr std::size_t far_channels_before_sweep = 64;
 // What nobody waits for is written when so much of it was gathered, or with the next tick.
 constexpr std::size_t gathered_bytes_max = 512 * 1024;
 // More than this on its way to the disk, and everybody waits who causes something to be written.
-constexpr std::size_t behind_bytes = 32 * 1024 * 1024;
+constexpr std::size_t behind_bytes = 16 * 1024 * 1024;
 // A full disk takes nothing for a while: there is no use in much.
 constexpr std::size_t behind_full_disk_bytes = 4 * 1024 * 1024;
 // So much of its deliveries a channel may have behind an answer that waits for the disk.
@@ -204,6 +204,11 @@ namespace {
 
 // The answer to basic.get is a delivery: it promises nothing.
 bool is_promise(const engine::Effect& effect) {
+    // That a queue is gone, which is told after the deletion was answered.
+    if (std::holds_alternative<engine::CancelConsumer>(effect) ||
+        std::holds_alternative<engine::TargetGone>(effect)) {
+        return true;
+    }
     const auto* const done = std::get_if<engine::Done>(&effect);
     return done != nullptr && !std::holds_alternative<engine::GetAnswer>(done->answer);
 }

@@ -95,6 +95,7 @@ Result<void, std::string> VhostStore::recover(engine::State& state) {
                 }
                 state.apply(fact);
             }
+            state.free_retired_bindings();
             engine::keep_memory_budget_in_replay(state);
             suspect = true;
             return {};

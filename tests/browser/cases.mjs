@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { equal, Failure, holds, open, token, Window } from './chromium.mjs';
-import { fill } from './places.mjs';
+import { fill, parkedQueue, readDamaged } from './places.mjs';
 
 const [base, only = ''] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -40,6 +40,19 @@ async function windowFor(run, options) {
     failure ??= error;
   }
   if (failure) throw failure;
+}
+
+/** Of a window that bypasses the CSP. */
+async function passesAxe(page, name) {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })).violations
+    .filter((one) => ['serious', 'critical'].includes(one.impact)).map((one) => `${one.id} ${one.nodes[0].html.slice(0, 160)} (${one.nodes.length})`));
+  if (found.length > 0) throw new Failure(`${name}: ${found.join('; ')}`);
+}
+
+async function fitsWidth(page, name) {
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  holds(over <= 0, `${name} is ${over} px too wide`);
 }
 
 add('a wrong password is refused, a right one leads to the link that was asked for, and out again', () => windowFor(async (window, page) => {
@@ -358,6 +371,53 @@ add('a policymaker is refused nothing on the pages it is shown, and may do what 
   equal(await page.getByRole('button', { name: 'Delete…' }).count(), 0, 'ways to delete a queue that may not be configured');
 }, { user: 'team-shop' }));
 
+add('messages that cannot be read are counted, listed and discarded', async () => {
+  const place = `#${parkedQueue}`, told = '2 messages cannot be read from the disk';
+  await readDamaged(ask);
+  const before = await ask(parkedQueue);
+  equal([before.messages_parked, before.messages - before.messages_ready, (await ask('/overview')).queue_totals.messages_parked], [2, 2, 2], 'parked messages');
+  await windowFor(async (window, page) => { // a monitoring user sees them, and has no button
+    await window.go(place);
+    await window.sees(told, '.banner');
+    const list = page.getByRole('region', { name: 'Parked messages' }).last();
+    equal(await list.locator('tbody tr').count(), 2, 'rows');
+    holds(/can no longer be read[\s\S]*\.(segment|compacted), offset [0-9,]+/.test(await list.innerText()), await list.innerText());
+    equal(await page.getByRole('button', { name: /Discard/ }).count(), 0, 'ways to discard them');
+  }, { user: 'grafana' });
+  for (const look of [{ theme: 'dark', width: 380 }, { theme: 'light' }]) {
+    await windowFor(async (window, page) => {
+      await window.go(place);
+      await page.getByRole('region', { name: 'Parked messages' }).first().waitFor();
+      await fitsWidth(page, place);
+      await page.getByRole('button', { name: /Discard/ }).click();
+      await passesAxe(page, place);
+    }, { ...look, bypassCSP: true });
+  }
+  await windowFor(async (window, page) => {
+    await window.go('#/queues?vhost=thousand');
+    await window.sees('work.00001');
+    equal(await page.getByRole('columnheader', { name: 'Parked' }).count(), 0, 'columns of parked messages where there are none');
+    await page.locator('.banner').getByRole('link', { name: 'Open queues' }).click();
+    await page.getByRole('columnheader', { name: 'Parked' }).waitFor();
+    await page.locator('tbody tr').first().getByRole('link', { name: 'shipping.labels' }).click();
+    await window.sees(told, '.callout');
+    await page.getByRole('button', { name: 'Purge…' }).click();
+    await page.getByRole('dialog').getByText(`${before.messages_ready} ready messages and 2 parked messages`).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Discard 2 messages…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Discard parked messages of shipping.labels?' });
+    await dialog.getByText('2 parked messages').waitFor();
+    holds(await dialog.getByRole('button', { name: 'Discard 2 messages' }).isDisabled(), 'they are discarded without their number');
+    await dialog.getByLabel('To confirm, type the number').fill('2');
+    await dialog.getByRole('button', { name: 'Discard 2 messages' }).click();
+    await window.sees('2 parked messages discarded', '.toasts');
+    await page.locator('.banner').waitFor({ state: 'hidden' });
+    equal(await page.getByRole('region', { name: 'Parked messages' }).count(), 0, 'lists of parked messages');
+  });
+  const after = await ask(parkedQueue);
+  equal([after.messages_parked, after.messages_ready], [0, before.messages_ready], 'what is left');
+});
+
 add('hostile names and bodies are text', () => windowFor(async (window, page) => {
   const names = ['<img src=x onerror=alert(1)>', '\u202Egnp.exe', '\u001b[31mred', '😀'.repeat(63)];
   await ask('/vhosts/hostile', 'PUT');
@@ -434,10 +494,7 @@ for (const theme of ['light', 'dark']) {
       if (names && !names.includes(name)) continue;
       await window.go(hash);
       await page.locator('main').getByText(text).first().waitFor();
-      if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe);
-      const found = await page.evaluate(async () => (await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })).violations
-        .filter((one) => ['serious', 'critical'].includes(one.impact)).map((one) => `${one.id} ${one.nodes[0].html.slice(0, 160)} (${one.nodes.length})`));
-      if (found.length > 0) throw new Failure(`${name}: ${found.join('; ')}`);
+      await passesAxe(page, name);
     }
   }, { theme, bypassCSP: true }));
 }
@@ -446,8 +503,7 @@ add('no page is wider than a phone', () => windowFor(async (window, page) => {
   for (const [name, hash, text] of await fill(ask)) {
     await window.go(hash);
     await page.locator('main').getByText(text).first().waitFor({ state: 'attached' });
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    holds(over <= 0, `${name} is ${over} px too wide`);
+    await fitsWidth(page, name);
   }
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Queues' }).click();

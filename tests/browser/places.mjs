@@ -13,6 +13,15 @@ export const screens = [
   ['streams', '#/streams', 'no streams'],
 ];
 
+/** What messages that cannot be read look like: after they were parked. */
+export const parkedScreens = [
+  ['parked-overview', '#/', 'messages died'], ['parked-queues', '#/queues', 'shipping.labels'], ['parked-queue', '#/queues/%2F/shipping.labels', 'Parked messages'],
+];
+export const parkedQueue = '/queues/%2F/shipping.labels';
+
+/** The broker comes to read the damaged messages, and parks them. */
+export const readDamaged = (ask) => ask(`${parkedQueue}/get`, 'POST', { count: 1, ackmode: 'ack_requeue_true', encoding: 'auto' });
+
 /** Addresses that depend on the broker: its node, a connection of each protocol, a channel. */
 export async function fill(ask) {
   const [node] = await ask('/nodes');

@@ -1,6 +1,7 @@
 """A realistic virtual host: exchanges, queues, policies, deaths of every kind, clients that come and stay."""
 import base64
 import json
+import math
 import threading
 import time
 import urllib.error
@@ -169,12 +170,14 @@ class Shop:
         channel = connection.channel()
         channel.confirm_delivery()
         number = 0
+        others = {40: ("shop", "payment.taken"), 25: ("notify", "email.receipt"), 33: ("stock", ""), 70: ("webhooks", "out")}
         while not self.stopping.is_set():
             number += 1
             channel.basic_publish("shop", "order.placed", json.dumps({"order": number}), pika.BasicProperties(delivery_mode=2))
-            if number % 40 == 0:
-                channel.basic_publish("shop", "payment.taken", "{}")
-            connection.sleep(0.12)
+            for every, (exchange, key) in others.items():
+                if number % every == 0:
+                    channel.basic_publish(exchange, key, "{}")
+            connection.sleep(0.12 + 0.08 * math.sin(time.monotonic() / 7))  # waves, so that charts have something to draw
         connection.close()
 
     def consume_orders(self):

@@ -83,13 +83,16 @@ def lines_of(text):
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def read_differences(path):
+def read_differences(path, common):
+    """The entries of a file; what is common to all of them need not be written in each."""
     with open(path, "rb") as file:
-        found = [Difference(entry) for entry in tomllib.load(file)["difference"]]
-    for name, count in collections.Counter(difference.id for difference in found).items():
+        return [Difference(common | entry) for entry in tomllib.load(file).get("difference", [])]
+
+
+def check_names(differences):
+    for name, count in collections.Counter(difference.id for difference in differences).items():
         if count > 1:
             raise DifferenceError(f"two differences are called {name}")
-    return found
 
 
 def compare(rabbitmq, revenant, differences):

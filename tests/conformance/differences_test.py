@@ -69,13 +69,3 @@ class Comparison(unittest.TestCase):
         step = parse_step('@b publish x "" m headers={CC=[a, l:5], n=B:7}', "here")
         self.assertEqual((step.session, step.words), ("b", ["x", "", "m"]))
         self.assertEqual(step.options, [("headers", "F", [("CC", "A", [("S", "a"), ("l", 5)]), ("n", "B", 7)])])
-
-
-def run_tests():
-    """How many passed and failed."""
-    result = unittest.TestResult()
-    unittest.defaultTestLoader.loadTestsFromTestCase(Comparison).run(result)
-    for test, trace in result.failures + result.errors:
-        print(f"FAILED {test}\n{trace}")
-    wrong = len(result.failures) + len(result.errors)
-    return result.testsRun - wrong, wrong

@@ -45,6 +45,13 @@ class RabbitMQWithManagement(RabbitMQ):
         super().stop()
 
 
+class Running:
+    """A broker that somebody else started and will end."""
+
+    def __init__(self, port, http_port):
+        self.port, self.http_port = port, http_port
+
+
 class Api:
     """The HTTP API of a broker; one connection, opened again when it was lost."""
 
@@ -104,4 +111,10 @@ class Place:
                 raise BrokerError(f"{self.name}: PUT {path} was answered with {status} {answer}")
             permission = {"configure": ".*", "write": ".*", "read": ".*"}
             api.request("PUT", f"/api/permissions/{segment(self.vhost(worker))}/guest", permission)
+        api.close()
+
+    def delete_vhosts(self, workers):
+        api = Api(self.broker.http_port)
+        for worker in range(workers):
+            api.request("DELETE", f"/api/vhosts/{segment(self.vhost(worker))}")
         api.close()

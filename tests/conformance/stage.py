@@ -161,8 +161,14 @@ class Performance:
     @verb("delete", "if-empty if-unused")
     def delete_queue(self, step, words, flags):
         name, = words
-        count, = self.client(step).call("queue.delete", 0, name, "if-unused" in flags, "if-empty" in flags, False)
+        client = self.client(step)
+        count, = client.call("queue.delete", 0, name, "if-unused" in flags, "if-empty" in flags, False)
+        self.show_events(client)  # Those that came before the answer; the next step shows the others.
         self.transcript.add(f"deleted, messages {count}")
+
+    @verb("delete-over-http")
+    def delete_queue_over_http(self, _, words, __):
+        self.show_answer(*self.stage.api.request("DELETE", self.api_path("queues", words[0])))
 
     @verb("delete-exchange")
     def delete_exchange(self, step, words, _):
@@ -302,6 +308,7 @@ class Performance:
     def deliveries(self, step, words, _):
         """Waits for so many deliveries to the consumers of the session and a moment more, then shows them."""
         client, count = self.client(step), int(words[0])
+        client.ready()
         if not client.read_until(lambda: len(client.deliveries) >= count, WAIT_SECONDS_MAX):
             self.transcript.add(f"! {len(client.deliveries)} deliveries came")
         self.await_stillness()

@@ -14,11 +14,13 @@ class Transcript:
         self.vhost = vhost
 
     def add(self, text, depth=1):
-        self.lines.append("  " * depth + self.plain(text))
+        self.lines.append(("  " * depth + self.plain(text)).rstrip())
 
     def plain(self, text):
         text = text.replace(self.vhost, "<vhost>")
         text = re.sub(r"amq\.gen-[\w-]+", "<generated>", text)
+        text = re.sub(r"amq\.rabbitmq\.reply-to\.[\w+/=-]+\.[\w+/=-]+(?![\w.+/=-])", "<reply-to>", text)
+        text = re.sub(r"amq\.rabbitmq\.reply-to\.[\w+/=-]+", "<reply-to of one part>", text)
         return re.sub(r"amq\.ctag-[\w-]+", "<tag>", text)
 
     def message(self, label, message, depth=1):

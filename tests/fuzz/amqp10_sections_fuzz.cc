@@ -30,11 +30,11 @@ EnvelopeRef dead_letter() {
 }
 
 std::string delivered(const Message& message, const Envelope* envelope) {
-    std::string head;
+    amqp10::DeliveryHead head;
     std::string converted;
     const std::string_view body =
         amqp10::render_delivery(message, envelope, {.counts = {1, 1}}, head, converted);
-    return head.append(body);
+    return head.text().append(body);
 }
 
 // Whatever goes out is a message.

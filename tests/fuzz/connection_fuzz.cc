@@ -37,8 +37,9 @@ constexpr std::array<std::string_view, 8> exchange_names = {
     "", "e", "t", "amq.direct", "amq.headers", "amq.fanout", "h", "missing"};
 constexpr std::array<std::string_view, 6> keys = {"q", "r", "a.b", "#", "", "3"};
 constexpr std::array<std::string_view, 3> tags = {"one", "two", ""};
-constexpr std::array<std::string_view, 6> types = {
-    "direct", "fanout", "topic", "headers", "x-consistent-hash", "odd"};
+constexpr std::array<std::string_view, 8> types = {
+    "direct",         "fanout",         "topic", "headers", "x-consistent-hash",
+    "x-local-random", "x-modulus-hash", "odd"};
 
 Value some_value(Input& input) {
     switch (input.octet() % 6) {

@@ -175,6 +175,22 @@ def an_error_names_the_object(world):
 
 
 @case
+def an_export_of_rabbitmq_brings_its_own_exchanges(world):
+    """RabbitMQ 4.3 exports amq.rabbitmq.log of the virtual host /; a client may still not declare such a name."""
+    log = {"name": "amq.rabbitmq.log", "vhost": "/", "type": "topic", "durable": True, "auto_delete": False, "arguments": {}}
+    queue = {"name": "logs", "vhost": "/", "type": "classic", "durable": True, "auto_delete": False,
+             "arguments": {"x-queue-type": "classic"}}
+    binding = {"source": "amq.rabbitmq.log", "vhost": "/", "destination": "logs", "destination_type": "queue",
+               "routing_key": "error", "arguments": {}}
+    document = {"rabbit_version": "4.3.6", "rabbitmq_version": "4.3.6", "exchanges": [log], "queues": [queue], "bindings": [binding]}
+    equal(world.api("POST", "/definitions", document).status, 204)
+    equal(world.get("/exchanges/%2F/amq.rabbitmq.log")["type"], "topic")
+    equal(len(world.get("/bindings/%2F/e/amq.rabbitmq.log/q/logs")), 1)
+    equal(world.api("PUT", "/exchanges/%2F/amq.other", {"type": "topic"}).status, 400)
+    world.delete("/queues/%2F/logs")
+
+
+@case
 def ten_thousand_queues_are_imported_and_exported(world):
     queues = [{"name": f"many{number}", "vhost": "many", "durable": True, "auto_delete": False, "arguments": {}}
               for number in range(10_000)]

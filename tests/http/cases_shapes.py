@@ -89,6 +89,9 @@ def objects_have_all_their_fields(world):
         check(overview["object_totals"], "connections channels exchanges queues consumers: int", "object_totals")
         for one in overview["exchange_types"]:
             check(one, "name description: string; enabled: bool", "exchange_types")
+        equal([one["name"] for one in overview["exchange_types"]],
+              ["direct", "fanout", "headers", "topic", "x-consistent-hash", "x-local-random", "x-modulus-hash"])
+        equal((overview["product_name"], overview["rabbitmq_version"][:4]), ("Revenant", "4.3."))
         connection.channel().queue_delete("shape")
     finally:
         connection.close()

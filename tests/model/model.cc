@@ -832,6 +832,7 @@ void Model::enqueue(const QueueRef& queue, const Message& message) {
     entry.expires = expiry_for(*queue, message);
     entry.level = level_of(*queue, message.priority);
     entry.order = ++last_order_;
+    if (queue->quorum) entry.acquired = entry.message.failures;
     queue->entries.push_back(entry);
     accounts_.entered += 1;
     touch(queue);
@@ -951,7 +952,9 @@ void Model::hand_out(std::size_t channel, const QueueRef& queue, std::uint64_t i
     Shown shown;
     shown.tag = ++to.last_tag;
     shown.body = entry.message.body;
-    shown.redelivered = entry.message.failures > 0 || entry.requeued;
+    // A classic queue does not count what goes straight to a consumer.
+    const bool straight = consumer && entry.fresh && !queue->quorum;
+    shown.redelivered = entry.requeued || (entry.message.failures > 0 && !straight);
     shown.exchange = entry.message.exchange;
     shown.key = entry.message.keys.front();
     shown.failures = queue->quorum ? entry.message.failures : 0;

@@ -514,6 +514,15 @@ TEST_P(ProtocolConsuming, AConsumerIsToldThatItsQueueIsGone) {
     owner.expect<BasicCancelOk>();
 }
 
+// amqp091 11.15: clients take the next frame for the answer.
+TEST_P(ProtocolConsuming, ADeletionIsAnsweredBeforeItsConsumersAreCancelled) {
+    channel().declare("q");
+    channel().consume("q", "tag");
+    channel().send(QueueDelete{.queue = "q"});
+    channel().expect<QueueDeleteOk>();
+    EXPECT_EQ(channel().expect<BasicCancel>(), (BasicCancel{"tag", true}));
+}
+
 // amqp091 11.15: a cancel of ours that crosses one of the client's, whose tag is in use again.
 TEST_P(ProtocolConsuming, CrossingCancelsDoNotTouchTheNextConsumer) {
     depends_on_distance();

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace revenant {
 namespace {
@@ -62,6 +64,24 @@ TEST(From091, DeliveryModePriorityAndExpirationAreTheHeader) {  // 6.10
     set(properties, &BasicProperties::expiration, Property::expiration, "315360000000");
     EXPECT_EQ(amqp10::delivered(*publish_091(properties, {}, "hello"))->header[2],
               Datum::uint(UINT32_MAX));
+}
+
+TEST(From091, AnExpirationIsShownWithoutSignAndLeadingZeros) {  // DL-124, as RabbitMQ 4.3.6
+    for (const auto& [published, shown] :
+         std::vector<std::pair<std::string, std::string>>{{"+60000", "60000"},
+                                                          {"0060000", "60000"},
+                                                          {"60000", "60000"},
+                                                          {"0", "0"},
+                                                          {"-0", "0"},
+                                                          {"+00", "0"}}) {
+        BasicProperties properties;
+        set(properties, &BasicProperties::expiration, Property::expiration, published);
+        set(properties, &BasicProperties::message_id, Property::message_id, "id");
+        const MessageRef message = publish_091(properties, {}, "hello");
+        const auto got = amqp091::decode_properties(message->properties());
+        EXPECT_EQ(got->expiration, shown) << published;
+        EXPECT_EQ(got->message_id, "id");
+    }
 }
 
 TEST(From091, PropertiesHaveTheirNearestKin) {  // 6.11

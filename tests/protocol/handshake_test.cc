@@ -121,14 +121,15 @@ TEST_P(ProtocolHandshake, ServerPropertiesSayWhoWeAre) {
     greeted.greet();
     const auto properties = decode_table(greeted.expect<ConnectionStart>().server_properties);
     ASSERT_TRUE(properties);
-    for (const char* name :
-         {"cluster_name", "copyright", "information", "platform", "product", "version"}) {
+    for (const char* name : {"cluster_name", "copyright", "information", "platform", "product",
+                             "version", "product_name", "product_version"}) {
         const Value* const value = find(*properties, name);
         ASSERT_NE(value, nullptr) << name;
         ASSERT_NE(value->as_string(), nullptr) << name;
         EXPECT_FALSE(value->as_string()->empty()) << name;
     }
-    EXPECT_EQ(*find(*properties, "product")->as_string(), "Revenant");
+    EXPECT_EQ(*find(*properties, "product")->as_string(), "RabbitMQ");
+    EXPECT_EQ(*find(*properties, "product_name")->as_string(), "Revenant");
     int major = 0;
     int minor = 0;
     int patch = 0;
@@ -139,15 +140,19 @@ TEST_P(ProtocolHandshake, ServerPropertiesSayWhoWeAre) {
     EXPECT_GE(major, 4);
 }
 
-// amqp091 2.6: both can be configured, for clients that ask for another product.
+// amqp091 2.6: all of them can be configured.
 TEST_P(ProtocolHandshake, ProductAndVersionCanBeConfigured) {
-    settings().product = "RabbitMQ";
+    settings().product = "Other";
     settings().version = "4.2.1";
+    settings().product_name = "Ours";
+    settings().product_version = "7";
     Peer& greeted = new_peer();
     greeted.greet();
     const auto properties = decode_table(greeted.expect<ConnectionStart>().server_properties);
-    EXPECT_EQ(*find(*properties, "product")->as_string(), "RabbitMQ");
+    EXPECT_EQ(*find(*properties, "product")->as_string(), "Other");
     EXPECT_EQ(*find(*properties, "version")->as_string(), "4.2.1");
+    EXPECT_EQ(*find(*properties, "product_name")->as_string(), "Ours");
+    EXPECT_EQ(*find(*properties, "product_version")->as_string(), "7");
 }
 
 // amqp091 2.7

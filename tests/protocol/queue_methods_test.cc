@@ -94,8 +94,8 @@ TEST_P(ProtocolQueues, AnEmptyNameMeansTheQueueDeclaredLast) {
     channel().expect<QueueUnbindOk>();
     EXPECT_EQ(find("last")->bindings.size(), 1U);
     channel().send(QueueDelete{.queue = ""});
-    channel().expect<BasicCancel>();
     channel().expect<QueueDeleteOk>();
+    channel().expect<BasicCancel>();
     EXPECT_EQ(find("last"), nullptr);
     EXPECT_NE(find("first"), nullptr);
 }

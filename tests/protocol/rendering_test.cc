@@ -2,7 +2,6 @@
 // the same as a renderer that decodes everything, sorts it and encodes it again.
 #include "amqp091/delivery_writer.h"
 #include "amqp091/frame.h"
-#include "amqp10/death_annotations.h"
 #include "base/byte_writer.h"
 #include "message/portable.h"
 #include "tests/support/amqp091_content.h"
@@ -285,7 +284,7 @@ class RenderingDice {
         death.reason = static_cast<DeathReason>(below(death_reason_count));
         death.count = one_in(5) ? random_() : 1 + below(3);
         death.first_time = {static_cast<std::int64_t>(below(INT64_MAX))};
-        death.last_time = death.first_time;
+        death.last_time = {static_cast<std::int64_t>(below(INT64_MAX))};
         death.exchange = text();
         for (std::uint64_t i = below(4); i > 0; --i) death.routing_keys.push_back(text());
         if (one_in(3)) death.ttl_ms = static_cast<std::int64_t>(random_());
@@ -340,22 +339,30 @@ class RenderingDice {
     std::mt19937_64 random_;
 };
 
-// The properties in the header frame behind the method.
-std::string properties_written(const protocol::Output& output) {
-    std::vector<std::string_view> parts(8);
+struct WrittenContent {
+    std::string properties;
+    std::string body;
+};
+
+// The properties in the header frame behind the method, and the body in the frames behind that.
+WrittenContent content_written(const protocol::Output& output) {
+    std::vector<std::string_view> parts(64);
     parts.resize(output.gather(parts));
     std::string bytes;
     for (const std::string_view part : parts) bytes += part;
-    std::string_view rest = bytes;
-    for (int frame = 0; frame < 2; ++frame) {
-        ByteReader in(rest);
-        in.bytes(3);
+    CHECK(bytes.size() == output.unsent_bytes());
+    WrittenContent content;
+    ByteReader in(bytes);
+    for (int frame = 0; !in.at_end(); ++frame) {
+        const std::uint8_t type = in.u8();
+        CHECK(type == std::min(frame, 2) + 1 && in.u16() == 1);
         const std::string_view payload = in.long_string();
-        CHECK(in.u8() == amqp091::frame_end);
-        rest = in.rest();
-        if (frame == 1) return std::string(payload.substr(12));
+        CHECK(in.u8() == amqp091::frame_end && !in.failed());
+        if (frame == 1) content.properties = payload.substr(12);
+        if (frame == 1) CHECK(ByteReader(payload.substr(4)).u64() < 5);
+        if (frame > 1) content.body += payload;
     }
-    return {};
+    return content;
 }
 
 // REVENANT_RENDERINGS=n makes it look longer.
@@ -414,39 +421,118 @@ TEST(Rendering, IsCutToTheFrameAsTheNaiveRendererCutsIt) {
         deliver.envelope = envelope;
         deliver.counts = counts;
         amqp091::DeliveryWriter(delivered, 1, frame_max).write(deliver, "tag");
-        ASSERT_EQ(to_hex(properties_written(delivered)), to_hex(expected)) << "seed " << seed;
+        const std::string body =
+            foreign ? amqp091::convert_foreign(*message).body : std::string(message->body());
+        ASSERT_EQ(to_hex(content_written(delivered).properties), to_hex(expected))
+            << "seed " << seed;
+        ASSERT_EQ(content_written(delivered).body, body) << "seed " << seed;
         protocol::Output got;
         engine::GetAnswer answer;
         answer.message = message;
         answer.envelope = envelope;
         answer.counts = counts;
         amqp091::DeliveryWriter(got, 1, frame_max).write(answer);
-        ASSERT_EQ(to_hex(properties_written(got)), to_hex(expected)) << "seed " << seed;
+        ASSERT_EQ(to_hex(content_written(got).properties), to_hex(expected)) << "seed " << seed;
+        ASSERT_EQ(content_written(got).body, body) << "seed " << seed;
     }
 }
 
-// --- AMQP 1.0: the entries one by one, in their order
+// --- AMQP 1.0: the entries one by one, in their order, by an encoder that shares nothing with ours
+
+std::string big_endian(std::uint64_t value, int bytes) {
+    std::string out;
+    for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
+        out.push_back(static_cast<char>(value >> shift & 0xff));
+    }
+    return out;
+}
+std::string naive_variable(int narrow, const std::string& bytes) {
+    const bool wide = bytes.size() > 255;
+    return big_endian(static_cast<std::uint64_t>(wide ? narrow + 0x10 : narrow), 1) +
+           big_endian(bytes.size(), wide ? 4 : 1) + bytes;
+}
+std::string naive_symbol(std::string_view text) { return naive_variable(0xa3, std::string(text)); }
+std::string naive_string(std::string_view text) { return naive_variable(0xa1, std::string(text)); }
+std::string naive_unsigned(std::uint64_t value, int zero, int narrow, int wide, int bytes) {
+    if (value == 0) return big_endian(static_cast<std::uint64_t>(zero), 1);
+    if (value < 256)
+        return big_endian(static_cast<std::uint64_t>(narrow), 1) + big_endian(value, 1);
+    return big_endian(static_cast<std::uint64_t>(wide), 1) + big_endian(value, bytes);
+}
+std::string naive_uint(std::uint64_t value) { return naive_unsigned(value, 0x43, 0x52, 0x70, 4); }
+std::string naive_ulong(std::uint64_t value) { return naive_unsigned(value, 0x44, 0x53, 0x80, 8); }
+std::string naive_long(std::int64_t value) {
+    const auto raw = static_cast<std::uint64_t>(value);
+    return value < 128 ? "\x55" + big_endian(raw, 1) : "\x81" + big_endian(raw, 8);
+}
+// Size and count precede what a map or an array has in it.
+std::string naive_compound(const std::string& content, std::size_t count) {
+    return big_endian(content.size() + 4, 4) + big_endian(count, 4) + content;
+}
+std::string naive_array(int constructor, const std::string& content, std::size_t count) {
+    const std::string elements = big_endian(static_cast<std::uint64_t>(constructor), 1) + content;
+    return "\xf0" + naive_compound(elements, count);
+}
+
+std::string naive_death10(const Death& death) {
+    std::vector<std::pair<std::string, std::string>> entries;
+    if (death.ttl_ms) {
+        const auto shown = static_cast<std::uint64_t>(
+            std::min<std::int64_t>(std::max<std::int64_t>(*death.ttl_ms, 0), 0xffffffff));
+        entries.emplace_back("ttl", naive_uint(shown));
+    }
+    const auto time = [](Timestamp at) {
+        return "\x83" + big_endian(static_cast<std::uint64_t>(at.us / 1000), 8);
+    };
+    std::string keys;
+    for (const std::string& key : death.routing_keys) keys += big_endian(key.size(), 4) + key;
+    entries.emplace_back("queue", naive_string(death.queue));
+    entries.emplace_back("reason", naive_symbol(to_string(death.reason)));
+    entries.emplace_back("count", naive_ulong(death.count));
+    entries.emplace_back("first-time", time(death.first_time));
+    entries.emplace_back("last-time", time(death.last_time));
+    entries.emplace_back("exchange", naive_string(death.exchange));
+    entries.emplace_back("routing-keys", naive_array(0xb1, keys, death.routing_keys.size()));
+    if (death.routing_keys_omitted > 0) {
+        entries.emplace_back("routing-keys-omitted", naive_uint(death.routing_keys_omitted));
+    }
+    std::string content;
+    for (const auto& [name, value] : entries) content += naive_symbol(name) + value;
+    return naive_compound(content, 2 * entries.size());
+}
+
+// The answer is how many entries were added.
+std::uint32_t naive_history10(const DeathHistory& history, std::string& out) {
+    if (history.deaths.empty()) return 0;
+    std::string deaths;
+    for (const Death& death : history.deaths) deaths += naive_death10(death);
+    out += naive_symbol("x-opt-deaths") + naive_array(0xd1, deaths, history.deaths.size());
+    const auto add_mark = [&](const std::string& prefix, const DeathMark& mark) {
+        out += naive_symbol(prefix + "queue") + naive_string(mark.queue);
+        out += naive_symbol(prefix + "reason") + naive_string(to_string(mark.reason));
+        out += naive_symbol(prefix + "exchange") + naive_string(mark.exchange);
+    };
+    add_mark("x-first-death-", history.first);
+    if (history.last) add_mark("x-last-death-", *history.last);
+    return history.last ? 7 : 4;
+}
 
 std::string naive_annotations10(const Message& message, const amqp10::DataMap& own,
                                 const Envelope& envelope, ShownCounts counts) {
     std::string added;
-    amqp10::TypeWriter out(added);
     std::vector<std::string> names = {"x-exchange", "x-routing-key"};
-    out.symbol("x-exchange");
-    out.string(envelope.exchange);
-    out.symbol("x-routing-key");
-    out.string(envelope.routing_keys.front());
+    added += naive_symbol("x-exchange") + naive_string(envelope.exchange);
+    added += naive_symbol("x-routing-key") + naive_string(envelope.routing_keys.front());
     std::uint32_t entries = 2;
     const auto count = [&](const char* name, std::uint32_t value) {
         if (value == 0) return;
-        out.symbol(name);
-        out.long_int(value);
+        added += naive_symbol(name) + naive_long(value);
         names.emplace_back(name);
         entries += 1;
     };
     count("x-delivery-count", counts.delivery);
     count("x-acquired-count", counts.acquired);
-    entries += amqp10::write_history(out, envelope.history);
+    entries += naive_history10(envelope.history, added);
     if (envelope.died()) {
         names.insert(names.end(), {"x-death", "x-opt-deaths"});
         for (const char* const what : {"queue", "reason", "exchange"}) {
@@ -455,10 +541,10 @@ std::string naive_annotations10(const Message& message, const amqp10::DataMap& o
         }
     }
     if (envelope.error) {
-        out.symbol("x-opt-death-error-condition");
-        out.symbol(envelope.error->condition);
-        out.symbol("x-opt-death-error-description");
-        out.string(envelope.error->description);
+        added += naive_symbol("x-opt-death-error-condition");
+        added += naive_symbol(envelope.error->condition);
+        added += naive_symbol("x-opt-death-error-description");
+        added += naive_string(envelope.error->description);
         names.insert(names.end(), {"x-opt-death-error-condition", "x-opt-death-error-description"});
         entries += 2;
     }
@@ -467,12 +553,11 @@ std::string naive_annotations10(const Message& message, const amqp10::DataMap& o
     };
     for (const Annotation& annotation : envelope.annotations) {
         if (is_broker(annotation.key)) continue;
-        out.symbol(annotation.key);
-        out.raw(annotation.encoded);
+        added += naive_symbol(annotation.key) + annotation.encoded;
         entries += 1;
     }
     std::string kept;
-    amqp10::TypeWriter kept_out(kept);
+    amqp10::TypeWriter kept_out(kept);  // as the publisher sent them
     for (const auto& entry : own) {
         const std::string& name = *entry.key.as_symbol();
         const auto same = [&](const Annotation& each) { return each.key == name; };
@@ -483,15 +568,8 @@ std::string naive_annotations10(const Message& message, const amqp10::DataMap& o
         kept_out.datum(entry.value);
         entries += 1;
     }
-    std::string section;
-    amqp10::TypeWriter section_out(section);
-    section_out.descriptor(amqp10::descriptor::message_annotations);
-    amqp10::TypeWriter::Open map = section_out.begin_map();
-    section_out.raw(kept);
-    section_out.raw(added);
-    map.count = entries * 2;
-    section_out.end(map);
-    return section + std::string(message.body());
+    return std::string("\x00\x53\x72\xd1", 4) + naive_compound(kept + added, entries * 2) +
+           std::string(message.body());
 }
 
 TEST(Rendering, OfAnnotationsIsThatOfTheNaiveRenderer) {

@@ -77,6 +77,51 @@ TEST_P(Closing10, AForcedCloseDuringTheHandshakeDropsTheSocket) {
     client.expect_socket_closed();
 }
 
+// What goes with the connection, an auto-delete queue, is no news for its other links.
+TEST_P(Closing10, NothingIsSaidOfQueuesThatGoWithTheConnection) {
+    const auto attach_both = [&](Peer& client) {
+        channel().send(amqp091::QueueDeclare{.queue = "auto", .auto_delete = true});
+        channel().expect<amqp091::QueueDeclareOk>();
+        PeerSession links = client.begin();
+        links.attach_sender(0, "/queues/auto");
+        links.attach_receiver(1, "/queues/auto");
+        links.attach_sender(2, "/queues/auto");
+    };
+    Peer& by_client = connect10();
+    attach_both(by_client);
+    by_client.close();
+    by_client.expect_socket_closed();
+    EXPECT_FALSE(channel().exists("auto"));
+    Peer& by_operator = connect10();
+    attach_both(by_operator);
+    world().close_forced(by_operator.index(), "maintenance");
+    by_operator.expect_close("amqp:internal-error", "Connection forced: \"maintenance\"");
+    by_operator.send(0, Close{});
+    by_operator.expect_socket_closed();
+    Peer& by_error = connect10();
+    attach_both(by_error);
+    by_error.send(99, Begin{});
+    by_error.expect_close("amqp:connection:framing-error",
+                          "channel number (99) exceeds maximum channel number (63)");
+}
+
+// The consumer of an auto-delete queue is closed first, and its senders are not told.
+TEST_P(Closing10, ANodeThatStopsSaysNothingButClose) {
+    channel().send(amqp091::QueueDeclare{.queue = "auto", .auto_delete = true});
+    channel().expect<amqp091::QueueDeclareOk>();
+    Peer& consumer = connect10();
+    consumer.begin().attach_receiver(0, "/queues/auto");
+    Peer& sender = connect10();
+    sender.begin().attach_sender(0, "/queues/auto");
+    world().shut_down("shutdown");
+    for (Peer* const client : {&consumer, &sender}) {
+        client->expect_close("amqp:internal-error", "Connection forced: \"shutdown\"");
+        client->send(0, Close{});
+        client->expect_socket_closed();
+    }
+    channel().peer().ignore_rest();
+}
+
 // A client that does not answer our close is not waited for for ever.
 TEST_P(Closing10, ACloseThatIsNotAnsweredTimesOut) {
     world().close_forced(peer10().index(), "maintenance");

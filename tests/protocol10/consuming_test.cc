@@ -127,7 +127,7 @@ TEST_P(Consuming10, TheHeaderIsThatOfThePublisher) {
     EXPECT_EQ(one.annotated_text("x-routing-key"), "key");
     EXPECT_EQ(one.parts->names(), "x-exchange x-routing-key ");
     const auto two = session().expect_message("two");
-    EXPECT_TRUE(two.durable());
+    EXPECT_FALSE(two.durable()) << "nobody said that it is";
     EXPECT_TRUE(two.header_field(1)->is_null());
     EXPECT_TRUE(two.header_field(2)->is_null());
 }
@@ -333,6 +333,26 @@ TEST_P(Consuming10, RepliesComeWithoutAQueue) {
     session().expect_nothing();
 }
 
+// amqp10 4.5: a place for replies is read from as a queue is.
+TEST_P(Consuming10, RepliesNeedReadPermission) {
+    add_user("writer", {".*", ".*", "^q"});
+    Peer& writer = connect10({.user = "writer", .password = "secret"});
+    Source asked;
+    const std::string capability = encoded(Datum::symbol("rabbitmq:volatile-queue"));
+    asked.dynamic = true;
+    asked.expiry_policy = "link-detach";
+    asked.capabilities = capability;
+    const std::string source = encoded(asked);
+    PeerSession refused = writer.begin();
+    refused.send(Attach{
+        .name = "n", .handle = 0, .role = true, .snd_settle_mode = settled_mode, .source = source});
+    const ErrorText error = error_in(refused.expect<End>().error);
+    EXPECT_EQ(error.condition, "amqp:unauthorized-access");
+    EXPECT_TRUE(error.description.starts_with("read access to queue 'amq.rabbitmq.reply-to."))
+        << error.description;
+    refused.end_ok();
+}
+
 // amqp10 3.3, 4.6: replies that nobody lets in end somewhere.
 TEST_P(Consuming10, RepliesDoNotPileUpBehindAClosedWindow) {
     depends_on_distance();
@@ -367,8 +387,8 @@ TEST_P(Consuming10, RepliesDoNotPileUpBehindAClosedWindow) {
 // amqp10 4.6: the address of a reply is made, not chosen.
 TEST_P(Consuming10, ThePlaceForRepliesIsNoQueue) {
     session().send_attach_receiver(0, "/queues/amq.rabbitmq.reply-to", settled_mode);
-    session().expect_refused_attach(0, "amqp:invalid-field",
-                                    "Attach refused: direct reply-to needs a dynamic source");
+    session().expect_refused_attach(0, "amqp:not-found",
+                                    "no queue 'amq.rabbitmq.reply-to' in vhost '/'");
 }
 
 // amqp10 C.13, 3.5

@@ -71,8 +71,15 @@ TEST_P(Session10, AnUnattachedHandleEndsTheSession) {
     session().expect_end("amqp:session:unattached-handle", "Unattached link handle: 3");
     PeerSession second = peer10().begin(1);
     second.transfer(4, 0, MessageBytes());
-    second.expect_end("amqp:session:unattached-handle", "Unattached link handle: 4");
+    second.expect_end("amqp:session:unattached-handle", "Unknown link handle: 4");
     peer10().begin(2).end();
+}
+
+// A client cannot have seen what was not sent.
+TEST_P(Session10, AFlowThatLeadsEndsTheSession) {
+    session().send(Flow{.next_incoming_id = 1, .incoming_window = 10});
+    session().expect_end("amqp:session:window-violation",
+                         "next-incoming-id from FLOW (1) leads next-outgoing-id (0)");
 }
 
 // amqp10 3.4: to detach what is not attached harms nobody.
@@ -163,7 +170,7 @@ TEST_P(Session10, TheClosedWindowBearsSoManyAndNoMore) {
     session().expect_nothing();
     session().send(Transfer{.handle = 0, .more = true}, part);
     session().expect_end("amqp:session:window-violation",
-                         "incoming window violation (tolerated excess transfers: 400)");
+                         "incoming window violation (tolerated excess tranfers: 400)");
 }
 
 // amqp10 C.14, 3.1, 3.2

@@ -56,6 +56,7 @@ std::optional<std::string> VhostWorld::start() {
     vhost_ = std::make_unique<runtime::Vhost>(std::move(settings), reactor_, nullptr,
                                               std::move(store).value());
     vhost_->engine().state().paging().worth_bytes = 300;
+    vhost_->engine().state().paging().shed_bytes_min = 0;
     try {
         if (auto recovered = vhost_->recover(now_); !recovered) return recovered.error();
         states_ = {durable_state()};

@@ -58,10 +58,10 @@ inline MessageRef published(std::string_view bytes, std::string_view exchange = 
 
 inline std::string delivered_bytes(const Message& message, const Envelope* envelope = nullptr,
                                    const DeliveryFacts& facts = {}) {
-    std::string head;
+    DeliveryHead head;
     std::string converted;
     const std::string_view body = render_delivery(message, envelope, facts, head, converted);
-    return head + std::string(body);
+    return head.text().append(body);
 }
 
 struct Delivered {

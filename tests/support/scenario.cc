@@ -412,6 +412,7 @@ Scenario::Scenario(EngineSettings settings)
     : engine_(with_store(std::move(settings), store_), *this, this) {
     facts_.observe(engine_.state());
     engine_.state().paging().worth_bytes = 0;
+    engine_.state().paging().shed_bytes_min = 0;
     connect();
 }
 

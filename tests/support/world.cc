@@ -346,6 +346,18 @@ void World::close_forced(std::size_t wire, std::string_view reason) {
     wires_[wire]->work();
 }
 
+void World::shut_down(std::string_view reason) {
+    steps_.emplace_back(ShutDown{std::string(reason)});
+    for (const auto& wire : wires_) {
+        if (!wire->gone_) wire->connection_->expect_close();
+    }
+    for (const auto& wire : wires_) {
+        if (wire->gone_) continue;
+        wire->connection_->close_forced(reason, now_);
+        wire->work();
+    }
+}
+
 void World::disconnect(std::size_t wire) {
     steps_.emplace_back(Disconnect{wire});
     Wire& lost = *wires_[wire];
@@ -376,6 +388,7 @@ void World::take(const Step& step) {
         void operator()(const Change& one) const { world.change(one.command); }
         void operator()(const RaiseAlarm& one) const { world.raise_alarm(one.reason); }
         void operator()(const CloseForced& one) const { world.close_forced(one.wire, one.reason); }
+        void operator()(const ShutDown& one) const { world.shut_down(one.reason); }
         void operator()(const Disconnect& one) const { world.disconnect(one.wire); }
         void operator()(const Read& one) const { world.read(one.wire, one.on); }
         void operator()(const RefuseEntry& one) const { world.refuse_entry(one.text); }

@@ -68,6 +68,10 @@ struct CloseForced {
     std::size_t wire = 0;
     std::string reason;
 };
+// The node stops: every connection is closed.
+struct ShutDown {
+    std::string reason;
+};
 struct Disconnect {
     std::size_t wire = 0;
 };
@@ -80,7 +84,7 @@ struct Read {
 struct RefuseEntry {
     std::string text;
 };
-using Step = std::variant<Connect, Feed, Carry, Advance, Change, RaiseAlarm, CloseForced,
+using Step = std::variant<Connect, Feed, Carry, Advance, Change, RaiseAlarm, CloseForced, ShutDown,
                           Disconnect, Read, RefuseEntry>;
 
 // A connection and what its socket would hold.
@@ -159,6 +163,7 @@ class World {
     void change(const CatalogCommand& command);
     void raise_alarm(std::string_view reason);
     void close_forced(std::size_t wire, std::string_view reason);
+    void shut_down(std::string_view reason);
     void disconnect(std::size_t wire);
     void read(std::size_t wire, bool on);
     void refuse_entry(std::string_view text);

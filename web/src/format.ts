@@ -28,7 +28,7 @@ export function rate(value: number | null | undefined): string {
 
 export function bytes(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return unknown;
-  if (value < 1024) return `${value} B`;
+  if (value < 1024) return `${exact(value)} B`;
   const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let size = value / 1024;
   let at = 0;

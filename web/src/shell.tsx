@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './icons';
-import { clock, count, visible } from './format';
+import { clock, count, plural, visible } from './format';
 import { place } from './router';
 import { retryAll, trouble, useResource } from './resource';
 import { chooseRefresh, chooseVhost, chosenVhost, logOut, may, refreshSeconds, session, switchTheme } from './session';
@@ -65,6 +65,8 @@ function Banners(): JSX.Element {
   const bad = trouble.use();
   const nodes = useResource<{ name: string; mem_alarm: boolean; disk_free_alarm: boolean }[]>(
     may.monitor() ? '/nodes?columns=name,mem_alarm,disk_free_alarm&disable_stats=true' : null, 15);
+  const totals = useResource<Pick<Overview, 'queue_totals'>>('/overview?columns=queue_totals.messages_parked&disable_stats=true', 15);
+  const parked = Number(totals.data?.queue_totals.messages_parked ?? 0);
   return (
     <>
       {bad.since > 0 && (
@@ -77,6 +79,11 @@ function Banners(): JSX.Element {
           <span><strong>{node.mem_alarm ? 'Memory' : 'Disk'} alarm on {visible(node.name)}:</strong> publishers are blocked until {node.mem_alarm ? 'memory use is below its limit' : 'there is more free disk space'}.</span>
           <a class="btn btn-sm" href={`#/nodes/${encodeURIComponent(node.name)}`}>Open node</a></div>
       ))}
+      {parked > 0 && (
+        <div class="banner banner-dead" role="alert"><Icon name="warning" />
+          <span><strong>{plural(parked, 'message')} cannot be read from the disk:</strong> {parked === 1 ? 'it is' : 'they are'} parked and not delivered.</span>
+          <a class="btn btn-sm" href="#/queues?vhost=&sort=messages_parked&desc=true">Open queues</a></div>
+      )}
     </>
   );
 }

@@ -107,6 +107,8 @@ export interface Queue {
   messages_ram?: number;
   messages_paged_out?: number;
   messages_delayed?: number;
+  messages_parked: number;
+  message_bytes_parked: number;
   messages_dlx?: number;
   message_bytes: number;
   message_bytes_ready?: number;
@@ -129,6 +131,15 @@ export interface Queue {
   messages_details?: Details;
   messages_ready_details?: Details;
   messages_unacknowledged_details?: Details;
+}
+
+export interface Parked {
+  level: number;
+  sequence: number;
+  unit: 'message' | 'page';
+  messages: number;
+  message_bytes: number;
+  reason: string;
 }
 
 export interface Consumer {

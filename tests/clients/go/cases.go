@@ -76,9 +76,7 @@ var cases = []testCase{
 }
 
 func connectionProperties(connection *amqp.Connection, channel *amqp.Channel) {
-	if product := connection.Properties["product"]; product != "Revenant" {
-		equal("RabbitMQ", product)
-	}
+	equal("RabbitMQ", connection.Properties["product"])
 	var major, minor, patch int
 	_, err := fmt.Sscanf(connection.Properties["version"].(string), "%d.%d.%d", &major, &minor, &patch)
 	check(err)

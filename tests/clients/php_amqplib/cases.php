@@ -199,7 +199,7 @@ function check_death(
 
 test('connection_properties', function ($connection) {
     $properties = $connection->getServerProperties();
-    check(in_array($properties['product'][1], ['RabbitMQ', 'Revenant'], true), 'product');
+    check($properties['product'][1] === 'RabbitMQ', 'product');
     check((bool) preg_match('/^\d+\.\d+\.\d+/', $properties['version'][1]), 'version');
     $capabilities = $properties['capabilities'][1];
     foreach (['publisher_confirms', 'basic.nack', 'consumer_cancel_notify'] as $capability) {

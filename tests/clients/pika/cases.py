@@ -116,7 +116,7 @@ def check_death(properties, queue, reason, exchange, routing_keys):
 @case
 def connection_properties(channel):
     properties = channel.connection._impl.server_properties
-    assert properties["product"] in ("RabbitMQ", "Revenant"), properties
+    assert properties["product"] == "RabbitMQ", properties
     assert int(properties["version"].split(".")[0]) >= 3, properties
     assert channel.connection.basic_nack_supported
     assert channel.connection.consumer_cancel_notify_supported

@@ -4,7 +4,7 @@ import time
 
 import pika
 import proton as amqp
-from proton import Delivery, Endpoint, Link, Message, Terminus, symbol
+from proton import ConnectionException, Delivery, Endpoint, Link, Message, Terminus, symbol
 from proton.utils import ConnectionClosed
 
 from peer import (PATIENCE_SECONDS, UNSETTLED, Change, add_user, add_vhost, address_of,
@@ -22,7 +22,8 @@ def open_of_the_broker(proton, _):
     assert {type(key) for key in properties} == {symbol}, properties
     assert {"node", "cluster_name", "copyright", "information", "platform", "product",
             "version"} <= set(properties), properties
-    assert properties["product"] in ("RabbitMQ", "Revenant"), properties
+    assert properties["product"] == "RabbitMQ", properties
+    assert properties.get("product_name", "Revenant") == "Revenant", properties
     assert int(properties["version"].split(".")[0]) >= 4, properties
     assert connection.remote_container == properties["cluster_name"]
     offered = list(connection.remote_offered_capabilities.elements)
@@ -75,29 +76,30 @@ def any_other_hostname_is_the_default_vhost(_, channel):
     assert bodies_in(connect(virtual_host="vhost:/"), queue) == ["x"]
 
 
+def expect_silent_drop(**options):
+    """A refused open is not answered: the socket closes after three seconds."""
+    started = time.monotonic()
+    try:
+        connect(**options)
+    except ConnectionClosed as closed:
+        raise AssertionError(f"the broker opened, and closed: {closed}") from closed
+    except ConnectionException as dropped:
+        assert "connection aborted" in str(dropped), dropped
+        assert 2 < time.monotonic() - started < PATIENCE_SECONDS
+    else:
+        raise AssertionError("the broker opened the virtual host")
+
+
 @case
 def unknown_vhost_is_refused(_, __):
-    try:
-        connect(virtual_host="vhost:no-such-vhost")
-    except ConnectionClosed as closed:
-        assert "AMQP 1.0 connection failed: virtual host 'no-such-vhost' does not exist" in str(
-            closed), closed
-        assert closed.condition == "amqp:unauthorized-access"
-    else:
-        raise AssertionError("the broker opened a vhost that does not exist")
+    expect_silent_drop(virtual_host="vhost:no-such-vhost")
 
 
 @case
 def vhost_of_others_is_refused(_, __):
     vhost = add_vhost("vhost")
     stranger = add_user("stranger")
-    try:
-        connect(user=stranger, password=stranger, virtual_host="vhost:" + vhost)
-    except ConnectionClosed as closed:
-        assert f"access to vhost '{vhost}' refused for user '{stranger}'" in str(closed), closed
-        assert closed.condition == "amqp:unauthorized-access"
-    else:
-        raise AssertionError("the broker let a stranger in")
+    expect_silent_drop(user=stranger, password=stranger, virtual_host="vhost:" + vhost)
 
 
 @case
@@ -185,7 +187,7 @@ def dynamic_source(proton, channel):
     receiver = proton.create_receiver(None, dynamic=True, credit=0, options=Change(temporary))
     source = receiver.link.remote_source
     assert source.dynamic
-    assert source.address.startswith("/queues/amq.gen-"), source.address
+    assert source.address.startswith("/queues/amq.dyn-"), source.address
     assert source.expiry_policy == Terminus.EXPIRE_WITH_LINK
     publish(proton, source.address, "to a temporary queue")
     message, _ = receive(receiver)
@@ -210,7 +212,7 @@ def dynamic_source_is_exclusive(proton, _):
 def dynamic_target(proton, channel):
     sender = proton.create_sender(None, options=[UNSETTLED, Change(temporary)])
     address = sender.link.remote_target.address
-    assert address.startswith("/queues/amq.gen-"), address
+    assert address.startswith("/queues/amq.dyn-"), address
     assert send(sender, Message(body="x")) == (Delivery.ACCEPTED, None)
     receiver = proton.create_receiver(address, credit=0)
     assert receive(receiver)[0].body == "x"
@@ -218,7 +220,7 @@ def dynamic_target(proton, channel):
 
 @case
 def other_dynamic_source_is_refused(proton, channel):
-    expect_detach("amqp:not-implemented", "Dynamic sources not supported",
+    expect_detach("amqp:not-implemented", lambda text: text.startswith("Dynamic source not supported"),
                   proton.create_receiver, None, dynamic=True)
     check_usable(proton, channel)
 

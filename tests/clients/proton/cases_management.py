@@ -290,6 +290,25 @@ def bad_bindings_400(proton, channel):
 
 
 @case
+def body_before_properties(proton, channel):
+    """RabbitMQ's Python client writes the sections of a request in this order."""
+    management, queue = Management(proton), declare_queue(channel)
+    management.number += 1
+    message = Message(id=f"r{management.number}", address=queue_path(queue), subject="GET",
+                      reply_to="$me", body={})
+    encoded = message.encode()
+    properties = encoded.index(b"\x00\x53\x73")
+    body = encoded.index(b"\x00\x53\x77")
+    link = management.requests.link
+    link.delivery(link.delivery_tag())
+    link.stream(encoded[body:] + encoded[properties:body])
+    link.advance()
+    answer = management.answers(1)[0]
+    assert (answer.subject, answer.correlation_id) == ("200", f"r{management.number}"), answer
+    assert answer.body["name"] == queue, answer
+
+
+@case
 def unknown_request_404(proton, _):
     management = Management(proton)
     assert management.ask("GET", "/nothing/here")[0] == "404"

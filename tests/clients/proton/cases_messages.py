@@ -218,12 +218,14 @@ def header_fields(proton, channel, kind):
 
 
 @case
-def message_is_durable_unless_it_says_no(proton, channel):
+def message_is_durable_if_it_says_so(proton, channel):
     queue = declare_queue(channel)
-    # Proton leaves the field away when it is false, and RabbitMQ takes what is away for true.
+    # Proton leaves the field away when it is false.
     publish(proton, address_of(queue), Message(body="x", durable=False))
     message = next_message(proton, queue)
-    assert (message.durable, message.priority, message.ttl) == (True, 4, 0.0), message
+    assert (message.durable, message.priority, message.ttl) == (False, 4, 0.0), message
+    publish(proton, address_of(queue), Message(body="x", durable=True))
+    assert next_message(proton, queue).durable
 
 
 @case

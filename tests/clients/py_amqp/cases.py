@@ -121,7 +121,7 @@ def check_death(message, queue, reason, exchange, routing_keys):
 @case
 def connection_properties(channel):
     properties = channel.connection.server_properties
-    assert properties["product"] in ("RabbitMQ", "Revenant"), properties
+    assert properties["product"] == "RabbitMQ", properties
     assert int(properties["version"].split(".")[0]) >= 3, properties
     for capability in ["publisher_confirms", "consumer_cancel_notify", "connection.blocked"]:
         assert channel.connection.server_capabilities[capability] is True, properties

@@ -336,7 +336,7 @@ static const amqp_table_t* check_death(const amqp_envelope_t* envelope, const ch
 
 static void connection_properties(void) {
     const amqp_table_t* properties = amqp_get_server_properties(connection);
-    CHECK(has_text(properties, "product", "RabbitMQ") || has_text(properties, "product", "Revenant"));
+    CHECK(has_text(properties, "product", "RabbitMQ"));
     int major, minor, patch;
     const amqp_bytes_t version = find(properties, "version")->value.bytes;
     char version_text[64];

@@ -2,7 +2,7 @@
 'use strict';
 
 const assert = require('node:assert/strict');
-const { setImmediate } = require('node:timers/promises');
+const { setImmediate, setTimeout } = require('node:timers/promises');
 const rhea = require('rhea');
 const { addUser, addressOf, arrivals, checkError, checkUsable, connect, createdExchanges, createdQueues,
     declareExchange, declareQueue, eventOf, expectRefusal, nameOf, newSession, openReceiver, openSender,
@@ -56,7 +56,8 @@ test('declare_quorum_queue', async ({ connection }) => {
     const wish = { durable: true, arguments: { 'x-queue-type': 'quorum', 'x-max-length': types.wrap_ulong(5) } };
     const [status, { leader, replicas, ...body }] = await management.ask('PUT', addressOf(queue), wish);
     assert.equal(status, '201');
-    assert.deepEqual(body, { name: queue, vhost: '/', durable: true, auto_delete: false, exclusive: false,
+    // Booleans are type and octet (0x56), which rhea reads as numbers; clients rely on that.
+    assert.deepEqual(body, { name: queue, vhost: '/', durable: 1, auto_delete: 0, exclusive: 0,
         type: 'quorum', arguments: { 'x-queue-type': 'quorum', 'x-max-length': 5 }, message_count: 0,
         consumer_count: 0 });
     assert.deepEqual(replicas, [leader]);
@@ -81,6 +82,20 @@ test('get_purge_and_delete_queue', async ({ connection, channel }) => {
     assert.deepEqual(await management.ask('GET', addressOf(queue)),
         ['404', `queue '${queue}' in vhost '/' not found`]);
     assert.equal((await management.ask('DELETE', `${addressOf(queue)}/messages`))[0], '404');
+});
+
+test('deletion_is_answered_before_links_end', async ({ connection, channel }) => {
+    const management = await Management.open(connection);
+    const queue = await declareQueue(channel);
+    const order = [];
+    management.responses.on('message', () => order.push('answer'));
+    for (const link of [await openReceiver(management.session, addressOf(queue)),
+        await openSender(management.session, addressOf(queue))]) {
+        link.on(link.is_receiver() ? 'receiver_error' : 'sender_error', () => order.push(link.error.condition));
+    }
+    assert.deepEqual(await management.ask('DELETE', addressOf(queue)), ['200', { message_count: 0 }]);
+    for (let i = 0; i < 100 && order.length < 3; i += 1) await setTimeout(20);
+    assert.deepEqual(order, ['answer', 'amqp:resource-deleted', 'amqp:resource-deleted']);
 });
 
 test('bad_requests_are_refused', async ({ connection }) => {

@@ -6,7 +6,7 @@ import { useResource } from '../resource';
 import { channelLink, connectionLink, go, link, queueLink } from '../router';
 import { Card, FieldColumns, KeyValues, PageHead, Tile } from '../parts/card';
 import { ChartCard, plotted, RangeChoice, useRange } from '../parts/chart';
-import { Name, Num, Rate, StateDot, Time, Yes } from '../parts/marks';
+import { Name, Num, Rate, StateDot, Time, Yes, protocolTitle } from '../parts/marks';
 import { Failed, Loading, Shown } from '../parts/states';
 import { statDetails, statRate, type Channel, type Connection, type Table } from '../types';
 import { clientOf, closeConnections, mayClose } from './lists';
@@ -89,7 +89,7 @@ export function ConnectionPage({ path }: { path: string[] }): JSX.Element {
     <>
       <PageHead title={one.user_provided_name || name} crumbs={crumbs} marks={<StateDot state={one.state} />}
         actions={mayClose(one) && <button class="btn btn-dead" onClick={() => closeConnections([one], undefined, () => go(['connections']))}>Close…</button>}
-        meta={<><span>{one.protocol}</span><span>User {visible(one.user)}</span><span>Virtual host {visible(one.vhost)}</span><span>Connected <Time ms={one.connected_at} /></span></>} />
+        meta={<><span>{protocolTitle(one.protocol)}</span><span>User {visible(one.user)}</span><span>Virtual host {visible(one.vhost)}</span><span>Connected <Time ms={one.connected_at} /></span></>} />
       <div class="stack">
         <div class="tiles">
           <Tile label="From client" value={bytes(Math.round(one.recv_oct_details?.rate ?? 0))} unit="/s" note={`${bytes(one.recv_oct)} in all`} spark={data.series[0]!.values.map(Number)} tone="accent" />

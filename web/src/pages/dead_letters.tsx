@@ -32,7 +32,7 @@ const queueColumns: Column<DeadLetterQueue>[] = [
   { id: 'oldest', title: 'Oldest died', sort: 'oldest', w: 1, value: (one) => (one.oldest ? new Date(one.oldest).toISOString() : ''), cell: (one) => <Time ms={one.oldest} /> },
   { id: 'sources', title: 'From', w: 1, value: (one) => one.sources.join(' '), cell: (one) => <span>{one.sources.slice(0, 3).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={one.vhost} name={name} /></>)}{one.source_count > 3 && <span class="muted"> and {one.source_count - 3} more</span>}</span> },
   { id: 'reasons', title: 'Reasons, since the start', w: 2, value: (one) => reasons.map((reason) => `${reason} ${one.deaths[reason] ?? 0}`).join(' '), cell: (one) => <Reasons of={one.deaths} /> },
-  { id: 'consumers', title: 'Consumers', sort: 'consumers', num: true, value: (one) => one.consumers, cell: (one) => (one.consumers === 0 && one.messages > 0 && one.rests ? <span class="chip chip-warn">nobody</span> : <Num value={one.consumers} />) },
+  { id: 'consumers', title: 'Consumers', sort: 'consumers', num: true, value: (one) => one.consumers, cell: (one) => (one.consumers === 0 && one.messages > 0 && one.rests ? <span class="chip chip-warn">none</span> : <Num value={one.consumers} />) },
   { id: 'type', title: 'Type', sort: 'type', w: 3, off: true, value: (one) => one.type, cell: (one) => one.type },
 ];
 
@@ -88,7 +88,7 @@ const sourceColumns: Column<SourceRow>[] = [
   { id: 'died', title: 'Total', sort: 'died', num: true, group: 'Deaths', value: (one) => one.died, cell: (one) => <Num value={one.died} strong /> },
   { id: 'dropped', title: 'Dropped', sort: 'dropped', num: true, w: 1, value: (one) => one.dropped, cell: (one) => <Num value={one.dropped} dead /> },
   { id: 'dlx', title: 'Dead-letter exchange', sort: 'dead_letter_exchange', w: 2, value: (one) => one.dead_letter_exchange ?? '', cell: (one) => (one.dead_letter_exchange === null ? <span class="faint">none</span> : one.problem === 'exchange_missing' ? <span class="chip chip-dead"><Icon name="warning" />{visible(one.dead_letter_exchange)} does not exist</span> : <ExchangeName vhost={one.vhost} name={one.dead_letter_exchange} />) },
-  { id: 'targets', title: 'Goes to', w: 1, value: (one) => one.targets.join(' '), cell: (one) => (one.problem ? <span class="is-dead">{whyLost(one)}</span> : one.targets.length > 0 ? <span>{one.targets.slice(0, 2).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={one.vhost} name={name} /></>)}{one.targets.length > 2 && <span class="muted"> and more</span>}</span> : <span class="faint">{one.dead_letter_exchange === null ? 'nowhere' : 'by their keys'}</span>) },
+  { id: 'targets', title: 'Goes to', w: 1, value: (one) => one.targets.join(' '), cell: (one) => (one.problem ? <span class="is-dead">{one.problem === 'exchange_missing' ? 'no queue: dropped' : whyLost(one)}</span> : one.targets.length > 0 ? <span>{one.targets.slice(0, 2).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={one.vhost} name={name} /></>)}{one.targets.length > 2 && <span class="muted"> and more</span>}</span> : <span class="faint">{one.dead_letter_exchange === null ? 'nowhere' : 'by their keys'}</span>) },
 ];
 
 export function DeathsPage(): JSX.Element {

@@ -28,7 +28,7 @@ interface Feeder {
 function deleteExchange(exchange: Exchange, bindings: number): void {
   ask({
     title: `Delete ${exchange.name}?`,
-    body: <><p class="loss"><strong>The exchange and {plural(bindings, 'binding')}</strong> will be deleted for good.</p><p>Queues and their messages stay. Publishing to it is an error from then on, and queues that name it as their dead-letter exchange drop what dies.</p></>,
+    body: <><p class="loss"><strong>The exchange and {plural(bindings, 'binding')}</strong> will be deleted permanently.</p><p>Queues and their messages stay. Publishing to it is an error from then on, and queues that name it as their dead-letter exchange drop what dies.</p></>,
     typed: exchange.name,
     typedLabel: 'To confirm, type the name:',
     button: 'Delete exchange',
@@ -84,6 +84,7 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
   const stats = exchange.message_stats;
   const rates = plotted([['In', 1, statDetails(stats, 'publish_in')], ['Out', 2, statDetails(stats, 'publish_out')]], 'rate');
   const own = name !== '' && !name.startsWith('amq.');
+  const publish = may.write(vhost, name) && !exchange.internal && <PublishCard vhost={vhost} exchange={name} />;
   const alternate = exchange.arguments['alternate-exchange'];
   return (
     <>
@@ -91,7 +92,7 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
         actions={own && may.configure(vhost, name) && <button class="btn btn-dead" onClick={() => deleteExchange(exchange, outgoing.data?.length ?? 0)}>Delete…</button>}
         meta={<><span>Policy {exchange.policy ? <PolicyBadge vhost={vhost} name={exchange.policy} /> : <span class="faint">none</span>}</span></>} />
       <div class="stack">
-        {feeders.length > 0 && outgoing.data?.length === 0 && <Callout tone="dead" title="Dead letters are lost here:">{plural(feeders.length, 'queue sends', 'queues send')} dead letters to this exchange, and nothing is bound to it.</Callout>}
+        {feeders.length > 0 && outgoing.data?.length === 0 && <Callout tone="dead" title="Dead letters are dropped here:">{plural(feeders.length, 'queue sends', 'queues send')} dead letters to this exchange, and nothing is bound to it.</Callout>}
         {feeders.length > 0 && (outgoing.data?.length ?? 0) > 0 && <Callout tone="info" icon="letter" title={`The dead-letter exchange of ${plural(feeders.length, 'queue')}:`}>{feeders.slice(0, 5).map((one, index) => <>{index > 0 && ', '}<a href={queueLink(vhost, one.name)}>{visible(one.name)}</a></>)}{feeders.length > 5 && ` and ${feeders.length - 5} more`}.</Callout>}
         <div class="tiles">
           <Tile label="Published in" value={rate(statRate(stats, 'publish_in')).replace('/s', '')} unit="/s" note={`${Number(stats?.publish_in ?? 0).toLocaleString('en-US')} in all`} spark={rates.series[0]!.values.map(Number)} tone="accent" />
@@ -107,13 +108,10 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
               ['Alternate exchange', alternate ? <a href={exchangeLink(vhost, String(alternate))}>{visible(String(alternate))}</a> : <span class="faint">none</span>], ['Arguments', <Fields of={exchange.arguments} />],
             ]} /></div></Card>
           </div>
-          {name === '' ? <Callout tone="info" title="Every queue is bound to the default exchange by its name.">This cannot be changed.</Callout>
+          {name === '' ? <div class="stack"><Callout tone="info" title="Every queue is bound to the default exchange by its name.">This cannot be changed.</Callout>{publish}</div>
             : outgoing.data && incoming.data && <ExchangeMap exchange={exchange} outgoing={outgoing.data} incoming={incoming.data} feeders={feeders} />}
         </div>
-        <div class="cols">
-          {name !== '' && <div class="stack"><ExchangeBindings vhost={vhost} name={name} /></div>}
-          {may.write(vhost, name) && !exchange.internal && <PublishCard vhost={vhost} exchange={name} />}
-        </div>
+        {name !== '' && <div class="cols"><div class="stack"><ExchangeBindings vhost={vhost} name={name} /></div>{publish}</div>}
       </div>
     </>
   );

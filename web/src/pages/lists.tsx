@@ -10,7 +10,7 @@ import { chosenVhost, may, session } from '../session';
 import { PageHead } from '../parts/card';
 import { ask, Dialog } from '../parts/dialog';
 import { Check, Pairs, pairsToObject, SelectField, TextField, type Pair } from '../parts/form';
-import { Badge, exchangeTitle, Name, Num, PolicyBadge, Rate, StateDot, Time } from '../parts/marks';
+import { Badge, exchangeTitle, Name, Num, PolicyBadge, Rate, StateDot, Time, protocolTitle } from '../parts/marks';
 import { Callout, State } from '../parts/states';
 import { PagedTable, type Column } from '../parts/table';
 import { say } from '../parts/toast';
@@ -26,12 +26,12 @@ export const clientOf = (connection: Connection): string => {
 };
 
 const connectionColumns: Column<Connection>[] = [
-  { id: 'name', title: 'Name', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.user_provided_name || one.name.replace(/ -> .*/, '')} href={connectionLink(one.name)} sub={`${one.user}, ${one.protocol}`} />{one.user_provided_name && <span class="cell-sub w-1">{visible(one.name.replace(/ -> .*/, ''))}</span>}</> },
+  { id: 'name', title: 'Name', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.user_provided_name || one.name.replace(/ -> .*/, '')} href={connectionLink(one.name)} sub={`${one.user}, ${protocolTitle(one.protocol)}`} />{one.user_provided_name && <span class="cell-sub w-1">{visible(one.name.replace(/ -> .*/, ''))}</span>}</> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 3, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'user', title: 'User', sort: 'user', w: 1, value: (one) => one.user, cell: (one) => visible(one.user) },
   { id: 'state', title: 'State', sort: 'state', value: (one) => one.state, cell: (one) => <StateDot state={one.state} /> },
   { id: 'tls', title: 'TLS', sort: 'ssl', w: 2, value: (one) => one.ssl, cell: (one) => (one.ssl ? <span title={`${one.ssl_protocol} ${one.ssl_cipher}`}><Icon name="lock" small /> {one.ssl_protocol ?? 'yes'}</span> : <span class="zero">no</span>) },
-  { id: 'protocol', title: 'Protocol', sort: 'protocol', w: 2, value: (one) => one.protocol, cell: (one) => one.protocol },
+  { id: 'protocol', title: 'Protocol', sort: 'protocol', w: 2, value: (one) => one.protocol, cell: (one) => protocolTitle(one.protocol) },
   { id: 'client', title: 'Client', w: 3, value: clientOf, cell: (one) => <span class="cell-text">{visible(clientOf(one)) || '–'}</span> },
   { id: 'channels', title: 'Channels', sort: 'channels', num: true, w: 1, value: (one) => one.channels, cell: (one) => <Num value={one.channels} /> },
   { id: 'from', title: 'From client', sort: 'recv_oct_details.rate', num: true, w: 1, group: 'Network', value: (one) => one.recv_oct_details?.rate ?? 0, cell: (one) => byteRate(one.recv_oct_details?.rate) },
@@ -152,7 +152,7 @@ function AddExchange({ close }: { close: () => void }): JSX.Element {
       <form id="add-exchange" class="form" onSubmit={submit}>
         <VhostField value={vhost} set={setVhost} />
         <TextField label="Name" value={name} set={setName} required first />
-        <SelectField label="Type" value={type} set={setType} options={['direct', 'fanout', 'topic', 'headers', 'x-consistent-hash'].map((one) => [one, one])} />
+        <SelectField label="Type" value={type} set={setType} options={['direct', 'fanout', 'topic', 'headers', 'x-consistent-hash', 'x-local-random', 'x-modulus-hash'].map((one) => [one, one])} />
         <div class="row row-lg"><Check label="Durable" value={durable} set={setDurable} /><Check label="Delete with the last binding" value={autoDelete} set={setAutoDelete} /><Check label="Internal" value={internal} set={setInternal} /></div>
         <Pairs label="Arguments" pairs={pairs} set={setPairs} suggestions={[['alternate-exchange', 'String']]} />
         {wrong && <p class="is-dead" role="alert">{visible(wrong)}</p>}

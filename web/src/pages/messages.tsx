@@ -82,7 +82,7 @@ interface XDeath {
 
 const modes: [string, string, string][] = [
   ['ack_requeue_true', 'Nack, requeue', 'The messages go back to the queue and are marked as redelivered.'],
-  ['ack_requeue_false', 'Ack: remove them', 'The messages leave the queue for good.'],
+  ['ack_requeue_false', 'Ack: remove them', 'The messages leave the queue permanently.'],
   ['reject_requeue_true', 'Reject, requeue', 'The messages go back to the queue; their delivery counts grow.'],
   ['reject_requeue_false', 'Reject: dead-letter them', 'The messages die: to the dead-letter exchange, or nowhere.'],
 ];

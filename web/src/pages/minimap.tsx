@@ -22,7 +22,7 @@ export interface MapEdge {
   dead?: boolean;
 }
 
-const boxWidth = 136, boxHeight = 44, gapX = 82, gapY = 14;
+const boxWidth = 128, boxHeight = 44, gapX = 80, gapY = 14;
 
 const clip = (text: string, length: number) => (text.length > length ? text.slice(0, length - 1) + '…' : text);
 
@@ -34,8 +34,8 @@ export function NodeShape({ node, x, y, vhost, width = boxWidth, height = boxHei
         ? <rect class="g-box" width={width} height={height} rx={height / 2} />
         : <><rect class="g-box" width={width} height={height} rx="5" />
           {!!node.fill && <rect class="g-depth" x="1" y="1" width={Math.max(3, (width - 2) * Math.min(1, node.fill))} height={height - 2} rx="4" />}</>}
-      <text class="g-name" x={node.kind === 'exchange' ? 18 : 10} y={height / 2 - 4}>{clip(title, node.kind === 'exchange' ? 15 : 17)}</text>
-      <text class={node.missing ? 'g-err' : 'g-sub'} x={node.kind === 'exchange' ? 18 : 10} y={height / 2 + 12}>{clip(node.sub, 21)}</text>
+      <text class="g-name" x={node.kind === 'exchange' ? 18 : 10} y={height / 2 - 4}>{clip(title, node.kind === 'exchange' ? 14 : 16)}</text>
+      <text class={node.missing ? 'g-err' : 'g-sub'} x={node.kind === 'exchange' ? 18 : 10} y={height / 2 + 12}>{clip(node.sub, 19)}</text>
     </g>
   );
   const classes = ['g-node', node.kind === 'exchange' ? 'g-exchange' : '', node.focus ? 'g-focus' : '', node.dead ? 'g-dead' : '', node.missing ? 'g-missing' : ''].join(' ');
@@ -53,6 +53,14 @@ export const Arrows = () => (
     <marker id="arrow-dead" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="g-arrow-dead" d="M0 0 8 4 0 8Z" /></marker>
   </defs>
 );
+
+/** At the end of the edge that no other edge shares: labels do not cover each other. */
+function labelAt(edges: MapEdge[], edge: MapEdge, back: boolean, x1: number, y1: number, x2: number, y2: number) {
+  if (back) return { x: (x1 + x2) / 2, y: Math.min(y1, y2) - 16, 'text-anchor': 'middle' as const };
+  if (y1 === y2) return { x: (x1 + x2) / 2 - 4, y: y1 - 5, 'text-anchor': 'middle' as const };
+  const shared = edges.filter((one) => one.to === edge.to).length > 1;
+  return shared ? { x: x1 + 6, y: y1 + (y1 < y2 ? -6 : 14), 'text-anchor': 'start' as const } : { x: x2 - 12, y: y2 + (y1 < y2 ? 14 : -6), 'text-anchor': 'end' as const };
+}
 
 export function MiniMap({ vhost, nodes, edges, label }: { vhost: string; nodes: MapNode[]; edges: MapEdge[]; label: string }): JSX.Element {
   const columns = [...new Set(nodes.map((node) => node.column))].sort((a, b) => a - b);
@@ -79,7 +87,7 @@ export function MiniMap({ vhost, nodes, edges, label }: { vhost: string; nodes: 
           return (
             <g key={`${edge.from}>${edge.to}>${edge.label}`}>
               <path class={edge.dead ? 'g-edge g-edge-dead' : 'g-edge'} d={d} marker-end={edge.dead ? 'url(#arrow-dead)' : 'url(#arrow)'} />
-              {edge.label && <text class="g-label" x={back ? (x1 + x2) / 2 : (x1 + x2) / 2 - 4} y={back ? Math.min(y1, y2) - 16 : (y1 + y2) / 2 - 5} text-anchor="middle">{clip(visible(edge.label), 12)}</text>}
+              {edge.label && <text class="g-label" {...labelAt(edges, edge, back, x1, y1, x2, y2)}>{clip(visible(edge.label), 11)}</text>}
             </g>
           );
         })}

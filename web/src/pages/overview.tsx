@@ -42,7 +42,7 @@ export function whyLost(source: { problem: string | null; dead_letter_exchange: 
   if (source.problem === 'no_route') return `exchange ${visible(source.dead_letter_exchange ?? '')} leads to no queue`;
   if (source.dead_letter_exchange === null) return 'the queue has no dead-letter exchange';
   const main = Object.entries(source.outcomes ?? {}).filter(([outcome]) => isDropped(outcome)).sort((a, b) => b[1] - a[1])[0]?.[0];
-  if (main === 'cycle') return 'they would have come back without a rejection';
+  if (main === 'cycle') return 'they would go in a cycle without a rejection';
   if (main === 'target_refused') return 'every target was full and refused them';
   if (main === 'unroutable') return 'their keys led to no queue';
   return 'there was no way to go at that moment';

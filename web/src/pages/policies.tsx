@@ -133,7 +133,7 @@ function PolicyForm({ known, operator, policies }: { known?: Policy; operator: b
     try {
       const definition = pairsToObject(draft.definition.filter((pair) => pair.value !== '' || pair.name === 'dead-letter-exchange'));
       await api.put(at(operator ? 'operator-policies' : 'policies', draft.vhost, draft.name), { pattern: draft.pattern, 'apply-to': draft.applyTo, priority: Number(draft.priority || 0), definition });
-      say(`${noun[0]!.toUpperCase() + noun.slice(1)} ${draft.name} is in force`);
+      say(`${noun[0]!.toUpperCase() + noun.slice(1)} ${draft.name} is set`);
       retryAll();
       if (!known) setDraft(fresh());
     } catch (error) {

@@ -15,6 +15,7 @@ import { QueueBindings } from './bindings';
 import { GetCard, PublishCard } from './messages';
 import { cut, MiniMap, type MapEdge, type MapNode } from './minimap';
 import { deathsOf, isDropped, outcomeText, whyLost } from './overview';
+import { ParkedCallout, ParkedCard } from './parked';
 import { deleteQueues, Features, purgeQueue, shownState } from './queues';
 
 // ---- Settings and why they hold -----------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ function WhyCard({ queue, policies, operators }: { queue: Queue; policies: Polic
     <Card title="Settings and why they hold" note="argument beats policy; of limits the lower one holds" id="settings">
       <div class="table-wrap" role="region" tabIndex={0} aria-label="Settings and why they hold">
         <table class="why table-top">
-          <thead><tr><th scope="col">Setting</th><th scope="col">In force</th><th scope="col">Why</th></tr></thead>
+          <thead><tr><th scope="col">Setting</th><th scope="col">Effective</th><th scope="col">Why</th></tr></thead>
           <tbody>
             {ordered.map((one) => (
               <tr key={one.setting.title} class={one.source === 'default' ? 'is-default' : undefined}>
@@ -106,6 +107,7 @@ function WhyCard({ queue, policies, operators }: { queue: Queue; policies: Polic
         <span>persistent <b>{count(queue.messages_persistent)}</b>, {bytes(queue.message_bytes_persistent)}</span>
         <span>in memory <b>{count(queue.messages_ram)}</b></span>
         {queue.messages_delayed !== undefined && <span>delayed <b>{count(queue.messages_delayed)}</b></span>}
+        {queue.messages_parked > 0 && <span>parked <b class="is-dead">{count(queue.messages_parked)}</b>, {bytes(queue.message_bytes_parked)}</span>}
         {queue.messages_dlx !== undefined && <span>waiting for targets <b>{count(queue.messages_dlx)}</b></span>}
         <span>memory <b>{bytes(queue.memory)}</b></span>
       </div>
@@ -280,7 +282,7 @@ export function QueuePage({ path }: { path: string[] }): JSX.Element {
         actions={<>
           {mayPublish && <a class="btn" href="#publish" onClick={jump('publish')}><Icon name="publish" />Publish</a>}
           {mayRead && <a class="btn" href="#get" onClick={jump('get')}><Icon name="eye" />Get messages</a>}
-          {mayRead && <button class="btn btn-dead" onClick={() => purgeQueue(vhost, name, queue.messages_ready)}>Purge…</button>}
+          {mayRead && <button class="btn btn-dead" onClick={() => purgeQueue(vhost, name, queue.messages_ready, queue.messages_parked)}>Purge…</button>}
           {mayConfigure && <button class="btn btn-dead" onClick={() => deleteQueues([queue], undefined, () => go(['queues']))}>Delete…</button>}
         </>}
         meta={<>
@@ -291,11 +293,12 @@ export function QueuePage({ path }: { path: string[] }): JSX.Element {
           {queue.idle_since && <span>No consumer; last used <Time ms={Date.parse(queue.idle_since)} /></span>}
         </>} />
       <nav class="subnav sticky" aria-label="Sections">
-        {[['top', 'Overview'], ['settings', 'Settings'], ['deaths', 'Deaths'], ['consumers', 'Consumers'], ['bindings', 'Bindings'], ...(mayPublish ? [['publish', 'Publish']] : []), ...(mayRead ? [['get', 'Get messages']] : [])].map(([id, title]) => (
+        {[['top', 'Overview'], ['settings', 'Settings'], ['deaths', 'Deaths'], ...(queue.messages_parked > 0 ? [['parked', 'Parked']] : []), ['consumers', 'Consumers'], ['bindings', 'Bindings'], ...(mayPublish ? [['publish', 'Publish']] : []), ...(mayRead ? [['get', 'Get messages']] : [])].map(([id, title]) => (
           <a key={id} href={`#${id}`} onClick={id === 'top' ? (event) => { event.preventDefault(); window.scrollTo(0, 0); } : jump(id!)}>{title}</a>
         ))}
       </nav>
       <div class="stack">
+        {queue.messages_parked > 0 && <ParkedCallout queue={queue} jump={jump('parked')} />}
         {deaths.data && <DeathCallout queue={queue} deaths={deaths.data} />}
         <div class="tiles">
           <Tile label="Ready" value={count(queue.messages_ready)} note={bytes(queue.message_bytes_ready)} spark={lengths.series[1]!.values.map(Number)} tone="warn" />
@@ -304,6 +307,7 @@ export function QueuePage({ path }: { path: string[] }): JSX.Element {
           <Tile label="Deliver" value={rate(statRate(stats, 'deliver_get')).replace('/s', '')} unit="/s" note={`redelivered ${rate(statRate(stats, 'redeliver'))}`} spark={rates.series[1]!.values.map(Number)} tone="accent" />
           <Tile label="Ack" value={rate(statRate(stats, 'ack')).replace('/s', '')} unit="/s" spark={rates.series[2]!.values.map(Number)} tone="ok" />
           <Tile label="Died" value={rate(diedNow).replace('/s', '')} unit="/s" note={deaths.data && deathsOf(deaths.data.deaths) > 0 ? `${count(deathsOf(deaths.data.deaths))} in all` : undefined} spark={died} tone="dead" />
+          {queue.messages_parked > 0 && <Tile label="Parked" value={<span class="is-dead">{count(queue.messages_parked)}</span>} note={bytes(queue.message_bytes_parked)} />}
           <Tile label="Consumers" value={count(queue.consumers)} note={queue.consumers > 0 && queue.consumer_capacity !== undefined ? (queue.consumer_capacity >= 1 ? 'could take more' : 'busy') : undefined} />
         </div>
         <div class="cols">
@@ -316,6 +320,7 @@ export function QueuePage({ path }: { path: string[] }): JSX.Element {
             <Shown of={deaths} rows={4}>{(data) => <><DeathMap queue={queue} deaths={data} bindings={bindings.data ?? []} /><DeathTable data={data} /></>}</Shown>
           </div>
         </div>
+        {queue.messages_parked > 0 && <ParkedCard queue={queue} />}
         <div class="cols cols-wide">
           <Consumers queue={queue} />
           <QueueBindings vhost={vhost} name={name} id="bindings" />

@@ -1,6 +1,6 @@
 // All queues: features, depth, rates, and a form for a new one.
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { api, at } from '../api';
 import { Icon } from '../icons';
 import { count, plural, visible, bytes } from '../format';
@@ -14,7 +14,7 @@ import { Badge, Name, Num, PolicyBadge, Rate, StateDot, Time } from '../parts/ma
 import { State } from '../parts/states';
 import { PagedTable, type Column } from '../parts/table';
 import { say } from '../parts/toast';
-import { statRate, type Queue, type Table } from '../types';
+import { statRate, type Policy, type Queue, type Table } from '../types';
 
 interface Feature {
   letters: string;
@@ -67,15 +67,19 @@ export function shownState(queue: Queue): string {
 
 export const died = (queue: Queue) => Object.values(queue.deaths ?? {}).reduce((sum, one) => sum + one, 0);
 
-const columns: Column<Queue>[] = [
-  { id: 'name', title: 'Name', sort: 'name', value: (queue) => queue.name, cell: (queue) => <Name text={queue.name} href={queueLink(queue.vhost, queue.name)} sub={`${queue.type}, ${plural(queue.consumers, 'consumer')}${died(queue) ? `, ${count(died(queue))} died` : ''}`} /> },
+type Operators = Map<string, Table>; // definitions by virtual host and name
+const operatorKey = (vhost: string, name: string) => `${vhost} ${name}`;
+
+const columnsWith = (operators: Operators): Column<Queue>[] => [
+  { id: 'name', title: 'Name', sort: 'name', value: (queue) => queue.name, cell: (queue) => <Name text={queue.name} href={queueLink(queue.vhost, queue.name)} sub={`${queue.type}, ${plural(queue.consumers, 'consumer')}${died(queue) ? `, ${count(died(queue))} died` : ''}${queue.messages_parked ? `, ${count(queue.messages_parked)} parked` : ''}`} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 2, off: true, value: (queue) => queue.vhost, cell: (queue) => visible(queue.vhost) },
   { id: 'type', title: 'Type', sort: 'type', w: 3, value: (queue) => queue.type, cell: (queue) => queue.type },
-  { id: 'features', title: 'Features', w: 1, value: (queue) => [queue.durable ? 'D' : '', ...features.filter((one) => (one.argument && one.argument in queue.arguments) || (one.policy && one.policy in (queue.effective_policy_definition ?? {}))).map((one) => one.letters)].join(' ').trim(), cell: (queue) => <Features queue={queue} /> },
+  { id: 'features', title: 'Features', w: 1, value: (queue) => [queue.durable ? 'D' : '', ...features.filter((one) => (one.argument && one.argument in queue.arguments) || (one.policy && one.policy in (queue.effective_policy_definition ?? {}))).map((one) => one.letters)].join(' ').trim(), cell: (queue) => <Features queue={queue} operatorKeys={queue.operator_policy ? operators.get(operatorKey(queue.vhost, queue.operator_policy)) : undefined} /> },
   { id: 'policy', title: 'Policy', sort: 'policy', w: 3, off: true, value: (queue) => queue.policy ?? '', cell: (queue) => (queue.policy ? <PolicyBadge vhost={queue.vhost} name={queue.policy} /> : <span class="zero">–</span>) },
   { id: 'state', title: 'State', sort: 'state', w: 2, value: shownState, cell: (queue) => <StateDot state={shownState(queue)} /> },
   { id: 'ready', title: 'Ready', sort: 'messages_ready', num: true, group: 'Messages', value: (queue) => queue.messages_ready, cell: (queue) => <Num value={queue.messages_ready} /> },
   { id: 'unacked', title: 'Unacked', sort: 'messages_unacknowledged', num: true, w: 2, group: 'Messages', value: (queue) => queue.messages_unacknowledged, cell: (queue) => <Num value={queue.messages_unacknowledged} /> },
+  { id: 'parked', title: 'Parked', sort: 'messages_parked', num: true, w: 1, off: true, calls: (queue) => queue.messages_parked > 0, group: 'Messages', value: (queue) => queue.messages_parked, cell: (queue) => <Num value={queue.messages_parked} dead /> },
   { id: 'total', title: 'Total', sort: 'messages', num: true, w: 1, group: 'Messages', value: (queue) => queue.messages, cell: (queue) => <Num value={queue.messages} strong /> },
   { id: 'bytes', title: 'Bytes', sort: 'message_bytes', num: true, w: 3, off: true, group: 'Messages', value: (queue) => queue.message_bytes, cell: (queue) => bytes(queue.message_bytes) },
   { id: 'died', title: 'Died', num: true, w: 1, value: died, cell: (queue) => <Num value={died(queue)} dead /> },
@@ -91,18 +95,19 @@ const columns: Column<Queue>[] = [
   { id: 'idle', title: 'Idle since', w: 3, off: true, value: (queue) => queue.idle_since ?? '', cell: (queue) => <Time ms={queue.idle_since ? Date.parse(queue.idle_since) : null} /> },
 ];
 
-const fields = 'name,vhost,type,state,durable,auto_delete,exclusive,arguments,policy,operator_policy,effective_policy_definition,messages,messages_ready,messages_unacknowledged,message_bytes,memory,consumers,deaths,idle_since,message_stats.publish_details.rate,message_stats.deliver_get_details.rate,message_stats.ack_details.rate';
+const fields = 'name,vhost,type,state,durable,auto_delete,exclusive,arguments,policy,operator_policy,effective_policy_definition,messages,messages_ready,messages_unacknowledged,messages_parked,message_bytes,memory,consumers,deaths,idle_since,message_stats.publish_details.rate,message_stats.deliver_get_details.rate,message_stats.ack_details.rate';
 
-export function purgeQueue(vhost: string, name: string, ready: number, after?: () => void): void {
+export function purgeQueue(vhost: string, name: string, ready: number, parked: number, after?: () => void): void {
+  const messages = ready + parked;
   ask({
     title: `Purge ${name}?`,
-    body: <><p class="loss"><strong>{plural(ready, 'ready message')}</strong> will be deleted for good. They are not dead-lettered.</p><p>Unacknowledged messages, bindings and consumers stay.</p></>,
-    typed: ready > 1 ? String(ready) : undefined,
+    body: <><p class="loss"><strong>{plural(ready, 'ready message')}{parked > 0 && ` and ${plural(parked, 'parked message')}`}</strong> will be deleted permanently. They are not dead-lettered.</p><p>Unacknowledged messages, bindings and consumers stay.</p></>,
+    typed: messages > 1 ? String(messages) : undefined,
     typedLabel: 'To confirm, type the number of messages:',
-    button: `Purge ${plural(ready, 'message')}`,
+    button: `Purge ${plural(messages, 'message')}`,
     act: async () => {
       await api.remove(at('queues', vhost, name, 'contents'));
-      say(`${name}: ${plural(ready, 'message')} purged`);
+      say(`${name}: ${plural(messages, 'message')} purged`);
       retryAll();
       after?.();
     },
@@ -117,7 +122,7 @@ export function deleteQueues(queues: { vhost: string; name: string; messages: nu
     title: `Delete ${what}?`,
     body: (
       <>
-        <p class="loss"><strong>{plural(queues.length, 'queue')} with {plural(messages, 'message')}</strong> will be deleted for good. The messages are not dead-lettered.</p>
+        <p class="loss"><strong>{plural(queues.length, 'queue')} with {plural(messages, 'message')}</strong> will be deleted permanently. The messages are not dead-lettered.</p>
         {consumers > 0 && <p>{plural(consumers, 'consumer')} will be cancelled.</p>}
         {queues.length > 1 && <p class="muted">{queues.slice(0, 10).map((queue) => visible(queue.name)).join(', ')}{queues.length > 10 ? ` and ${queues.length - 10} more` : ''}</p>}
       </>
@@ -197,6 +202,8 @@ export function QueuesPage(): JSX.Element {
   const [adding, setAdding] = useState(false);
   const [total, setTotal] = useState<number>();
   const names = useVhostNames();
+  const policies = useResource<Policy[]>(vhost === '' ? '/operator-policies' : at('operator-policies', vhost), 60).data;
+  const columns = useMemo(() => columnsWith(new Map((policies ?? []).map((one) => [operatorKey(one.vhost, one.name), one.definition]))), [policies]);
   const mayAdd = vhost === '' ? names.some((name) => may.declare(name)) : may.declare(vhost);
   return (
     <>

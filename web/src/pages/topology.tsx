@@ -9,7 +9,7 @@ import { useResource } from '../resource';
 import { changeQuery, exchangeLink, go, link, place, queueLink } from '../router';
 import { chosenVhost } from '../session';
 import { Card, PageHead } from '../parts/card';
-import { exchangeTitle } from '../parts/marks';
+import { exchangeTitle, Num } from '../parts/marks';
 import { Failed, Loading, State } from '../parts/states';
 import { ListTable, type Column } from '../parts/table';
 import { build, focusOn, overview, type Drawn, type Edge, type Finding, type Graph, type RawBinding, type RawExchange, type RawQueue, type Vertex } from './topology_model';
@@ -170,16 +170,16 @@ const end = (vertex: Vertex, vhost: string) => vertex.missing ? <span class="chi
 const wayColumns = (vhost: string): Column<Way>[] => [
   { id: 'from', title: 'From', value: (way) => way.from.name, cell: (way) => <>{end(way.from, vhost)}<span class={way.dead ? 'only-phone cell-sub is-dead' : 'only-phone cell-sub'}>{way.how}</span></> },
   { id: 'how', title: 'How', w: 1, value: (way) => way.how, cell: (way) => (way.dead ? <span class="badge badge-dl">{way.how}</span> : way.how) },
-  { id: 'keys', title: 'Key', w: 1, value: (way) => way.keys, cell: (way) => <code class="cell-text">{visible(way.keys)}</code> },
+  { id: 'keys', title: 'Key', w: 1, value: (way) => way.keys, cell: (way) => (way.keys ? <code class="cell-text">{visible(way.keys)}</code> : <span class="zero">–</span>) },
   { id: 'to', title: 'To', value: (way) => way.to.name, cell: (way) => end(way.to, vhost) },
-  { id: 'messages', title: 'Messages there', num: true, w: 2, value: (way) => way.to.messages, cell: (way) => (way.to.kind === 'queue' ? way.to.messages.toLocaleString('en-US') : '') },
+  { id: 'messages', title: 'Messages there', num: true, w: 2, value: (way) => way.to.messages, cell: (way) => (way.to.kind === 'queue' ? <Num value={way.to.messages} /> : <span class="zero">–</span>) },
 ];
 
 function Findings({ list, vhost }: { list: Finding[]; vhost: string }): JSX.Element {
   const errors = list.filter((one) => one.severity === 'error').length;
   return (
     <Card title="Findings" note={list.length === 0 ? 'none' : `${plural(errors, 'error')}, ${plural(list.length - errors, 'warning')}`}>
-      {list.length === 0 ? <div class="card-body"><p class="muted">Every dead-letter exchange that a queue names exists and leads to a queue, and no dead letters come back.</p></div> : (
+      {list.length === 0 ? <div class="card-body"><p class="muted">Every dead-letter exchange that a queue names exists and leads to a queue, and there is no cycle.</p></div> : (
         <div class="table-wrap" role="region" tabIndex={0} aria-label="Findings"><table>
           <tbody>{list.slice(0, 50).map((one, index) => (
             <tr key={index}><td><span class={one.severity === 'error' ? 'badge badge-err' : 'badge badge-warn'}><Icon name="warning" />{one.severity}</span></td><td>{visible(one.text)}<span class="cell-sub mono">{one.kind}</span></td>

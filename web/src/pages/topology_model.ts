@@ -115,7 +115,7 @@ export function build(queues: RawQueue[], exchanges: RawExchange[], bindings: Ra
       const type = types.get(exchange);
       let any = false;
       for (const binding of outgoing.get(exchange) ?? []) {
-        const passes = key === undefined || type === 'fanout' || type === 'headers' || type === 'x-consistent-hash'
+        const passes = key === undefined || type === 'fanout' || type === 'headers' || type?.startsWith('x-')
           || (type === 'direct' ? binding.routing_key === key : topicMatches(binding.routing_key, key));
         if (!passes) continue;
         any = true;
@@ -222,7 +222,7 @@ function markCycles(targets: Map<string, string[]>, via: Map<string, string>, ed
       if (members.length > 1 || (targets.get(queue) ?? []).includes(queue)) {
         groups++;
         for (const one of members) group.set(one, groups);
-        note(members[members.length - 1]!, { severity: 'warning', kind: 'cycle', text: `Dead letters of ${[...members].reverse().slice(0, 5).join(' → ')}${members.length > 5 ? ' → …' : ''} come back; those that were never rejected are dropped the second time.`, queue: members[members.length - 1]! });
+        note(members[members.length - 1]!, { severity: 'warning', kind: 'cycle', text: `Dead letters of ${[...members].reverse().slice(0, 5).join(' → ')}${members.length > 5 ? ' → …' : ''} go in a cycle; those that were never rejected are dropped the second time.`, queue: members[members.length - 1]! });
       }
     }
   }

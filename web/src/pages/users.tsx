@@ -44,7 +44,7 @@ const tagHints: [string, string][] = [['administrator', 'Administrator'], ['moni
 function deleteUsers(names: string[], after?: () => void, leave?: () => void): void {
   ask({
     title: names.length === 1 ? `Delete user ${names[0]}?` : `Delete ${names.length} users?`,
-    body: <p class="loss"><strong>{plural(names.length, 'user')} with all permissions</strong> will be deleted for good{names.length > 1 ? `: ${names.map(visible).join(', ')}` : ''}. Their connections stay open until they close.</p>,
+    body: <p class="loss"><strong>{plural(names.length, 'user')} with all permissions</strong> will be deleted permanently{names.length > 1 ? `: ${names.map(visible).join(', ')}` : ''}. Their connections stay open until they close.</p>,
     typed: names.length === 1 ? names[0]! : String(names.length),
     button: `Delete ${plural(names.length, 'user')}`,
     act: async () => {

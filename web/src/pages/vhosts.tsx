@@ -34,8 +34,8 @@ interface Vhost {
 
 const columns: Column<Vhost>[] = [
   { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={may.administrate() ? link(['vhosts', one.name]) : link(['queues'], { vhost: one.name })} sub={one.description} /> },
-  { id: 'description', title: 'Description', w: 2, value: (one) => one.description, cell: (one) => <span class="cell-text">{visible(one.description)}</span> },
-  { id: 'tags', title: 'Tags', w: 3, value: (one) => one.tags.join(' '), cell: (one) => one.tags.map(visible).join(', ') },
+  { id: 'description', title: 'Description', w: 2, value: (one) => one.description, cell: (one) => (one.description ? <span class="cell-text">{visible(one.description)}</span> : <span class="zero">–</span>) },
+  { id: 'tags', title: 'Tags', w: 3, value: (one) => one.tags.join(' '), cell: (one) => one.tags.map(visible).join(', ') || <span class="zero">–</span> },
   { id: 'type', title: 'Default queue type', w: 3, value: (one) => one.default_queue_type, cell: (one) => one.default_queue_type },
   { id: 'ready', title: 'Ready', num: true, group: 'Messages', value: (one) => one.messages_ready ?? 0, cell: (one) => <Num value={one.messages_ready} /> },
   { id: 'unacked', title: 'Unacked', num: true, w: 1, group: 'Messages', value: (one) => one.messages_unacknowledged ?? 0, cell: (one) => <Num value={one.messages_unacknowledged} /> },
@@ -94,7 +94,7 @@ export function VhostPage({ path }: { path: string[] }): JSX.Element {
   const queues = useResource<{ total_count: number }>(`${at('queues', name)}?page=1&page_size=1&columns=name&disable_stats=true`, 30);
   const remove = () => ask({
     title: `Delete virtual host ${name}?`,
-    body: <><p class="loss"><strong>{plural(queues.data?.total_count ?? 0, 'queue')} with {plural(vhost.data?.messages ?? 0, 'message')}</strong>, all exchanges, bindings, policies and permissions of it will be deleted for good.</p><p>Its connections are closed.</p></>,
+    body: <><p class="loss"><strong>{plural(queues.data?.total_count ?? 0, 'queue')} with {plural(vhost.data?.messages ?? 0, 'message')}</strong>, all exchanges, bindings, policies and permissions of it will be deleted permanently.</p><p>Its connections are closed.</p></>,
     typed: name, typedLabel: 'To confirm, type the name:', button: 'Delete virtual host',
     act: async () => {
       await api.remove(at('vhosts', name));

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { Icon } from '../icons';
-import { clock, count, rate } from '../format';
+import { clock, count, exact, rate } from '../format';
 import { changeQuery, place } from '../router';
 import { theme } from '../session';
 import { Card } from './card';
@@ -91,6 +91,9 @@ function themed(element: HTMLElement, name: string): string {
 
 const faded = (colour: string) => colour.replace(/^rgb\((.*)\)$/, (_, parts: string) => `rgba(${parts.replaceAll(' ', ',').replaceAll(',,', ',')},0.13)`);
 
+/** Hours and minutes would be the same for all moments of a short range. */
+const withSeconds = (times: number[]) => times.length > 1 && times[times.length - 1]! - times[0]! < 120_000;
+
 function optionsFor(element: HTMLElement, data: Plotted, hidden: ReadonlySet<string>, show: (value: number) => string, width: number, height: number): uPlot.Options {
   const axis = themed(element, 'faint');
   const line = themed(element, 'plot-line');
@@ -101,7 +104,7 @@ function optionsFor(element: HTMLElement, data: Plotted, hidden: ReadonlySet<str
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
     axes: [
-      { stroke: axis, font, size: 26, grid: { show: false }, ticks: { show: false }, values: (_, ticks) => ticks.map((tick) => clock(tick * 1000, data.times.length > 1 && data.times[data.times.length - 1]! - data.times[0]! < 120_000)) },
+      { stroke: axis, font, size: 26, grid: { show: false }, ticks: { show: false }, space: withSeconds(data.times) ? 72 : 56, values: (_, ticks) => ticks.map((tick) => clock(tick * 1000, withSeconds(data.times))) },
       { stroke: axis, font, size: 52, grid: { stroke: line, width: 1 }, ticks: { show: false }, space: 40, values: (_, ticks) => ticks.map(short) },
     ],
     series: [{}, ...data.series.map((one, index) => {
@@ -118,7 +121,7 @@ function short(value: number): string {
   if (Math.abs(value) >= 1e9) return `${value / 1e9} G`;
   if (Math.abs(value) >= 1e6) return `${value / 1e6} M`;
   if (Math.abs(value) >= 10_000) return `${value / 1e3} k`;
-  return String(Math.round(value * 1000) / 1000);
+  return exact(Math.round(value * 1000) / 1000);
 }
 
 function Lines({ data, label, hidden, show }: { data: Plotted; label: string; hidden: ReadonlySet<string>; show: (value: number) => string }): JSX.Element {
@@ -195,7 +198,7 @@ export function Bars({ data, label }: { data: Plotted; label: string }): JSX.Ele
           });
         })}
         {data.times.length > 1 && labelled.map((index, number) => (
-          <text key={number} class="axis" x={left + (index + 0.5) * step} y={height - 4} text-anchor={number === 0 ? 'start' : number === labelled.length - 1 ? 'end' : 'middle'}>{clock(data.times[index]!)}</text>
+          <text key={number} class="axis" x={left + (index + 0.5) * step} y={height - 4} text-anchor={number === 0 ? 'start' : number === labelled.length - 1 ? 'end' : 'middle'}>{clock(data.times[index]!, withSeconds(data.times))}</text>
         ))}
       </svg>
     </div>

@@ -75,4 +75,7 @@ export function SourceMark({ of, children }: { of: Source; children?: ComponentC
   return <span class={`source source-${of}`}><Icon name={icons[of]} /><span>{children ?? of}</span></span>;
 }
 
+/** RabbitMQ's API writes the version of AMQP 1.0 as it writes 0-9-1. */
+export const protocolTitle = (name: string) => (name === 'AMQP 1-0' ? 'AMQP 1.0' : visible(name));
+
 export const Yes = ({ of }: { of: boolean | undefined }) => (of ? <span>yes</span> : <span class="zero">no</span>);

@@ -23,6 +23,7 @@ export interface Column<T> {
   w?: 1 | 2 | 3; // goes when the window is narrow: 3 first
   group?: string;
   off?: boolean; // only when chosen
+  calls?: (row: T) => boolean; // shown without being chosen as soon as this holds for a row
   action?: boolean; // not part of exports and choices
 }
 
@@ -72,7 +73,7 @@ function useTableState(props: { store: string; firstSort?: string; firstDescendi
 }
 type TableState = ReturnType<typeof useTableState>;
 
-function useColumns<T>(columns: Column<T>[], store: string) {
+function useColumns<T>(columns: Column<T>[], store: string, rows: T[]) {
   const first = useMemo(() => new Set(remembered(store + '.columns')?.split(',') ?? columns.filter((one) => !one.off).map((one) => one.id)), [store]);
   const [chosen, setChosen] = useState(first);
   const toggle = (id: string) => {
@@ -81,7 +82,7 @@ function useColumns<T>(columns: Column<T>[], store: string) {
     setChosen(next);
     remember(store + '.columns', [...next].join(','));
   };
-  return { shown: columns.filter((one) => one.action || chosen.has(one.id)), chosen, toggle };
+  return { shown: columns.filter((one) => one.action || chosen.has(one.id) || (one.calls && rows.some(one.calls))), chosen, toggle };
 }
 
 // ---- Exports ----------------------------------------------------------------------------------------------------------
@@ -320,7 +321,6 @@ export interface PagedProps<T> extends CommonProps<T> {
 
 export function PagedTable<T>(props: PagedProps<T>): JSX.Element {
   const state = useTableState(props);
-  const columns = useColumns(props.columns, props.store);
   const asked = (page: number, size: number) => {
     const query = new URLSearchParams({ page: String(page), page_size: String(size) });
     if (state.name) query.set('name', state.name);
@@ -332,6 +332,7 @@ export function PagedTable<T>(props: PagedProps<T>): JSX.Element {
   };
   const resource = useResource<Page<T>>(asked(state.page, state.size), props.every);
   const page = resource.data;
+  const columns = useColumns(props.columns, props.store, page?.items ?? []);
   useEffect(() => props.onPage?.(page, resource), [page]);
   // The list has become shorter than the address says.
   const tooFar = resource.error?.kind === 'page_out_of_range' || /page_out_of_range|out of range/.test(resource.error?.reason ?? '');
@@ -384,7 +385,7 @@ function compare(a: unknown, b: unknown): number {
 
 export function ListTable<T>(props: ListProps<T>): JSX.Element {
   const state = useTableState(props);
-  const columns = useColumns(props.columns, props.store);
+  const columns = useColumns(props.columns, props.store, props.of.data ?? []);
   const sorted = useMemo(() => {
     const rows = props.of.data ?? [];
     const filter = state.name.toLowerCase();
