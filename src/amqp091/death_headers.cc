@@ -93,8 +93,11 @@ std::optional<Death> read_death(const Value& entry) {
     death.queue = text_of(*table, "queue");
     death.reason = *reason;
     death.exchange = text_of(*table, "exchange");
-    if (const Value* count = find(*table, "count");
-        count != nullptr && count->as_integer() != nullptr && *count->as_integer() > 0) {
+    // RabbitMQ 3.x counts from nothing if the record has no count (DL-109).
+    const Value* const count = find(*table, "count");
+    if (count == nullptr) {
+        death.count = 0;
+    } else if (count->as_integer() != nullptr && *count->as_integer() > 0) {
         death.count = static_cast<std::uint64_t>(*count->as_integer());
     }
     if (const Value* time = find(*table, "time");

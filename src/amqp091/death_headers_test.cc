@@ -87,6 +87,17 @@ TEST(HistoryInHeaders, ReadsWhatAClientPublishedAgain) {  // DL-109
     EXPECT_EQ(history->first, (DeathMark{"first", DeathReason::maxlen, ""}));
 }
 
+TEST(HistoryInHeaders, ARecordWithoutACountIsCountedFromNothing) {  // DL-109
+    Table record = published_death("q", "rejected", 1);
+    std::erase_if(record, [](const Field& field) { return field.name == "count"; });
+    const auto history =
+        history_in_headers({{"x-death", Value::array({Value::table(std::move(record))})}});
+    ASSERT_TRUE(history);
+    Death again = history->deaths.front();
+    again.count = 1;
+    EXPECT_EQ(with_death(&*history, again).deaths.front().count, 1U);
+}
+
 TEST(HistoryInHeaders, TimesAndCountsBeyondAllOthersAreTheLast) {
     for (const std::uint64_t time :
          {std::uint64_t{INT64_MAX} / 1'000'000 + 1, std::uint64_t{INT64_MAX}, UINT64_MAX}) {

@@ -5,7 +5,7 @@
 #include "engine/credit.h"
 #include "engine/topology.h"
 
-#include <boost/unordered/unordered_flat_set.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -61,7 +61,7 @@ Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consum
     return {};
 }
 
-// The first is the active one of a quorum queue (amqp091 11.7).
+// The first is the active one (amqp091 11.7).
 void put_most_important_first(ConsumerList& consumers) {
     const auto importance = [](const Consumer* consumer) {
         return std::pair(!consumer->is_suspended(), consumer->priority);
@@ -88,8 +88,8 @@ void choose_active(Turn& turn, Queue& queue) {
             return;
         }
         before.yields = false;
-        put_most_important_first(queue.consumers.all);
     }
+    put_most_important_first(queue.consumers.all);
     Consumer& active = *queue.consumers.all.front();
     if (&active != &before) {
         if (before.is_linked()) before.unlink();
@@ -114,10 +114,11 @@ void let_take_over(Turn& turn, Queue& queue, const Consumer& added) {
     choose_active(turn, queue);
 }
 
-// Somebody has left the queue.
-void note_departure(Turn& turn, Queue& queue) {
+// Consumers have left the queue. In a classic queue the active one stays active until it leaves.
+void note_departure(Turn& turn, Queue& queue, bool active_left) {
     if (queue.deleted) return;
-    if (queue.settings.single_active_consumer && !queue.consumers.empty()) {
+    if (queue.settings.single_active_consumer && !queue.consumers.empty() &&
+        (active_left || queue.is_quorum())) {
         choose_active(turn, queue);
     }
     if (queue.consumers.empty()) note_use(turn, queue);
@@ -126,8 +127,9 @@ void note_departure(Turn& turn, Queue& queue) {
 // Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
 void leave_queue(Turn& turn, Consumer& consumer) {
     Queue& queue = *consumer.queue;
+    const bool was_active = queue.consumers.all.front() == &consumer;
     queue.consumers.remove(consumer);
-    note_departure(turn, queue);
+    note_departure(turn, queue, was_active);
 }
 
 void forget(Channel& channel, std::uint32_t number) {
@@ -297,16 +299,20 @@ bool cancel_some(Turn& turn, Channel& channel) {
     const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(count);
     std::partial_sort(numbers.begin(), end, numbers.end());
     std::vector<QueueId> left;  // each once, in the order they were left
-    boost::unordered_flat_set<QueueId> known;
+    boost::unordered_flat_map<QueueId, bool> active_left;
     for (auto number = numbers.begin(); number != end; ++number) {
         Consumer& consumer = *channel.consumers.at(*number);
-        if (known.insert(consumer.queue->id()).second) left.push_back(consumer.queue->id());
+        const bool is_active = consumer.queue->consumers.all.front() == &consumer;
+        const auto [known, is_new] = active_left.try_emplace(consumer.queue->id(), is_active);
+        if (is_new) left.push_back(consumer.queue->id());
+        known->second |= is_active;
         consumer.queue->consumers.remove(consumer);
         forget(channel, *number);
     }
     turn.portion().spend(count);
     for (const QueueId id : left) {
-        if (Queue* const queue = turn.state().find_queue(id)) note_departure(turn, *queue);
+        Queue* const queue = turn.state().find_queue(id);
+        if (queue != nullptr) note_departure(turn, *queue, active_left.at(id));
     }
     for (const QueueId id : left) {
         if (Queue* const queue = turn.state().find_queue(id)) remove_if_auto_delete(turn, *queue);

@@ -330,6 +330,18 @@ TEST(SingleActiveConsumer, RegistrationDecidesNotPriority) {  // amqp091 11.7, c
     EXPECT_EQ(ch.take_delivery().consumer, third);
 }
 
+TEST(SingleActiveConsumer, TheHighestPriorityIsNext) {  // amqp091 11.7, classic
+    Scenario s;
+    auto& ch = s.open_channel();
+    ch.declare_queue("q", {{"x-single-active-consumer", true}});
+    const auto first = ch.consume("q");
+    ch.consume("q", {.arguments = arguments({{"x-priority", 1}})});
+    const auto third = ch.consume("q", {.arguments = arguments({{"x-priority", 9}})});
+    ch.cancel(first);
+    ch.publish("q", "a");
+    EXPECT_EQ(ch.take_delivery().consumer, third);
+}
+
 TEST(SingleActiveConsumer, WaitingOnesTakeNothingThoughTheActiveIsFull) {  // amqp091 11.7
     Scenario s;
     auto& ch = s.open_channel();

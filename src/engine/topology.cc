@@ -315,6 +315,17 @@ void note_use(Turn& turn, Queue& queue) {
     turn.state().schedule_expiry(queue);
 }
 
+namespace {
+
+// Of a quorum queue with a single active consumer the others are not counted, as in RabbitMQ 4.3.
+std::size_t consumers_told(const Queue& queue) {
+    const std::size_t count = queue.consumers.all.size();
+    const bool one_counts = queue.is_quorum() && queue.settings.single_active_consumer;
+    return one_counts ? std::min<std::size_t>(count, 1) : count;
+}
+
+}  // namespace
+
 Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& command) {
     const ConnectionId connection = connection_of(turn, command.channel);
     // Somebody asks whether the consumer behind a reply-to name is still there (amqp091 14.3).
@@ -341,7 +352,7 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
         turn.state().traffic().queues_declared += 1;
         // A question does not use a quorum queue, as in RabbitMQ 4.3.
         if (!command.passive || !existing->is_quorum()) note_use(turn, *existing);
-        return QueueAnswer{turn.ready_count(*existing), existing->consumers.all.size()};
+        return QueueAnswer{turn.ready_count(*existing), consumers_told(*existing)};
     }
     if (is_reserved(command.name) && !command.server_named) {
         return refuse(RefusalKind::access_refused,

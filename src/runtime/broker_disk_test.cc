@@ -29,10 +29,8 @@ using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
-constexpr seconds patience{60};
+constexpr std::chrono::seconds patience{60};
 
 // Whether it came to be in time.
 template <typename Condition>
@@ -264,6 +262,32 @@ TEST_F(OnDisk, WhoMakesALostVhostAnewGetsItsMessages) {
     EXPECT_TRUE(broker->adopt_vhosts());
 }
 
+// Deaths that are due would write without end while the last snapshot waits for its turn.
+TEST_F(OnDisk, AVhostThatIsBeingClosedLetsNothingExpire) {
+    ASSERT_EQ(start(), "");
+    ASSERT_EQ(change(PutVhost{.name = "v"}), "");
+    declare_queue("v", "q");
+    const auto vhost = broker->find_vhost("v");
+    std::promise<void> closed;
+    const Timestamp expires = broker->ask(vhost->home(), [&](Reactor& home) {
+        engine::Publish publish;
+        publish.channel = {2};
+        publish.message = engine::make_test_message("q", "body", {.ttl_ms = 20});
+        vhost->engine().handle(std::move(publish), home.now());
+        vhost->close([&] { closed.set_value(); });
+        return home.now() + revenant::milliseconds(20);
+    });
+    closed.get_future().wait();
+    EXPECT_TRUE(eventually([&] {
+        return broker->ask(vhost->home(), [&](Reactor& home) { return home.now() > expires; });
+    }));
+    EXPECT_EQ(broker->ask(vhost->home(),
+                          [&](Reactor&) {
+                              return vhost->engine().state().find_queue("q")->message_count();
+                          }),
+              1U);
+}
+
 TEST_F(OnDisk, TwoDirectoriesOfOneVhostAreRefused) {
     adopts = true;
     ASSERT_EQ(start(), "");
@@ -294,8 +318,8 @@ struct OnASlowDisk : OnDisk {
     // The longest time that reactors took for what a connection needs when it comes and goes,
     // while this is done.
     template <typename Work>
-    milliseconds longest_turn_during(Work work) {
-        disk.set_delay(seconds(1));
+    std::chrono::milliseconds longest_turn_during(Work work) {
+        disk.set_delay(std::chrono::seconds(1));
         std::atomic<bool> over{false};
         auto working = std::async(std::launch::async, [&] {
             work();
@@ -317,13 +341,13 @@ struct OnASlowDisk : OnDisk {
             }
         }
         working.get();
-        disk.set_delay(seconds(0));
-        return std::chrono::duration_cast<milliseconds>(longest);
+        disk.set_delay(std::chrono::seconds(0));
+        return std::chrono::duration_cast<std::chrono::milliseconds>(longest);
     }
 };
 
 // A sync takes a second; a turn takes much less.
-constexpr milliseconds turn_max{500};
+constexpr std::chrono::milliseconds turn_max{500};
 
 TEST_F(OnASlowDisk, NoReactorWaitsForAChangeOfTheCatalog) {
     EXPECT_LT(longest_turn_during([&] { change(AddUser{"ann", {}, {}, {}}); }), turn_max);

@@ -90,7 +90,7 @@ Timestamp Reactor::refresh_now() {
 void Reactor::wait() {
     Timestamp until = next_tick_;
     for (const auto& vhost : vhosts_) {
-        if (!vhost->is_behind()) until = std::min(until, vhost->engine().next_deadline());
+        if (vhost->runs_timers()) until = std::min(until, vhost->engine().next_deadline());
     }
     // Letters that were refused wait for room; look again soon.
     const bool stuck = std::any_of(outgoing_.begin(), outgoing_.end(),
@@ -216,7 +216,7 @@ void Reactor::dispatch_effect(engine::Effect&& effect) {
 
 // What time causes is written like everything else: while the disk is behind, it waits.
 bool Reactor::is_due(Vhost& vhost) const {
-    return vhost.engine().next_deadline() <= now_ && !vhost.is_behind();
+    return vhost.engine().next_deadline() <= now_ && vhost.runs_timers();
 }
 
 void Reactor::run_due_vhosts() {

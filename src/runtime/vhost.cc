@@ -108,7 +108,8 @@ void Vhost::flush() {
     const std::size_t waiting_max = disk_full ? behind_full_disk_bytes : behind_bytes;
     behind_.store(journal.waiting_bytes() > waiting_max, std::memory_order_relaxed);
     disk_full_.store(disk_full, std::memory_order_relaxed);
-    store_->take_snapshot_if_due(engine_.state());
+    // The last snapshot waits until none is under way.
+    if (!stopping_) store_->take_snapshot_if_due(engine_.state());
 }
 
 void Vhost::tick() {
@@ -142,6 +143,7 @@ void Vhost::on_durable(Lsn durable) {
 void Vhost::close(std::function<void()> closed) {
     if (!store_) return closed();
     closed_ = std::move(closed);
+    stopping_ = true;
     finish_closing();
 }
 

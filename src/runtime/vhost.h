@@ -79,6 +79,8 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     // The disk lags so far behind that whoever causes something to be written must wait. From any
     // thread, like the next.
     bool is_behind() const { return behind_.load(std::memory_order_relaxed); }
+    // Whether time may cause anything: not while the disk is behind, nor once it is being closed.
+    bool runs_timers() const { return !is_behind() && !stopping_; }
     bool is_disk_full() const { return disk_full_.load(std::memory_order_relaxed); }
     // Everything is written down for a quick start; calls back when it is safe.
     void close(std::function<void()> closed);
@@ -112,7 +114,8 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     engine::Engine engine_;
     Promises promises_;
     std::function<void()> closed_;
-    bool closing_ = false;
+    bool stopping_ = false;  // what is left to do is done after the next start
+    bool closing_ = false;   // the last snapshot was begun
     Lsn position_at_tick_;
     unsigned idle_ticks_ = 0;
     unsigned ticks_since_look_ = 0;
