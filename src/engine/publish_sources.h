@@ -1,13 +1,14 @@
-// PublishSources: how many messages a queue got through which exchange. One comparison per message
-// while they come through the same one.
+// PublishSources: how many messages a queue got through which exchange. The queue counts its
+// messages anyway, so that nothing is written here while they come through the same exchange.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace revenant::engine {
 
@@ -21,32 +22,27 @@ class PublishSources {
         std::uint64_t published = 0;
     };
 
-    // The number is the exchange's own: another of the same name has another one.
-    void count(std::uint64_t number, std::string_view exchange) {
-        if (number != latest_number_) choose(number, exchange);
-        latest_->published += 1;
+    // The next message comes through this exchange; the queue has got `published` before. The
+    // number is the exchange's own: another of the same name has another one.
+    void come_through(std::uint64_t number, std::string_view exchange, std::uint64_t published) {
+        if (number != latest_) [[unlikely]]
+            change(number, exchange, published);
     }
-    const std::deque<Source>& all() const { return sources_; }
+    // The queue has got `published` in all.
+    std::vector<Source> all(std::uint64_t published) const;
 
   private:
-    void choose(std::uint64_t number, std::string_view exchange) {
-        latest_number_ = number;
-        const auto found = by_number_.find(number);
-        if (found != by_number_.end()) {
-            latest_ = found->second;
-        } else if (sources_.size() >= exchanges_max) {
-            latest_ = &others_;
-        } else {
-            latest_ = &sources_.emplace_back(Source{std::string(exchange), 0});
-            by_number_.emplace(number, latest_);
-        }
-    }
+    struct Book {
+        std::vector<Source> sources;  // one for each name
+        boost::unordered_flat_map<std::uint64_t, std::size_t> by_number;
+        std::size_t latest = 0;  // exchanges_max: one that is not counted
+    };
 
-    std::deque<Source> sources_;  // their addresses stay
-    boost::unordered_flat_map<std::uint64_t, Source*> by_number_;
-    Source others_;
-    std::uint64_t latest_number_ = 0;  // no exchange has it
-    Source* latest_ = &others_;
+    void change(std::uint64_t number, std::string_view exchange, std::uint64_t published);
+
+    std::uint64_t latest_ = 0;    // no exchange has the number 0
+    std::uint64_t before_ = 0;    // what the queue had got when the latest one began
+    std::unique_ptr<Book> book_;  // from the first message on
 };
 
 }  // namespace revenant::engine

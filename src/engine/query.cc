@@ -17,8 +17,7 @@ QueueView view(const Engine& engine, Queue& queue) {
     QueueView shown;
     shown.id = queue.id();
     shown.passage = queue.passage;
-    const auto& sources = queue.published_from.all();
-    shown.published_from.assign(sources.begin(), sources.end());
+    shown.published_from = queue.published_from.all(queue.passage.published);
     shown.name = queue.name();
     shown.durable = queue.declaration.durable;
     shown.exclusive = queue.declaration.exclusive;
