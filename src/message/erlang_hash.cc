@@ -23,7 +23,7 @@ constexpr std::uint32_t salt_float = salt_of(12);
 constexpr std::uint32_t salt_binary = salt_of(13);
 
 constexpr std::uint32_t hash_of_nil_alone = 3468870702;
-constexpr std::uint32_t nil = 1;
+constexpr std::uint32_t nil = 2;
 
 // Bob Jenkins' mix of 1996.
 void mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
