@@ -59,7 +59,8 @@ TEST(TransferFrame, FramesHoldTheWholeDeliveryWhateverItsPieces) {
         parcel.message_body = parcel.message->body();
         const std::string expected = parcel.head.text().append(parcel.body());
         ASSERT_EQ(parcel.size(), expected.size());
-        const std::uint32_t frame_max = random() % 2 == 0 ? 512 + random() % 9000 : 1 << 20;
+        const auto frame_max =
+            static_cast<std::uint32_t>(random() % 2 == 0 ? 512 + random() % 9000 : 1 << 20);
         protocol::Output output;
         int frames = 1;
         while (!append_transfer_frame(output, 1, parcel, frame_max) && frames < 1000) ++frames;
