@@ -548,7 +548,9 @@ void Channel::on(const BasicConsume& method) {
     command.on_timeout = can_be_told ? engine::TimeoutConsequence::cancelled
                                      : engine::TimeoutConsequence::channel_ends;
     if (*queue == reply_queue) {
-        command.reply_name = connection_.host().random_name("amq.rabbitmq.reply-to.");
+        // Two parts, as clients expect it of RabbitMQ: who is asked, and a key.
+        command.reply_name = connection_.host().random_name(
+            connection_.host().random_name("amq.rabbitmq.reply-to.") + ".");
         if (reply_name_.empty() && method.no_ack) {
             reply_name_ = command.reply_name;
             reply_consumer_ = number;

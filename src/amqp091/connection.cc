@@ -25,7 +25,6 @@ constexpr std::string_view greeting_091{"AMQP\x00\x00\x09\x01", 8};
 constexpr std::string_view greeting_09{"AMQP\x01\x01\x00\x09", 8};
 constexpr std::string_view greeting_10_sasl{"AMQP\x03\x01\x00\x00", 8};
 
-constexpr std::uint32_t negotiated_frame_max_min = 8192;  // amqp091 2.15
 constexpr std::uint16_t negotiated_channel_max_min = 1;
 constexpr Duration silence_before_drop = seconds(3);
 constexpr Duration close_timeout_max = seconds(30);
@@ -300,6 +299,7 @@ void Connection::on_start_ok(const MethodPayload& method) {
     if (!mechanism) return refuse_login(mechanism.error(), start_ok->mechanism);
     mechanism_ = std::string(mechanism_name(*mechanism));
     const auto user = log_in_with(*mechanism, start_ok->response);
+    host_.count_login(engine::ClientProtocol::amqp091, user.has_value());
     if (!user) return refuse_login(user.error(), mechanism_);
     const auto place = check_place(*user, host_.peer_place(), settings_.loopback_users);
     if (!place) return refuse_login(place.error(), mechanism_);
@@ -374,7 +374,7 @@ void Connection::on_tune_ok(const MethodPayload& method) {
         return fail({ReplyCode::frame_error, "cannot decode " + quote_octets(method.arguments),
                      method.class_id, method.method_id});
     }
-    std::string fault = negotiation_fault("frame_max", tune_ok->frame_max, negotiated_frame_max_min,
+    std::string fault = negotiation_fault("frame_max", tune_ok->frame_max, settings_.frame_max_min,
                                           settings_.frame_max);
     if (fault.empty()) {
         fault = negotiation_fault("channel_max", tune_ok->channel_max, negotiated_channel_max_min,

@@ -216,6 +216,7 @@ void Connection::log_in(const SaslInit& init) {
     mechanism_ = std::string(mechanism_name(*mechanism));
     const auto user =
         user_of(host_, settings_, *mechanism, init.initial_response.value_or(std::string_view{}));
+    host_.count_login(engine::ClientProtocol::amqp10, user.has_value());
     if (user) {
         user_ = *user;
         state_ = State::authenticated;

@@ -113,7 +113,8 @@ std::optional<Fault> OutgoingLink::choose_dynamic_origin() {
     if (has_capability(*source, "rabbitmq:volatile-queue") && presettled_ &&
         source->expiry_policy == "link-detach") {
         origin_ = Origin::replies;
-        queue_ = connection().host().random_name(std::string(reply_queue) + ".");
+        queue_ = connection().host().random_name(
+            connection().host().random_name(std::string(reply_queue) + ".") + ".");
         return std::nullopt;
     }
     return Fault{condition::not_implemented, "Dynamic source not supported", {}};

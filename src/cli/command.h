@@ -55,6 +55,11 @@ struct Options {
     bool global = false;         // not one virtual host, but all
     std::int64_t limit = 0;      // of connections to close; 0: all
     std::string unit = "gb";
+    bool unit_given = false;
+    std::int64_t within = 0;   // units of time
+    std::int64_t number = 50;  // of lines of a log
+    bool only_used = false;    // deprecated features
+    bool across_all_vhosts = false;
     bool only_enabled = false;
     bool only_names = false;
     std::string format = "json";
@@ -83,6 +88,10 @@ struct Invocation {
     // Lists the columns named by the arguments, or the default ones.
     Outcome list(const boost::json::value& objects, const std::vector<Column>& known,
                  const std::vector<std::string>& otherwise) const;
+    // Programs get arguments with their types, as rabbitmqctl prints them: a query, or nothing.
+    std::string_view typed_arguments() const {
+        return options.formatter == "json" ? "?arguments=typed" : "";
+    }
     // Known columns only. Checked before anything is asked.
     Result<std::vector<Column>, Failure> columns(const std::vector<Column>& known,
                                                  const std::vector<std::string>& otherwise) const;
@@ -120,6 +129,9 @@ std::span<const Command> limit_commands();
 std::span<const Command> definition_commands();
 std::span<const Command> cluster_commands();
 std::span<const Command> diagnostic_commands();
+std::span<const Command> check_commands();
+std::span<const Command> maintenance_commands();
+std::span<const Command> report_commands();
 std::span<const Command> refused_commands();
 std::span<const Command> plugin_commands();
 

@@ -75,7 +75,7 @@ Outcome enable_feature_flag(const Invocation& invocation) {
                                 json::object{{"name", name}}));
     if (reply.status >= 300) {
         return Unexpected{
-            Failure{ExitCode::unavailable, "feature flag " + quoted(name) + " is not supported"}};
+            Failure{ExitCode::usage, "feature flag " + quoted(name) + " is not supported"}};
     }
     invocation.say("");
     return {};

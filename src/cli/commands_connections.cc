@@ -53,7 +53,8 @@ Outcome list_connections(const Invocation& invocation) {
     const std::vector<std::string> otherwise = {"user", "peer_host", "peer_port", "state"};
     REVENANT_TRY(const auto columns, invocation.columns(known, otherwise));
     invocation.banner("Listing connections ...");
-    REVENANT_TRY(const json::value connections, invocation.get("/connections"));
+    REVENANT_TRY(const json::value connections,
+                 invocation.get("/connections" + std::string(invocation.typed_arguments())));
     return invocation.list(connections, known, otherwise);
 }
 

@@ -24,7 +24,8 @@ Outcome list_of_vhost(const Invocation& invocation, std::string_view kind, std::
     invocation.banner(banner);
     const std::string& vhost = invocation.options.vhost;
     REVENANT_TRY(const Reply reply,
-                 invocation.ask("GET", "/" + std::string(kind) + "/" + escape(vhost)));
+                 invocation.ask("GET", "/" + std::string(kind) + "/" + escape(vhost) +
+                                           std::string(invocation.typed_arguments())));
     if (reply.status == 404) return no_such_vhost(vhost);
     if (reply.status != 200) return refused(reply);
     return invocation.list(reply.json(), known, otherwise);
@@ -135,7 +136,7 @@ Outcome delete_queue(const Invocation& invocation) {
                       "'" + conditions + " ...");
     REVENANT_TRY_VOID(invocation.require_vhost());
     REVENANT_TRY(const Reply found, invocation.ask("GET", queue_path(invocation)));
-    if (found.status == 404) return Unexpected{Failure{ExitCode::usage, "Queue not found"}};
+    if (found.status == 404) return Unexpected{Failure{ExitCode::usage, "No such queue was found"}};
     if (found.status != 200) return refused(found);
     std::string path = queue_path(invocation) + "?";
     if (options.if_unused) path += "if-unused=true&";
@@ -161,7 +162,9 @@ Outcome purge_queue(const Invocation& invocation) {
                       invocation.options.vhost + "' ...");
     REVENANT_TRY_VOID(invocation.require_vhost());
     REVENANT_TRY(const Reply reply, invocation.ask("DELETE", queue_path(invocation) + "/contents"));
-    if (reply.status == 404) return Unexpected{Failure{ExitCode::unavailable, "not_found"}};
+    if (reply.status == 404)
+        return Unexpected{
+            Failure{ExitCode::data_error, "Object (queue, stream, exchange, etc) was not found"}};
     if (reply.status >= 300) return refused(reply);
     invocation.say("");
     return {};

@@ -61,8 +61,8 @@ Outcome delete_user(const Invocation& invocation) {
     const std::string& user = invocation.argument(0);
     invocation.banner("Deleting user \"" + user + "\" ...");
     REVENANT_TRY(const Reply reply, invocation.ask("DELETE", user_path(user)));
-    if (reply.status == 404) return no_such_user(user);
-    if (reply.status >= 300) return refused(reply);
+    // As rabbitmqctl: a user that does not exist is gone.
+    if (reply.status >= 300 && reply.status != 404) return refused(reply);
     invocation.say("");
     return {};
 }

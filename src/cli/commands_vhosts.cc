@@ -103,13 +103,25 @@ Outcome protect(const Invocation& invocation, std::string_view method) {
 }
 
 Outcome enable_protection(const Invocation& invocation) {
-    invocation.banner("Protecting vhost \"" + invocation.argument(0) + "\" from deletion ...");
+    invocation.banner("Protecting virtual host \"" + invocation.argument(0) +
+                      "\" from removal by updating its metadata...");
     return protect(invocation, "POST");
 }
 
 Outcome disable_protection(const Invocation& invocation) {
-    invocation.banner("Letting vhost \"" + invocation.argument(0) + "\" be deleted again ...");
+    invocation.banner("Removing deletion protection from virtual host \"" + invocation.argument(0) +
+                      "\" by updating its metadata...");
     return protect(invocation, "DELETE");
+}
+
+// A virtual host of a node that answers is up.
+Outcome restart_vhost(const Invocation& invocation) {
+    const std::string& vhost = invocation.options.vhost;
+    const std::string& url = invocation.client.settings().url;
+    invocation.banner("Trying to restart vhost '" + vhost + "' on node '" + url + "' ...");
+    REVENANT_TRY_VOID(invocation.require_vhost());
+    invocation.say("Vhost '" + vhost + "' is already running on node '" + url + "'");
+    return {};
 }
 
 }  // namespace
@@ -128,12 +140,20 @@ std::span<const Command> vhost_commands() {
          delete_vhost},
         {"set_vhost_tags", 1, SIZE_MAX, "VHOST [TAG ...]", "Sets the tags of a virtual host.",
          "set_vhost_tags qa qa-env", set_vhost_tags},
+        {"enable_vhost_deletion_protection", 1, 1, "VHOST",
+         "Refuses to delete a virtual host from now on.", "enable_vhost_deletion_protection prod",
+         enable_protection},
+        {"disable_vhost_deletion_protection", 1, 1, "VHOST",
+         "Lets a protected virtual host be deleted again.",
+         "disable_vhost_deletion_protection prod", disable_protection},
         {"enable_vhost_protection_from_deletion", 1, 1, "VHOST",
          "Refuses to delete a virtual host from now on.",
          "enable_vhost_protection_from_deletion prod", enable_protection},
         {"disable_vhost_protection_from_deletion", 1, 1, "VHOST",
          "Lets a protected virtual host be deleted again.",
          "disable_vhost_protection_from_deletion prod", disable_protection},
+        {"restart_vhost", 0, 0, "[-p VHOST]", "Says that a virtual host is up.",
+         "restart_vhost -p qa", restart_vhost},
         {"list_vhosts", 0, SIZE_MAX, "[COLUMN ...]", "Lists virtual hosts.",
          "list_vhosts name description tags", list_vhosts},
     };

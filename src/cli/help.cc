@@ -17,6 +17,9 @@ std::vector<Group> groups_of(std::string_view program) {
         return {{"Plugins", plugin_commands()}, {"Program", program_commands()}};
     return {{"Node", node_commands()},
             {"Health", diagnostic_commands()},
+            {"Further checks", check_commands()},
+            {"Reports", report_commands()},
+            {"Maintenance", maintenance_commands()},
             {"Cluster", cluster_commands()},
             {"Users", user_commands()},
             {"Virtual hosts", vhost_commands()},

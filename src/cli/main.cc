@@ -1,5 +1,5 @@
 // revenantctl: rabbitmqctl's commands, spoken to a node over HTTP. Called by the name rabbitmqctl,
-// rabbitmq-diagnostics, rabbitmq-queues or rabbitmq-plugins it calls itself so.
+// rabbitmq-diagnostics, rabbitmq-queues, rabbitmq-plugins or rabbitmq-upgrade it calls itself so.
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
         return fail(wrong_usage(*mistake), line.program, nullptr);
     }
     std::vector<std::string>& words = line.words;
+    if (words.empty() && line.version) words.emplace_back("version");
     if (words.empty() && !line.help) {
         std::cout << help_on_all(line);
         return exit_status(ExitCode::usage);

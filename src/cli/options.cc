@@ -101,6 +101,9 @@ void add_output_options(CLI::App& app, Options& options) {
     app.add_flag("--no-table-headers", options.no_table_headers, "Without table headers");
     app.add_option("--unit", options.unit, "memory_breakdown, status: bytes, kb, mb, gb, tb")
         ->check([](const std::string& unit) {
+            for (const std::string_view time : {"days", "weeks", "months", "years"}) {
+                if (unit == time) return std::string();
+            }
             if (bytes_of_unit(unit)) return std::string();
             return "unit '" + unit + "' is not supported. Please use one of: bytes, mb, gb";
         });
@@ -128,6 +131,14 @@ void add_object_options(CLI::App& app, Options& options) {
     app.add_option("--limit", options.limit, "close_all_connections: at most so many")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--format", options.format, "export_definitions, import_definitions: json");
+    app.add_option("--within", options.within, "check_certificate_expiration: how many units")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("-N,--number", options.number, "log_tail: how many lines")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{100'000}))
+        ->capture_default_str();
+    app.add_flag("--used", options.only_used, "list_deprecated_features: those in use");
+    app.add_flag("--across-all-vhosts", options.across_all_vhosts,
+                 "check_for_quorum_queues_without_an_elected_leader: of all");
     app.add_flag("-E,--enabled", options.only_enabled, "rabbitmq-plugins list: enabled ones");
     app.add_flag("-m,--minimal", options.only_names, "rabbitmq-plugins list: names");
 }
@@ -160,6 +171,7 @@ std::optional<std::string> parse_command_line(int argc, char** argv, CommandLine
     add_object_options(app, into.options);
     app.allow_extras();
     app.set_help_flag();
+    app.add_flag("-V,--version", into.version, "The same as the command version");
     app.add_flag("-h,--help", into.help, "This text, or that of a command");
     into.options_help = app.help();
     try {
@@ -168,6 +180,7 @@ std::optional<std::string> parse_command_line(int argc, char** argv, CommandLine
         return error.what();
     }
     into.options.vhost_given = vhost->count() > 0;
+    into.options.unit_given = app.count("--unit") > 0;
     if (auto mistake = take_first_user(app, into.options.client)) return mistake;
     return take_words(app, into.words);
 }

@@ -14,6 +14,7 @@ struct CommandLine {
     Options options;
     std::vector<std::string> words;  // the command and its arguments
     bool help = false;
+    bool version = false;
     std::string options_help;
 };
 

@@ -93,6 +93,9 @@ struct Exchange {
     std::uint64_t route_mark = 0;    // the routing pass that visited this exchange already
     std::uint64_t published_in = 0;
     std::uint64_t published_out = 0;  // once per queue
+    std::uint64_t confirmed = 0;
+    std::uint64_t unroutable_returned = 0;
+    std::uint64_t unroutable_dropped = 0;
     Roster<Exchange>::Place roster_place;
 
     const std::string& name() const { return declaration.name; }

@@ -79,7 +79,7 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
 }
 
 // True if the queue took it.
-bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
+bool enter(Turn& turn, const Exchange& exchange, Queue& queue, const MessageRef& message) {
     if (refuses_publish(turn, queue, *message)) {
         turn.state().traffic().refused_by_queue += 1;
         if (queue.settings.overflow == Overflow::reject_publish_dlx)
@@ -88,6 +88,8 @@ bool enter(Turn& turn, Queue& queue, const MessageRef& message) {
     }
     const Timestamp deadline = deadline_for(turn, queue, message->ttl_ms());
     turn.enqueue(queue, message, deadline);
+    queue.published_from.come_through(exchange.roster_place.number(), exchange.name(),
+                                      queue.passage.published);
     queue.passage.published += 1;
     turn.state().traffic().queue_publishes += 1;
     if (deadline <= turn.now()) offer_at_once(turn, queue);
@@ -101,41 +103,43 @@ struct Places {
     const Queue* full_queue = nullptr;  // the first that refused it
 };
 
-Places put_into_queues(Turn& turn, Channel& channel, const Publish& command) {
+Places put_into_queues(Turn& turn, Channel& channel, Exchange& exchange, const Publish& command) {
     const Message& message = *command.message;
     Places places;
-    Exchange* const exchange = turn.state().find_exchange(message.exchange());
-    if (exchange == nullptr) return places;  // it went between publish and commit
     if (message.exchange().empty() && message.routing_key().starts_with(reply_prefix)) {
         if (deliver_reply(turn, message, command.message)) places.count += 1;
     }
     RoutingResult scratch;
-    exchange->published_in += 1;
-    for (Queue* const queue : find_queues(turn, channel, *exchange, message, scratch)) {
+    exchange.published_in += 1;
+    for (Queue* const queue : find_queues(turn, channel, exchange, message, scratch)) {
         places.count += 1;
-        exchange->published_out += 1;
-        const bool taken = enter(turn, *queue, command.message);
+        exchange.published_out += 1;
+        const bool taken = enter(turn, exchange, *queue, command.message);
         if (places.count % 8 == 0) turn.portion().spend(1);
         if (!taken && places.full_queue == nullptr) places.full_queue = queue;
     }
     return places;
 }
 
-void drop_or_return(Turn& turn, Channel& channel, const Publish& command) {
+void drop_or_return(Turn& turn, Channel& channel, Exchange* exchange, const Publish& command) {
     ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     if (!command.mandatory) {
         traffic.unroutable_dropped += 1;
         channel.passage.unroutable_dropped += 1;
+        if (exchange != nullptr) exchange->unroutable_dropped += 1;
         return;
     }
     traffic.unroutable_returned += 1;
     channel.passage.unroutable_returned += 1;
+    if (exchange != nullptr) exchange->unroutable_returned += 1;
     turn.effects().request(
         ReturnUnroutable{command.channel, command.message, command.confirm_sequence});
 }
 
-void confirm(Turn& turn, Channel& channel, std::uint64_t sequence, bool accepted) {
+void confirm(Turn& turn, Channel& channel, Exchange* exchange, std::uint64_t sequence,
+             bool accepted) {
     if (accepted) {
+        if (exchange != nullptr) exchange->confirmed += 1;
         turn.state().traffic().of(channel.protocol).confirmed += 1;
         channel.passage.confirmed += 1;
     }
@@ -143,9 +147,8 @@ void confirm(Turn& turn, Channel& channel, std::uint64_t sequence, bool accepted
 }
 
 // Why the exchange does not take the message.
-std::optional<Refusal> refusal_of(Turn& turn, Publish& command) {
+std::optional<Refusal> refusal_of(Turn& turn, const Exchange* exchange, Publish& command) {
     const std::string_view name = command.message->exchange();
-    const Exchange* const exchange = turn.state().find_exchange(name);
     if (exchange == nullptr) {
         return Refusal{RefusalKind::not_found, "no " + turn.exchange_phrase(name)};
     }
@@ -159,22 +162,28 @@ std::optional<Refusal> refusal_of(Turn& turn, Publish& command) {
     return std::move(command.refusal);
 }
 
-}  // namespace
-
-bool route_publish(Turn& turn, const Publish& command) {
-    Channel& channel = *turn.attached().find_channel(command.channel);
-    const Places places = put_into_queues(turn, channel, command);
+// The exchange is absent if it went between publish and commit.
+bool route_from(Turn& turn, Channel& channel, Exchange* exchange, const Publish& command) {
+    Places places;
+    if (exchange != nullptr) places = put_into_queues(turn, channel, *exchange, command);
     turn.state().traffic().of(channel.protocol).routed += places.count;
-    if (places.count == 0) drop_or_return(turn, channel, command);
+    if (places.count == 0) drop_or_return(turn, channel, exchange, command);
     const bool accepted = places.full_queue == nullptr;
     if (command.confirm_sequence == 0) return accepted;
     if (!accepted && command.one_outcome) {
         turn.effects().request(
             PublishRefused{channel.id, command.confirm_sequence, places.full_queue->name(), {}});
     } else if (places.count > 0 || !command.mandatory || !command.one_outcome) {
-        confirm(turn, channel, command.confirm_sequence, accepted);
+        confirm(turn, channel, exchange, command.confirm_sequence, accepted);
     }
     return accepted;
+}
+
+}  // namespace
+
+bool route_publish(Turn& turn, const Publish& command) {
+    return route_from(turn, *turn.attached().find_channel(command.channel),
+                      turn.state().find_exchange(command.message->exchange()), command);
 }
 
 Result<void, Refusal> publish(Turn& turn, Publish&& command) {
@@ -184,7 +193,8 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
     traffic.message_sizes.observe(command.message->published_size());
     channel.passage.published += 1;
     if (command.confirm_sequence != 0) traffic.received_confirm += 1;
-    if (auto refusal = refusal_of(turn, command)) {
+    Exchange* const exchange = turn.state().find_exchange(command.message->exchange());
+    if (auto refusal = refusal_of(turn, exchange, command)) {
         if (!command.one_outcome) return Unexpected{std::move(*refusal)};
         turn.effects().request(
             PublishRefused{command.channel, command.confirm_sequence, {}, std::move(*refusal)});
@@ -196,7 +206,7 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
         channel.transaction->publishes.push_back(std::move(command));
         return count_in_transaction(channel, bytes);
     }
-    route_publish(turn, command);
+    route_from(turn, channel, exchange, command);
     return {};
 }
 

@@ -17,6 +17,7 @@ QueueView view(const Engine& engine, Queue& queue) {
     QueueView shown;
     shown.id = queue.id();
     shown.passage = queue.passage;
+    shown.published_from = queue.published_from.all(queue.passage.published);
     shown.name = queue.name();
     shown.durable = queue.declaration.durable;
     shown.exclusive = queue.declaration.exclusive;
@@ -56,11 +57,19 @@ QueueView view(const Engine& engine, Queue& queue) {
 
 ExchangeView view(const Exchange& exchange) {
     const ExchangeDeclaration& declaration = exchange.declaration;
-    return {declaration.name,       std::string(to_string(declaration.type)),
-            declaration.durable,    declaration.auto_delete,
-            declaration.internal,   declaration.arguments,
-            exchange.policy,        exchange.published_in,
-            exchange.published_out, exchange.alternate};
+    return {declaration.name,
+            std::string(to_string(declaration.type)),
+            declaration.durable,
+            declaration.auto_delete,
+            declaration.internal,
+            declaration.arguments,
+            exchange.policy,
+            exchange.published_in,
+            exchange.published_out,
+            exchange.alternate,
+            exchange.confirmed,
+            exchange.unroutable_returned,
+            exchange.unroutable_dropped};
 }
 
 BindingView view(const Binding& binding) {

@@ -52,6 +52,8 @@ struct QueueView {
     std::string exclusive_consumer_tag;      // empty: no consumer is exclusive
     std::string single_active_consumer_tag;  // empty: none, or the queue serves all in turn
     Passage passage;
+    std::vector<PublishSources::Source> published_from;
+    std::string vhost;  // set by those who show several
 };
 
 struct ExchangeView {
@@ -65,6 +67,9 @@ struct ExchangeView {
     std::uint64_t published_in = 0;
     std::uint64_t published_out = 0;
     std::optional<std::string> alternate;  // in force; it need not exist
+    std::uint64_t confirmed = 0;
+    std::uint64_t unroutable_returned = 0;
+    std::uint64_t unroutable_dropped = 0;
 };
 
 struct BindingView {
@@ -102,6 +107,7 @@ struct ChannelView {
     std::uint64_t uncommitted_messages = 0;
     std::uint64_t uncommitted_settlements = 0;
     Passage passage;
+    std::uint64_t unconfirmed = 0;  // set by the runtime: confirms that wait for the disk
 };
 
 // The counters of every queue, exchange and channel, without their names where ids will do: taken

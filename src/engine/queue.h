@@ -12,6 +12,7 @@
 #include "engine/attached.h"
 #include "engine/binding.h"
 #include "engine/chain.h"
+#include "engine/publish_sources.h"
 #include "engine/queue_settings.h"
 #include "message/value.h"
 
@@ -157,6 +158,7 @@ class Queue final : private ParkingLot {
     std::unique_ptr<DeathOutcomes> deaths;           // for metrics, from the first death on
     std::unique_ptr<Arrivals> arrivals;              // of a classic queue, once it had some
     Passage passage;
+    PublishSources published_from;
     std::set<std::string> cycles_told;  // one warning per distinct cycle (DL-120)
     // Deliveries that wait on some channel for their settlement. A deleted queue lives on, without
     // its messages, until there are none.

@@ -100,9 +100,12 @@ namespace {
 
 Sums ask_for_sums(runtime::Broker& broker, const std::shared_ptr<runtime::Vhost>& vhost) {
     engine::Totals totals = totals_of(broker, vhost);
-    return {std::move(totals), broker.ask(vhost->home(), [vhost](runtime::Reactor&) {
-                return vhost->journal_view();
-            })};
+    Sums sums{std::move(totals), {}, 0};
+    broker.ask(vhost->home(), [&](runtime::Reactor&) {
+        sums.journal = vhost->journal_view();
+        sums.unconfirmed = vhost->promises().confirms_waiting();
+    });
+    return sums;
 }
 
 }  // namespace
@@ -115,6 +118,7 @@ NodeSums Context::sums() {
             sums.by_vhost.emplace(vhost->name(), ask_for_sums(broker_, vhost)).first->second;
         sums.all.totals += one.totals;
         sums.all.journal += one.journal;
+        sums.all.unconfirmed += one.unconfirmed;
     }
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
         sums.turns += broker_.ask(broker_.reactor(i), [](runtime::Reactor& reactor) {
@@ -239,8 +243,7 @@ Response Api::respond(const Request& request) {
 
 Result<Login, Response> Api::log_in_counted(const Request& request, const AccessTable& access) {
     auto login = log_in(access, request, context_.login_rules());
-    LoginAttempts& attempts = context_.login_attempts();
-    (login ? attempts.succeeded : attempts.failed).fetch_add(1, std::memory_order_relaxed);
+    context_.login_attempts().count(login.has_value());
     return login;
 }
 

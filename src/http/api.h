@@ -14,6 +14,7 @@
 #include "http/router.h"
 #include "protocol/session_facts.h"
 #include "runtime/broker.h"
+#include "runtime/client_logins.h"
 #include "runtime/connection_view.h"
 #include "tls/context.h"
 
@@ -44,14 +45,17 @@ struct ListenerView {
 };
 
 struct ApiSettings {
-    std::string node_name = "revenant@localhost";
-    std::string cluster_name = "revenant@localhost";
+    std::string node_name = "rabbit@localhost";
+    std::string cluster_name = "rabbit@localhost";
     std::string product_name = "Revenant";
     std::string product_version = "0.1.0";
     std::string rabbitmq_version = "4.3.0";  // with whom we are compatible
     std::string data_dir;
     std::vector<std::string> loopback_users = {"guest"};
     std::shared_ptr<runtime::LoginGuard> login_guard;  // none: nobody has to wait
+    // Logins over AMQP.
+    std::shared_ptr<runtime::ClientLogins> client_logins =
+        std::make_shared<runtime::ClientLogins>();
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
     std::uint64_t max_message_bytes = 16777216;
@@ -89,6 +93,9 @@ struct ApiSettings {
     std::function<std::vector<protocol::SessionFacts>(const std::string& connection)>
         sessions;                                              // may be empty
     std::function<runtime::NetworkTraffic()> network_traffic;  // may be empty
+    // Stops to accept AMQP connections, or begins again; may be empty.
+    std::function<Result<void, std::string>(bool suspended)> suspend_listeners;
+    std::function<bool()> listeners_are_suspended = [] { return false; };
     // These two may change while the node runs.
     std::function<std::uint64_t()> memory_limit_bytes = [] { return 0; };
     std::function<std::uint64_t()> disk_free_limit_bytes = [] { return 0; };
@@ -100,16 +107,11 @@ struct ApiSettings {
 
 class Samples;
 
-// How often somebody has tried to log in over HTTP. management 4.30
-struct LoginAttempts {
-    std::atomic<std::uint64_t> succeeded{0};
-    std::atomic<std::uint64_t> failed{0};
-};
-
 // What a vhost, or all of them together, have counted.
 struct Sums {
     engine::Totals totals;
     runtime::JournalView journal;
+    std::uint64_t unconfirmed = 0;  // publishes whose confirms wait for the disk
 };
 struct NodeSums {
     Sums all;  // those deleted meanwhile included in what only ever grows
@@ -129,7 +131,8 @@ class Context {
     const ApiSettings& settings() const { return settings_; }
     runtime::Broker& broker() { return broker_; }
     Samples& samples() { return *samples_; }
-    LoginAttempts& login_attempts() { return login_attempts_; }
+    // How often somebody has tried to log in over HTTP. management 4.30
+    runtime::LoginAttempts& login_attempts() { return login_attempts_; }
     LoginRules login_rules() const {
         return {settings_.loopback_users, settings_.login_guard.get()};
     }
@@ -168,10 +171,18 @@ class Context {
     ApiSettings settings_;
     runtime::Broker& broker_;
     std::unique_ptr<Samples> samples_;
-    LoginAttempts login_attempts_;
+    runtime::LoginAttempts login_attempts_;
     std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
     Sums retired_;
 };
+
+struct LoginsOfProtocol {
+    std::string_view protocol;
+    std::uint64_t succeeded = 0;
+    std::uint64_t failed = 0;
+};
+// Those with any, and HTTP.
+std::vector<LoginsOfProtocol> logins_by_protocol(Context& context);
 
 class Api final : public Responder {
   public:

@@ -27,8 +27,7 @@ Response log_in_by_form(Context& context, const Call& call) {
     request.from_loopback = call.request.from_loopback;
     request.peer_address = call.request.peer_address;
     auto login = log_in(*call.access, request, context.login_rules());
-    LoginAttempts& attempts = context.login_attempts();
-    (login ? attempts.succeeded : attempts.failed).fetch_add(1, std::memory_order_relaxed);
+    context.login_attempts().count(login.has_value());
     if (!login) return login.error().status == 429 ? std::move(login).error() : login_failed();
     return ok(json::object{{"token", {{"type", "basic"}, {"value", credentials}}},
                            {"user", view_login(context.settings(), *login->user)}});
@@ -36,22 +35,37 @@ Response log_in_by_form(Context& context, const Call& call) {
 
 Response show_attempts(Context& context, const Call& call) {
     if (call.parameter(0) != context.settings().node_name) return not_found();
-    const std::uint64_t succeeded = context.login_attempts().succeeded.load();
-    const std::uint64_t failed = context.login_attempts().failed.load();
-    return list(call, json::array{json::object{{"protocol", "http"},
-                                               {"auth_attempts", succeeded + failed},
-                                               {"auth_attempts_failed", failed},
-                                               {"auth_attempts_succeeded", succeeded}}});
+    json::array views;
+    for (const LoginsOfProtocol& one : logins_by_protocol(context)) {
+        views.push_back(json::object{{"protocol", one.protocol},
+                                     {"auth_attempts", one.succeeded + one.failed},
+                                     {"auth_attempts_failed", one.failed},
+                                     {"auth_attempts_succeeded", one.succeeded}});
+    }
+    return list(call, std::move(views));
 }
 
 Response reset_attempts(Context& context, const Call& call) {
     if (call.parameter(0) != context.settings().node_name) return not_found();
-    context.login_attempts().succeeded.store(0);
-    context.login_attempts().failed.store(0);
+    context.login_attempts().reset();
+    for (auto& attempts : context.settings().client_logins->attempts) attempts.reset();
     return no_content();
 }
 
 }  // namespace
+
+std::vector<LoginsOfProtocol> logins_by_protocol(Context& context) {
+    std::vector<LoginsOfProtocol> logins;
+    const auto add = [&](std::string_view protocol, const runtime::LoginAttempts& attempts) {
+        const LoginsOfProtocol one{protocol, attempts.succeeded.load(), attempts.failed.load()};
+        if (one.succeeded + one.failed > 0 || protocol == "http") logins.push_back(one);
+    };
+    runtime::ClientLogins& clients = *context.settings().client_logins;
+    add("amqp091", clients.of(engine::ClientProtocol::amqp091));
+    add("amqp10", clients.of(engine::ClientProtocol::amqp10));
+    add("http", context.login_attempts());
+    return logins;
+}
 
 void add_auth_routes(Router& router, Context& context) {
     router.add("POST", "/login", Role::anybody,

@@ -14,23 +14,29 @@ namespace {
 using engine::BindingView;
 using engine::DestinationKind;
 
-void append_bindings(Context& context, const std::string& vhost, json::array& all) {
+void append_bindings(Context& context, const Call& call, const std::string& vhost,
+                     json::array& all) {
     const auto bindings = context.list(vhost, bindings_in, engine::BindingFilter{});
     if (!bindings) return;
-    for (const BindingView& binding : *bindings) all.push_back(view_binding(vhost, binding));
+    const bool typed = wants_typed_arguments(call);
+    for (const BindingView& binding : *bindings) {
+        json::object view = view_binding(vhost, binding);
+        if (typed) view["arguments"] = to_typed_json(binding.arguments);
+        all.push_back(std::move(view));
+    }
 }
 
 Response list_all_bindings(Context& context, const Call& call) {
     json::array all;
     for (const std::string& vhost : context.visible_vhosts(call)) {
-        append_bindings(context, vhost, all);
+        append_bindings(context, call, vhost, all);
     }
     return list(call, std::move(all));
 }
 
 Response list_bindings_of_vhost(Context& context, const Call& call) {
     json::array all;
-    append_bindings(context, call.parameter(0), all);
+    append_bindings(context, call, call.parameter(0), all);
     return list(call, std::move(all));
 }
 

@@ -38,8 +38,7 @@ json::object view_channel(const ApiSettings& settings, const runtime::Connection
                       {"prefetch_count", channel.prefetch},
                       {"global_prefetch_count", channel.global_prefetch},
                       {"messages_unacknowledged", channel.unacked},
-                      // A publish is confirmed in the turn that takes it.
-                      {"messages_unconfirmed", 0},
+                      {"messages_unconfirmed", channel.unconfirmed},
                       {"messages_uncommitted", channel.uncommitted_messages},
                       {"acks_uncommitted", channel.uncommitted_settlements},
                       {"pending_raft_commands", 0}};

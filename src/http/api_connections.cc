@@ -55,11 +55,14 @@ Response list_chosen(Context& context, const Call& call, Chosen chosen) {
     const auto wanted = Wanted::of(context, call);
     if (!wanted) return wanted.error();
     const Peers peers(context);
+    const bool typed = wants_typed_arguments(call);
     json::array views;
     for (const auto& connection : peers.all()) {
         if (!chosen(connection)) continue;
-        views.push_back(view_measured(context, connection, *wanted,
-                                      wanted->trend_of(connection_key(connection.name))));
+        json::object view = view_measured(context, connection, *wanted,
+                                          wanted->trend_of(connection_key(connection.name)));
+        if (typed) view["client_properties"] = to_typed_json(connection.client_properties);
+        views.push_back(std::move(view));
     }
     return list(call, std::move(views));
 }

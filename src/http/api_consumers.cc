@@ -8,12 +8,16 @@
 namespace revenant::http {
 namespace {
 
-void append_consumers(Context& context, const Peers& peers, const std::string& vhost,
-                      json::array& all) {
+void append_consumers(Context& context, const Call& call, const Peers& peers,
+                      const std::string& vhost, json::array& all) {
     const auto consumers = context.list(vhost, consumers_in, engine::ConsumerFilter{});
     if (!consumers) return;
+    const bool typed = wants_typed_arguments(call);
+    auto consumer = consumers->begin();
     for (json::value& view : view_consumers(context.settings(), peers, vhost, *consumers)) {
+        if (typed) view.get_object()["arguments"] = to_typed_json(consumer->arguments);
         all.push_back(std::move(view));
+        ++consumer;
     }
 }
 
@@ -24,13 +28,13 @@ void add_consumer_routes(Router& router, Context& context) {
         const Peers peers(context);
         json::array all;
         for (const std::string& vhost : context.visible_vhosts(call)) {
-            append_consumers(context, peers, vhost, all);
+            append_consumers(context, call, peers, vhost, all);
         }
         return list(call, std::move(all));
     });
     router.add("GET", "/consumers/*", Role::vhost_visible, [&](const Call& call) {
         json::array all;
-        append_consumers(context, Peers(context), call.parameter(0), all);
+        append_consumers(context, call, Peers(context), call.parameter(0), all);
         return list(call, std::move(all));
     });
 }

@@ -36,13 +36,16 @@ Response list_exchanges_of(Context& context, const Call& call,
                            const std::vector<std::string>& vhosts) {
     const auto wanted = Wanted::of(context, call);
     if (!wanted) return wanted.error();
+    const bool typed = wants_typed_arguments(call);
     json::array all;
     for (const std::string& vhost : vhosts) {
         const auto exchanges = context.list(vhost, exchanges_in);
         if (!exchanges) continue;
         for (const auto& exchange : *exchanges) {
             const Trend trend = wanted->trend_of(exchange_key(vhost, exchange.name));
-            all.push_back(view_exchange(vhost, exchange, *wanted, trend));
+            json::object view = view_exchange(vhost, exchange, *wanted, trend);
+            if (typed) view["arguments"] = to_typed_json(exchange.arguments);
+            all.push_back(std::move(view));
         }
     }
     return list(call, std::move(all));

@@ -15,36 +15,53 @@ namespace {
 
 struct Feature {
     std::string_view name;
-    std::string_view description;
     std::string_view stability;
+    std::string_view require_level;
+    std::string_view provided_by;
 };
-// Tools and clients look for these names.
-constexpr std::array<Feature, 12> features = {{
-    {"classic_queue_type_delivery_support", "Deliveries of every queue type", "required"},
-    {"direct_exchange_routing_v2", "Direct routing by a table of keys", "required"},
-    {"feature_flags_v2", "Feature flags as RabbitMQ 3.11 has them", "required"},
-    {"implicit_default_bindings", "Bindings of the default exchange are implied", "required"},
-    {"khepri_db", "Metadata is kept in a replicated log", "stable"},
-    {"message_containers", "Messages in no protocol's dialect", "required"},
-    {"quorum_queue", "Queues of type quorum", "required"},
-    {"quorum_queue_non_voters", "Members of a quorum queue that do not vote", "stable"},
-    {"rabbitmq_4.0.0", "What RabbitMQ 4.0 added", "stable"},
-    {"rabbitmq_4.1.0", "What RabbitMQ 4.1 added", "stable"},
-    {"user_limits", "Limits of connections and channels per user", "required"},
-    {"virtual_host_metadata", "Description and tags of a virtual host", "required"},
+// Those of RabbitMQ 4.3, by which tools and clients tell what a broker can do. Streams are not
+// among them.
+constexpr std::array<Feature, 27> features = {{
+    {"classic_mirrored_queue_version", "required", "hard", "rabbit"},
+    {"classic_queue_type_delivery_support", "required", "hard", "rabbit"},
+    {"detailed_queues_endpoint", "required", "soft", "rabbitmq_management"},
+    {"direct_exchange_routing_v2", "required", "hard", "rabbit"},
+    {"drop_unroutable_metric", "required", "hard", "rabbitmq_management_agent"},
+    {"empty_basic_get_metric", "required", "hard", "rabbitmq_management_agent"},
+    {"feature_flags_v2", "required", "hard", "rabbit"},
+    {"implicit_default_bindings", "required", "hard", "rabbit"},
+    {"khepri_db", "required", "soft", "rabbit"},
+    {"listener_records_in_ets", "required", "hard", "rabbit"},
+    {"maintenance_mode_status", "required", "hard", "rabbit"},
+    {"message_containers", "required", "hard", "rabbit"},
+    {"message_containers_deaths_v2", "required", "soft", "rabbit"},
+    {"quorum_queue", "required", "hard", "rabbit"},
+    {"quorum_queue_non_voters", "required", "soft", "rabbit"},
+    {"rabbit_exchange_type_local_random", "required", "soft", "rabbit"},
+    {"rabbitmq_4.0.0", "required", "soft", "rabbit"},
+    {"rabbitmq_4.1.0", "required", "soft", "rabbit"},
+    {"rabbitmq_4.2.0", "required", "soft", "rabbit"},
+    {"rabbitmq_4.3.0", "stable", "none", "rabbit"},
+    {"tie_binding_to_dest_with_keep_while_cond", "stable", "none", "rabbit"},
+    {"topic_binding_projection_v4", "stable", "none", "rabbit"},
+    {"topic_binding_projection_v5", "stable", "none", "rabbit"},
+    {"track_qq_members_uids", "stable", "none", "rabbit"},
+    {"tracking_records_in_ets", "required", "hard", "rabbit"},
+    {"user_limits", "required", "hard", "rabbit"},
+    {"virtual_host_metadata", "required", "hard", "rabbit"},
 }};
 
 Response list_features(const Call& call) {
     json::array views;
-    for (const auto& [name, description, stability] : features) {
+    for (const auto& [name, stability, require_level, provided_by] : features) {
         views.push_back(json::object{{"name", name},
                                      {"state", "enabled"},
                                      {"stability", stability},
-                                     {"require_level", stability == "required" ? "soft" : "none"},
+                                     {"require_level", require_level},
                                      {"experiment_level", "supported"},
                                      {"callbacks", json::array{}},
-                                     {"provided_by", "rabbit"},
-                                     {"desc", description},
+                                     {"provided_by", provided_by},
+                                     {"desc", ""},
                                      {"doc_url", ""}});
     }
     return list(call, std::move(views));

@@ -44,6 +44,18 @@ Response check_alarms(const Context& context, std::string_view where) {
                   {{"alarms", std::move(alarms)}});
 }
 
+// The health check of RabbitMQ 3, which 4.3 still has.
+Response check_node(const Context& context) {
+    const ApiSettings& settings = context.settings();
+    std::string alarms;
+    if (settings.memory_alarm()) alarms = "memory";
+    if (settings.disk_alarm && settings.disk_alarm()) {
+        alarms += alarms.empty() ? "disk" : ",disk";
+    }
+    if (alarms.empty()) return healthy();
+    return failed("resource alarm(s) in effect:[" + alarms + "]", {});
+}
+
 // Ours: messages that cannot be read from the disk wait for an operator.
 Response check_parked(Context& context) {
     const engine::Amount parked = context.totals().parked;
@@ -195,10 +207,14 @@ void add_health_routes(Router& router, Context& context) {
     router.add("GET", "/health/checks/parked-messages", Role::management,
                [&](const Call&) { return check_parked(context); });
     router.add("GET", "/health/checks/node-is-quorum-critical", Role::management, alone);
-    router.add("GET", "/health/checks/is-in-service", Role::management, always);
+    const auto in_service = [&](const Call&) {
+        if (!context.settings().listeners_are_suspended()) return healthy();
+        return failed("this rabbit node is being drained or has been drained", {});
+    };
+    router.add("GET", "/health/checks/is-in-service", Role::management, in_service);
     router.add("GET", "/health/checks/below-node-connection-limit", Role::management,
                [&](const Call&) { return check_connection_limit(context); });
-    router.add("GET", "/health/checks/ready-to-serve-clients", Role::management, always);
+    router.add("GET", "/health/checks/ready-to-serve-clients", Role::management, in_service);
     router.add("GET", "/health/checks/certificate-expiration/*/*", Role::management,
                [&](const Call& call) { return check_certificates(context, call); });
     // What there is to be known of a cluster is in place once the API answers.
@@ -215,7 +231,12 @@ void add_health_routes(Router& router, Context& context) {
                    Role::management, always);
     }
     router.add("GET", "/aliveness-test/*", Role::vhost, always);
-    router.add("GET", "/healthchecks/node", Role::management, always);
+    router.add("GET", "/healthchecks/node", Role::management,
+               [&](const Call&) { return check_node(context); });
+    router.add("GET", "/healthchecks/node/*", Role::management, [&](const Call& call) {
+        if (call.parameter(0) != context.settings().node_name) return not_found();
+        return check_node(context);
+    });
 }
 
 }  // namespace revenant::http

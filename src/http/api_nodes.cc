@@ -39,7 +39,7 @@ json::object view_node(Context& context) {
         {"name", settings.node_name},
         {"type", "disc"},
         {"running", true},
-        {"being_drained", false},
+        {"being_drained", settings.listeners_are_suspended()},
         {"os_pid", std::to_string(process.pid)},
         {"uptime", (runtime::system_now() - settings.started_at).us / 1000},
         {"processors", process.processors},
@@ -224,6 +224,14 @@ Response reset_statistics(Context& context) {
     return no_content();
 }
 
+// Ours, for suspend_listeners and resume_listeners of the command line.
+Response suspend(const Context& context, const Call& call, bool suspended) {
+    if (call.parameter(0) != context.settings().node_name) return not_found();
+    if (!context.settings().suspend_listeners) return no_content();
+    const auto done = context.settings().suspend_listeners(suspended);
+    return done ? no_content() : error_response(503, "unavailable", done.error());
+}
+
 // Everything that was set, by its name in a configuration file.
 Response effective_configuration(const Context& context) {
     json::object view;
@@ -250,6 +258,10 @@ void add_node_routes(Router& router, Context& context) {
     }
     router.add("GET", "/nodes/*/journal", Role::monitoring,
                [&](const Call& call) { return show_journal(context, call); });
+    router.add("PUT", "/nodes/*/listeners/suspended", Role::administrator,
+               [&](const Call& call) { return suspend(context, call, true); });
+    router.add("DELETE", "/nodes/*/listeners/suspended", Role::administrator,
+               [&](const Call& call) { return suspend(context, call, false); });
     router.add("DELETE", "/reset", Role::administrator,
                [&](const Call&) { return reset_statistics(context); });
     router.add("DELETE", "/reset/*", Role::administrator, [&](const Call& call) {

@@ -7,6 +7,8 @@
 #include "http/responses.h"
 #include "http/views.h"
 
+#include <fmt/format.h>
+
 namespace revenant::http {
 namespace {
 
@@ -114,6 +116,38 @@ Response put_cluster_name(Context& context, const Call& call) {
     return record ? no_content() : bad_request(record.error().text);
 }
 
+// "100B", "10KB", "50MB": the limits are round.
+std::string size_text(std::uint64_t bytes) {
+    if (bytes >= 1'000'000) return std::to_string(bytes / 1'000'000) + "MB";
+    if (bytes >= 1'000) return std::to_string(bytes / 1'000) + "KB";
+    return std::to_string(bytes) + "B";
+}
+
+// For message_size_stats of the command line, in the words of rabbitmq-diagnostics. Ours.
+Response message_sizes(Context& context) {
+    engine::MessageSizes sizes;
+    const engine::Traffic traffic = context.totals().traffic;
+    sizes += traffic.of(engine::ClientProtocol::amqp091).message_sizes;
+    sizes += traffic.of(engine::ClientProtocol::amqp10).message_sizes;
+    std::uint64_t total = 0;
+    for (const std::uint64_t count : sizes.counts) total += count;
+    const auto& limits = engine::message_size_limits;
+    json::array views;
+    for (std::size_t i = 0; i <= limits.size(); ++i) {
+        std::string size = i == 0               ? "below " + size_text(limits[0])
+                           : i == limits.size() ? "above " + size_text(limits[i - 1])
+                                                : "between " + size_text(limits[i - 1]) + " and " +
+                                                      size_text(limits[i]);
+        const double share =
+            total == 0 ? 0
+                       : 100 * static_cast<double>(sizes.counts[i]) / static_cast<double>(total);
+        views.push_back(json::object{{"Message Size", std::move(size)},
+                                     {"Count", sizes.counts[i]},
+                                     {"Percentage", fmt::format("{:.2f}", share)}});
+    }
+    return ok(views);
+}
+
 }  // namespace
 
 void add_overview_routes(Router& router, Context& context) {
@@ -123,6 +157,8 @@ void add_overview_routes(Router& router, Context& context) {
                [&](const Call& call) { return whoami(context, call); });
     router.add("GET", "/whoami/permissions", Role::management, own_permissions);
     // Tools ask for it before they log in.
+    router.add("GET", "/message-sizes", Role::monitoring,
+               [&](const Call&) { return message_sizes(context); });
     router.add("GET", "/version", Role::anybody,
                [&](const Call&) { return ok(json::value(context.settings().rabbitmq_version)); });
     router.add("GET", "/cluster-name", Role::management, [&](const Call&) {

@@ -42,11 +42,6 @@ void add_quorum_fields(const ApiSettings& settings, const engine::QueueView& que
     if (queue.settings.delivery_limit) view["delivery_limit"] = *queue.settings.delivery_limit;
 }
 
-// Whether consumers could take more at this moment: they can when nothing waits for them.
-double capacity(const engine::QueueView& queue) {
-    return queue.consumers > 0 && queue.ready == 0 ? 1 : 0;
-}
-
 void add_numbers(const engine::QueueView& queue, const Wanted& wanted, const Trend& trend,
                  json::object& view) {
     Figures now = figures_of(queue.passage);
@@ -96,8 +91,8 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"memory", queue.memory_bytes},
         {"deaths", view_deaths(queue.deaths)},
         {"consumers", queue.consumers},
-        {"consumer_capacity", capacity(queue)},
-        {"consumer_utilisation", capacity(queue)},
+        {"consumer_capacity", consumer_capacity(queue)},
+        {"consumer_utilisation", consumer_capacity(queue)},
         {"head_message_timestamp",
          queue.head_timestamp ? json::value(*queue.head_timestamp) : nullptr},
         {"recoverable_slaves", nullptr},
@@ -146,8 +141,12 @@ void keep_totals_only(json::object& view) {
 // The queues of some vhosts: their names, and of the rest only what is asked for.
 class QueueList {
   public:
-    QueueList(Context& context, const Wanted& wanted, bool totals_only)
-        : context_(context), wanted_(wanted), totals_only_(totals_only), owners_(context) {}
+    QueueList(Context& context, const Wanted& wanted, bool totals_only, bool typed)
+        : context_(context),
+          wanted_(wanted),
+          totals_only_(totals_only),
+          typed_(typed),
+          owners_(context) {}
 
     void add(const std::string& vhost) {
         const auto found = context_.broker().find_vhost(vhost);
@@ -188,6 +187,7 @@ class QueueList {
 
     json::object view(const std::string& vhost, const engine::QueueView& queue) {
         json::object view = view_queue(context_.settings(), vhost, queue);
+        if (typed_) view["arguments"] = to_typed_json(queue.arguments);
         if (wanted_.stats()) {
             add_numbers(queue, wanted_, wanted_.trend_of(queue_key(vhost, queue.id)), view);
             owners_.add(queue, view);
@@ -200,6 +200,7 @@ class QueueList {
     Context& context_;
     const Wanted& wanted_;
     const bool totals_only_;
+    const bool typed_;
     Owners owners_;
     std::vector<Row> rows_;
 };
@@ -211,7 +212,7 @@ Response list_queues_of(Context& context, const Call& call,
     if (!wanted) return wanted.error();
     const bool totals_only =
         context.settings().enable_queue_totals || call.asked("enable_queue_totals") == "true";
-    QueueList queues(context, *wanted, totals_only);
+    QueueList queues(context, *wanted, totals_only, wants_typed_arguments(call));
     for (const std::string& vhost : vhosts) queues.add(vhost);
     return list_some_at_a_time(
         call, {queues.count(), [&](std::size_t index) { return queues.name(index); },

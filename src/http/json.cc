@@ -5,10 +5,12 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace revenant::http {
 namespace {
@@ -99,6 +101,36 @@ json::object to_json(const Table& table) {
         object.insert_or_assign(to_json_string(field.name), to_json(field.value));
     }
     return object;
+}
+
+namespace {
+
+// rabbitmqctl takes a list of types and values for the fields of an object.
+json::value typed_value(const Value& value) {
+    if (const Table* const table = value.as_table()) return to_typed_json(*table);
+    const Array* const array = value.as_array();
+    if (array == nullptr) return to_json(value);
+    if (array->empty()) return json::array{};
+    json::object fields;
+    for (const Value& element : *array) {
+        fields.insert_or_assign(type_name(element.type), typed_value(element));
+    }
+    return fields;
+}
+
+}  // namespace
+
+json::array to_typed_json(const Table& table) {
+    std::vector<const Field*> fields;
+    for (const Field& field : table) fields.push_back(&field);
+    std::stable_sort(fields.begin(), fields.end(),
+                     [](const Field* a, const Field* b) { return a->name < b->name; });
+    json::array views;
+    for (const Field* field : fields) {
+        views.push_back(json::array{to_json_string(field->name), type_name(field->value.type),
+                                    typed_value(field->value)});
+    }
+    return views;
 }
 
 Result<Value, std::string> value_from_json(const json::value& value) {

@@ -26,6 +26,8 @@ json::string to_json_string(std::string_view bytes);
 // management 1.9
 json::value to_json(const Value& value);
 json::object to_json(const Table& table);
+// Name, type and value of each field, as rabbitmqctl shows arguments to programs.
+json::array to_typed_json(const Table& table);
 // Integers become 64 bits wide, fractions doubles. The error is a sentence for people.
 Result<Value, std::string> value_from_json(const json::value& value);
 Result<Table, std::string> table_from_json(const json::object& object);

@@ -105,11 +105,12 @@ std::string Metrics::aggregated(Format format) {
     PrometheusText text(format);
     const NodeSums sums = context_.sums();
     const engine::Totals& totals = sums.all.totals;
-    const MetricRows rows = rows_of_sums(context_, totals);
+    const MetricRows rows = rows_of_sums(context_, sums.all);
     write_identity(text, context_, "aggregated");
     write_object_counts(text, context_, totals);
     write_node(text, "rabbitmq_", context_, totals, everything);
     write_objects(text, "rabbitmq_", rows, everything);
+    write_process(text, context_);
     write_global(text, totals);
     write_alarms(text, context_.settings());
     write_own(text, sums, rows, Grain::all_together);
@@ -126,6 +127,7 @@ std::string Metrics::per_object(Format format) {
     write_node(text, "rabbitmq_", context_, totals, everything);
     write_objects(text, "rabbitmq_", rows, everything);
     write_queue_info(text, "rabbitmq_", rows);
+    write_process(text, context_);
     write_global(text, totals);
     write_alarms(text, context_.settings());
     write_own(text, sums, rows, Grain::per_object);
@@ -142,7 +144,7 @@ std::string Metrics::detailed(Format format, const Target& target) {
     const MetricRows rows = rows_of_objects(context_, wishes.vhosts, wants);
     write_identity(text, context_, "detailed");
     if (wants("connection_churn_metrics") || wants("node_coarse_metrics") ||
-        wants("node_metrics")) {
+        wants("node_metrics") || wants("node_persister_metrics") || wants("auth_attempt_metrics")) {
         write_node(text, "rabbitmq_detailed_", context_, context_.totals(), wants);
     }
     write_objects(text, "rabbitmq_detailed_", rows, wants);

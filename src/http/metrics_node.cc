@@ -2,6 +2,7 @@
 #include "http/metrics_page.h"
 #include "http/object_lists.h"
 #include "http/process.h"
+#include "journal/disk_counters.h"
 #include "runtime/system_clock.h"
 
 #include <algorithm>
@@ -27,6 +28,42 @@ void write_churn(PrometheusText& text, const std::string& prefix, const engine::
     counter("queues_declared_total", "Total number of queues declared", traffic.queues_declared);
     counter("queues_created_total", "Total number of queues created", traffic.queues_created);
     counter("queues_deleted_total", "Total number of queues deleted", traffic.queues_deleted);
+}
+
+void write_disk(PrometheusText& text, const std::string& prefix) {
+    const journal::DiskCounters disk = journal::disk_counters();
+    const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+        text.single(prefix + std::string(name), Kind::counter, help, value);
+    };
+    const auto seconds = [&](std::string_view name, std::string_view help,
+                             std::uint64_t nanoseconds) {
+        text.family(prefix + std::string(name), Kind::counter, help);
+        text.sample({}, static_cast<double>(nanoseconds) / 1e9);
+    };
+    counter("io_read_ops_total", "Total number of I/O read operations", disk.reads.count);
+    counter("io_read_bytes_total", "Total number of I/O bytes read", disk.reads.bytes);
+    counter("io_write_ops_total", "Total number of I/O write operations", disk.writes.count);
+    counter("io_write_bytes_total", "Total number of I/O bytes written", disk.writes.bytes);
+    counter("io_sync_ops_total", "Total number of I/O sync operations", disk.syncs.count);
+    seconds("io_read_time_seconds_total", "Total I/O read time", disk.reads.nanoseconds);
+    seconds("io_write_time_seconds_total", "Total I/O write time", disk.writes.nanoseconds);
+    seconds("io_sync_time_seconds_total", "Total I/O sync time", disk.syncs.nanoseconds);
+}
+
+void write_logins(PrometheusText& text, const std::string& prefix, Context& context) {
+    const std::vector<LoginsOfProtocol> logins = logins_by_protocol(context);
+    const auto family = [&](std::string_view name, std::string_view help, auto value) {
+        text.family(prefix + std::string(name), Kind::counter, help);
+        for (const LoginsOfProtocol& one : logins) {
+            text.sample({{"protocol", one.protocol}}, value(one));
+        }
+    };
+    family("auth_attempts_total", "Total number of authentication attempts",
+           [](const LoginsOfProtocol& one) { return one.succeeded + one.failed; });
+    family("auth_attempts_succeeded_total", "Total number of successful authentication attempts",
+           [](const LoginsOfProtocol& one) { return one.succeeded; });
+    family("auth_attempts_failed_total", "Total number of failed authentication attempts",
+           [](const LoginsOfProtocol& one) { return one.failed; });
 }
 
 bool disk_alarm(const ApiSettings& settings) {
@@ -58,6 +95,15 @@ void write_identity(PrometheusText& text, Context& context, std::string_view end
                 std::uint64_t{1});
 }
 
+// Without a prefix, as every Prometheus client has it.
+void write_process(PrometheusText& text, const Context& context) {
+    const Duration up = runtime::system_now() - context.settings().started_at;
+    text.single(
+        "process_start_time_seconds", Kind::gauge,
+        "Start time of the process since unix epoch in seconds",
+        static_cast<std::uint64_t>(runtime::wall_now().whole_seconds() - up.us / 1'000'000));
+}
+
 void write_object_counts(PrometheusText& text, Context& context, const engine::Totals& totals) {
     text.single("rabbitmq_connections", Kind::gauge, "Connections currently open",
                 context.broker().connection_count());
@@ -84,6 +130,8 @@ void write_node(PrometheusText& text, std::string_view prefix_text, Context& con
         gauge("disk_space_available_bytes", "Disk space available in bytes",
               disk_free_bytes(settings.data_dir));
     }
+    if (wants("node_persister_metrics")) write_disk(text, prefix);
+    if (wants("auth_attempt_metrics")) write_logins(text, prefix, context);
     if (!wants("node_metrics")) return;
     gauge("process_max_fds", "Open file descriptors limit", process.descriptors_max);
     gauge("resident_memory_limit_bytes", "Memory high watermark in bytes",

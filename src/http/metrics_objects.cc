@@ -108,6 +108,16 @@ constexpr Field<ExchangeView> exchange_fields[] = {
     {"exchange_messages_published_total", Kind::counter,
      "Total number of messages published into an exchange",
      [](const ExchangeView& x) { return x.published_in; }},
+    {"exchange_messages_confirmed_total", Kind::counter,
+     "Total number of messages published into an exchange and confirmed",
+     [](const ExchangeView& x) { return x.confirmed; }},
+    {"exchange_messages_unroutable_returned_total", Kind::counter,
+     "Total number of messages published as mandatory into an exchange and returned as unroutable",
+     [](const ExchangeView& x) { return x.unroutable_returned; }},
+    {"exchange_messages_unroutable_dropped_total", Kind::counter,
+     "Total number of messages published as non-mandatory into an exchange and dropped as "
+     "unroutable",
+     [](const ExchangeView& x) { return x.unroutable_dropped; }},
 };
 
 constexpr Field<ChannelView> channel_fields[] = {
@@ -115,6 +125,8 @@ constexpr Field<ChannelView> channel_fields[] = {
      [](const ChannelView& c) { return c.consumers; }},
     {"channel_messages_unacked", Kind::gauge, "Delivered but not yet acknowledged messages",
      [](const ChannelView& c) { return c.unacked; }},
+    {"channel_messages_unconfirmed", Kind::gauge, "Published but not yet confirmed messages",
+     [](const ChannelView& c) { return c.unconfirmed; }},
     {"channel_messages_uncommitted", Kind::gauge,
      "Messages received in a transaction but not yet committed",
      [](const ChannelView& c) { return c.uncommitted_messages; }},
@@ -220,6 +232,41 @@ void write_groups(PrometheusText& text, std::string_view prefix,
     }
 }
 
+// Of each queue alone: a sum of these would say nothing.
+void write_single_queues(PrometheusText& text, const std::string& prefix,
+                         const std::vector<MetricRow<QueueView>>& rows) {
+    text.family(prefix + "queue_consumer_capacity", Kind::gauge, "Consumer capacity");
+    for (const auto& row : rows) {
+        if (!row.labels.empty()) text.sample_of(row.labels, consumer_capacity(row.values));
+    }
+    text.family(prefix + "queue_head_message_timestamp", Kind::gauge,
+                "Timestamp of the first message in the queue, if any");
+    for (const auto& row : rows) {
+        const auto& timestamp = row.values.head_timestamp;
+        if (row.labels.empty() || !timestamp) continue;
+        text.sample_of(row.labels, static_cast<double>(*timestamp));
+    }
+}
+
+void write_queues_by_exchange(PrometheusText& text, const std::string& prefix,
+                              const std::vector<MetricRow<QueueView>>& rows) {
+    text.family(prefix + "queue_exchange_messages_published_total", Kind::counter,
+                "Total number of messages published into a queue through an exchange");
+    for (const auto& row : rows) {
+        if (row.labels.empty()) {
+            text.sample_of("", row.values.passage.published);
+            continue;
+        }
+        for (const auto& source : row.values.published_from) {
+            text.sample({{"queue_vhost", row.values.vhost},
+                         {"queue", row.values.name},
+                         {"exchange_vhost", row.values.vhost},
+                         {"exchange", source.exchange}},
+                        source.published);
+        }
+    }
+}
+
 bool is_chosen(const VhostFilter& vhosts, const std::string& vhost) {
     return !vhosts || vhosts->contains(vhost);
 }
@@ -228,6 +275,7 @@ void add_queues(Context& context, const std::string& vhost, MetricRows& rows) {
     auto queues = context.list(vhost, queues_in);
     if (!queues) return;
     for (QueueView& queue : *queues) {
+        queue.vhost = vhost;
         rows.queues.push_back(
             {PrometheusText::render({{"vhost", vhost}, {"queue", queue.name}}), std::move(queue)});
     }
@@ -292,7 +340,8 @@ MetricRows rows_of_objects(Context& context, const VhostFilter& vhosts, const Fa
     return rows;
 }
 
-MetricRows rows_of_sums(Context& context, const engine::Totals& totals) {
+MetricRows rows_of_sums(Context& context, const Sums& sums) {
+    const engine::Totals& totals = sums.totals;
     MetricRows rows;
     QueueView queue;
     queue.ready = totals.ready;
@@ -314,10 +363,14 @@ MetricRows rows_of_sums(Context& context, const engine::Totals& totals) {
     rows.queues.push_back({"", std::move(queue)});
     ExchangeView exchange;
     exchange.published_in = passage.published;
+    exchange.confirmed = passage.confirmed;
+    exchange.unroutable_returned = passage.unroutable_returned;
+    exchange.unroutable_dropped = passage.unroutable_dropped;
     rows.exchanges.push_back({"", std::move(exchange)});
     ChannelView channel;
     channel.consumers = totals.consumers();
     channel.unacked = totals.unacked;
+    channel.unconfirmed = sums.unconfirmed;
     channel.prefetch = static_cast<std::uint32_t>(totals.prefetch);
     channel.global_prefetch = static_cast<std::uint32_t>(totals.global_prefetch);
     channel.uncommitted_messages = totals.uncommitted_messages;
@@ -343,6 +396,10 @@ void write_objects(PrometheusText& text, std::string_view prefix, const MetricRo
                              {"queue_delivery_metrics", queue_delivery_fields},
                              {"channel_queue_exchange_metrics", queue_publish_fields}},
                             rows.queues, wants_queues);
+    if (wants("queue_metrics")) write_single_queues(text, std::string(prefix), rows.queues);
+    if (wants("channel_queue_exchange_metrics")) {
+        write_queues_by_exchange(text, std::string(prefix), rows.queues);
+    }
     write_groups<ExchangeView>(text, prefix, {{"exchange_metrics", exchange_fields}},
                                rows.exchanges, wants);
     write_groups<ChannelView>(text, prefix,

@@ -43,7 +43,7 @@ using FamilyFilter = std::function<bool(std::string_view)>;
 // A row for each object. Looks only for those that a wanted group tells about.
 MetricRows rows_of_objects(Context& context, const VhostFilter& vhosts, const FamilyFilter& wants);
 // One row for all objects of a kind. What only ever grows counts those that are gone as well.
-MetricRows rows_of_sums(Context& context, const engine::Totals& totals);
+MetricRows rows_of_sums(Context& context, const Sums& sums);
 
 // rabbitmq_queue_messages and the like; the prefix is rabbitmq_ or rabbitmq_detailed_.
 void write_objects(PrometheusText& text, std::string_view prefix, const MetricRows& rows,

@@ -19,6 +19,7 @@ void write_identity(PrometheusText& text, Context& context, std::string_view end
 // --- the node (metrics_node.cc) ---
 
 // How many objects there are.
+void write_process(PrometheusText& text, const Context& context);
 void write_object_counts(PrometheusText& text, Context& context, const engine::Totals& totals);
 // The groups connection_churn_metrics, node_coarse_metrics and node_metrics.
 void write_node(PrometheusText& text, std::string_view prefix, Context& context,

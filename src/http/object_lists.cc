@@ -65,7 +65,14 @@ std::vector<engine::ConsumerView> consumers_in(Broker& broker, const VhostRef& v
 }
 
 std::vector<engine::ChannelView> channels_in(Broker& broker, const VhostRef& vhost) {
-    return sorted(walk(broker, vhost, engine::next_channels), &engine::ChannelView::id);
+    const auto next = [&](engine::Engine& engine, std::uint64_t after) {
+        auto part = engine::next_channels(engine, after);
+        for (engine::ChannelView& channel : part.items) {
+            channel.unconfirmed = vhost->promises().confirms_waiting_for(channel.id);
+        }
+        return part;
+    };
+    return sorted(walk(broker, vhost, next), &engine::ChannelView::id);
 }
 
 std::vector<engine::BindingView> bindings_in(Broker& broker, const VhostRef& vhost,

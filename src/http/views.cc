@@ -1,7 +1,7 @@
 #include "http/views.h"
 
-#include "base/base64.h"
 #include "http/router.h"
+#include "message/erlang_hash.h"
 
 #include <fmt/format.h>
 
@@ -41,15 +41,6 @@ ConnectionEnds ends_of(const runtime::ConnectionView& connection) {
     const std::size_t at = name.find(arrow);
     if (at == std::string_view::npos) return {split_endpoint(name), {}};
     return {split_endpoint(name.substr(0, at)), split_endpoint(name.substr(at + arrow.size()))};
-}
-
-// A stable hash of 32 bits (FNV-1a): it only has to tell bindings with the same key apart.
-std::uint32_t hash(std::string_view bytes) {
-    std::uint32_t value = 2166136261U;
-    for (const char c : bytes) {
-        value = (value ^ static_cast<unsigned char>(c)) * 16777619U;
-    }
-    return value;
 }
 
 std::string quote_plus(std::string_view text) {
@@ -262,25 +253,17 @@ json::array view_consumers(const ApiSettings& settings, const Peers& peers, std:
     return views;
 }
 
+bool wants_typed_arguments(const Call& call) { return call.asked("arguments") == "typed"; }
+
+double consumer_capacity(const engine::QueueView& queue) {
+    return queue.consumers > 0 && queue.ready == 0 ? 1 : 0;
+}
+
 std::string properties_key(const engine::BindingView& binding) {
     if (binding.arguments.empty()) {
         return binding.routing_key.empty() ? "~" : quote_plus(binding.routing_key);
     }
-    // In the order of the names, so that the same table always has the same hash.
-    std::map<std::string, std::string> sorted;
-    for (const auto& field : binding.arguments) {
-        sorted[field.name] = std::string(type_name(field.value.type)) + ' ' + display(field.value);
-    }
-    std::string text;
-    for (const auto& [name, value] : sorted) text += name + '\0' + value + '\0';
-    const std::uint32_t value = hash(text);
-    std::string bytes;
-    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift);
-    std::string encoded = base64_encode(bytes);
-    std::replace(encoded.begin(), encoded.end(), '+', '-');
-    std::replace(encoded.begin(), encoded.end(), '/', '_');
-    std::erase(encoded, '=');
-    return quote_plus(binding.routing_key) + "~" + encoded;
+    return quote_plus(binding.routing_key) + "~" + arguments_hash(binding.arguments);
 }
 
 json::object view_binding(std::string_view vhost, const engine::BindingView& binding) {

@@ -53,6 +53,10 @@ json::array view_consumers(const ApiSettings& settings, const Peers& peers, std:
                            const std::vector<engine::ConsumerView>& consumers);
 json::object view_binding(std::string_view vhost, const engine::BindingView& binding);
 // The last part of a binding's address. management 4.22
+// Whether the caller asks for arguments with their types, as revenantctl does (?arguments=typed).
+bool wants_typed_arguments(const Call& call);
+// Whether consumers could take more at this moment: they can when nothing waits for them.
+double consumer_capacity(const engine::QueueView& queue);
 std::string properties_key(const engine::BindingView& binding);
 
 }  // namespace revenant::http

@@ -1,13 +1,16 @@
 #include "journal/disk_posix.h"
 
 #include "base/check.h"
+#include "journal/disk_counters.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -30,8 +33,48 @@ std::string at_offset(const std::string& path, std::uint64_t offset) {
     return path + " at offset " + std::to_string(offset);
 }
 
+struct SharedOperations {
+    std::atomic<std::uint64_t> count{0};
+    std::atomic<std::uint64_t> bytes{0};
+    std::atomic<std::uint64_t> nanoseconds{0};
+
+    DiskCounters::Operations seen() const { return {count, bytes, nanoseconds}; }
+};
+SharedOperations reads;
+SharedOperations writes;
+SharedOperations syncs;
+
+// For counters alone: no decision depends on it.
+std::uint64_t monotonic_nanoseconds() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Counts one operation from here to the end of its scope.
+class Counted {
+  public:
+    explicit Counted(SharedOperations& operations) : operations_(operations) {}
+    ~Counted() {
+        const auto relaxed = std::memory_order_relaxed;
+        operations_.count.fetch_add(1, relaxed);
+        operations_.bytes.fetch_add(bytes, relaxed);
+        operations_.nanoseconds.fetch_add(monotonic_nanoseconds() - begin_, relaxed);
+    }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+
+    std::uint64_t bytes = 0;
+
+  private:
+    SharedOperations& operations_;
+    const std::uint64_t begin_ = monotonic_nanoseconds();
+};
+
 Result<std::size_t, IoError> read_from(int descriptor, const std::string& path,
                                        std::uint64_t offset, std::span<char> into) {
+    Counted counted(reads);
     std::size_t done = 0;
     while (done < into.size()) {
         const ssize_t got = ::pread(descriptor, into.data() + done, into.size() - done,
@@ -40,6 +83,7 @@ Result<std::size_t, IoError> read_from(int descriptor, const std::string& path,
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return failure("read", at_offset(path, offset + done), errno);
         done += static_cast<std::size_t>(got);
+        counted.bytes = done;
     }
     return done;
 }
@@ -101,6 +145,7 @@ class PosixFile final : public File {
     }
 
     Result<void, IoError> write(std::uint64_t offset, std::string_view bytes) override {
+        Counted counted(writes);
         std::size_t done = 0;
         while (done < bytes.size()) {
             const ssize_t put = ::pwrite(descriptor_.number(), bytes.data() + done,
@@ -108,11 +153,13 @@ class PosixFile final : public File {
             if (put < 0 && errno == EINTR) continue;
             if (put < 0) return failure("write", at_offset(path_, offset + done), errno);
             done += static_cast<std::size_t>(put);
+            counted.bytes = done;
         }
         return {};
     }
 
     Result<void, IoError> sync() override {
+        const Counted counted(syncs);
         if (::fdatasync(descriptor_.number()) != 0) return failure("sync", path_, errno);
         return {};
     }
@@ -164,6 +211,8 @@ int make_one_directory(const std::string& path) {
 }
 
 }  // namespace
+
+DiskCounters disk_counters() { return {reads.seen(), writes.seen(), syncs.seen()}; }
 
 Result<std::shared_ptr<File>, IoError> PosixDisk::open_file(const std::string& path, int flags,
                                                             std::string_view what) {

@@ -35,23 +35,8 @@ void set_options(int descriptor, const SocketOptions& options) {
     }
 }
 
-}  // namespace
-
-Listener::Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port,
-                   std::shared_ptr<tls::TlsKeeper> tls)
-    : network_(network),
-      reactor_(reactor),
-      descriptor_(descriptor),
-      port_(port),
-      tls_(std::move(tls)) {}
-
-Listener::~Listener() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
-                                                              runtime::Reactor& reactor,
-                                                              const ListenAddress& address) {
+Result<int, std::string> listening_socket(const ListenAddress& address,
+                                          const SocketOptions& options) {
     const std::string port = std::to_string(address.port);
     const std::string where = address.host + ":" + port;
     addrinfo hints{};
@@ -73,14 +58,38 @@ Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
     if (descriptor < 0) return fail("open a socket for");
     const int on = 1;
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    set_options(descriptor, network.settings().sockets);
+    set_options(descriptor, options);
     if (bind(descriptor, found->ai_addr, found->ai_addrlen) != 0) return fail("bind");
-    if (::listen(descriptor, network.settings().sockets.backlog) != 0) return fail("listen on");
+    if (::listen(descriptor, options.backlog) != 0) return fail("listen on");
+    return descriptor;
+}
+
+}  // namespace
+
+Listener::Listener(Network& network, runtime::Reactor& reactor, int descriptor,
+                   ListenAddress address)
+    : network_(network), reactor_(reactor), descriptor_(descriptor), address_(std::move(address)) {}
+
+Listener::~Listener() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<std::unique_ptr<Listener>, std::string> Listener::open(Network& network,
+                                                              runtime::Reactor& reactor,
+                                                              const ListenAddress& address) {
+    REVENANT_TRY(const int descriptor, listening_socket(address, network.settings().sockets));
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size);
-    return std::unique_ptr<Listener>(
-        new Listener(network, reactor, descriptor, port_of(bound), address.tls));
+    ListenAddress actual = address;
+    actual.port = port_of(bound);
+    return std::unique_ptr<Listener>(new Listener(network, reactor, descriptor, std::move(actual)));
+}
+
+Result<bool, std::string> Listener::open_again() {
+    if (descriptor_ >= 0) return false;
+    REVENANT_TRY(descriptor_, listening_socket(address_, network_.settings().sockets));
+    return true;
 }
 
 void Listener::start() {
@@ -128,9 +137,9 @@ void Listener::ready(std::uint32_t) {
         size = sizeof local;
         getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &size);
         // Owned by itself from settle_in() on: the reactor disposes of it when it closes.
-        auto stream =
-            tls_ ? tls_stream(descriptor, tls_->current(), network_.settings().certificate_login)
-                 : plain_stream(descriptor);
+        auto stream = address_.tls ? tls_stream(descriptor, address_.tls->current(),
+                                                network_.settings().certificate_login)
+                                   : plain_stream(descriptor);
         auto* const socket =
             new Socket(network_, reactor_, descriptor, std::move(stream),
                        show_address(peer) + " -> " + show_address(local), peer_at(peer));

@@ -20,22 +20,23 @@ class Listener final : public runtime::Source, public runtime::Ticking {
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    std::uint16_t port() const { return port_; }
+    std::uint16_t port() const { return address_.port; }
     // On the reactor's thread.
     void start();
     void stop();
+    // After stop(), on any thread: binds the same port again, for start() to follow. False if it was
+    // not stopped. A name is resolved, which takes time, so it is not the reactor that does it.
+    Result<bool, std::string> open_again();
     void ready(std::uint32_t events) override;
     void tick(Timestamp now) override;
 
   private:
-    Listener(Network& network, runtime::Reactor& reactor, int descriptor, std::uint16_t port,
-             std::shared_ptr<tls::TlsKeeper> tls);
+    Listener(Network& network, runtime::Reactor& reactor, int descriptor, ListenAddress address);
 
     Network& network_;
     runtime::Reactor& reactor_;
     int descriptor_;
-    std::uint16_t port_;
-    const std::shared_ptr<tls::TlsKeeper> tls_;
+    const ListenAddress address_;  // with the actual port
     bool watching_ = false;
     bool shortage_noted_ = false;  // since the last tick
 };

@@ -90,15 +90,47 @@ Result<std::uint16_t, std::string> Network::listen(const ListenAddress& address)
     REVENANT_TRY(auto listener, Listener::open(*this, broker_.reactor(0), address));
     const std::uint16_t actual = listener->port();
     Listener& started = *listener;
+    const std::lock_guard lock(listeners_mutex_);
     listeners_.push_back(std::move(listener));
     broker_.ask(broker_.reactor(0), [&started](runtime::Reactor&) { started.start(); });
     return actual;
 }
 
-void Network::shut_down(Duration patience) {
+Result<void, std::string> Network::suspend_listeners(bool suspended) {
+    const std::lock_guard lock(listeners_mutex_);
+    if (suspended == suspended_) return {};
+    if (closing_) return Unexpected{std::string("the node is shutting down")};
+    if (suspended) {
+        stop_listeners();
+        suspended_ = true;
+        return {};
+    }
+    for (auto& listener : listeners_) {
+        REVENANT_TRY(const bool opened, listener->open_again());
+        if (!opened) continue;
+        broker_.ask(broker_.reactor(0), [&listener](runtime::Reactor&) { listener->start(); });
+    }
+    suspended_ = false;
+    return {};
+}
+
+bool Network::listeners_are_suspended() {
+    const std::lock_guard lock(listeners_mutex_);
+    return suspended_;
+}
+
+void Network::stop_listeners() {
     broker_.ask(broker_.reactor(0), [this](runtime::Reactor&) {
         for (auto& listener : listeners_) listener->stop();
     });
+}
+
+void Network::shut_down(Duration patience) {
+    {
+        const std::lock_guard lock(listeners_mutex_);
+        closing_ = true;
+        stop_listeners();
+    }
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
         broker_.ask(broker_.reactor(i), [this](runtime::Reactor& reactor) {
             for (Socket* const socket : all_of(corners_[reactor.index()].sockets)) {

@@ -6,6 +6,7 @@
 #include "protocol/host.h"
 #include "protocol/session_facts.h"
 #include "runtime/broker.h"
+#include "runtime/client_logins.h"
 #include "runtime/connection_view.h"
 #include "runtime/login_guard.h"
 #include "tls/context.h"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,7 @@ struct NetworkSettings {
     tls::CertificateLogin certificate_login;
     SocketOptions sockets = {};
     std::shared_ptr<runtime::LoginGuard> login_guard = nullptr;  // none: nobody has to wait
+    std::shared_ptr<runtime::ClientLogins> logins = nullptr;     // none: nobody counts
 };
 
 struct ListenAddress {
@@ -57,6 +60,10 @@ class Network {
     // Binds and listens; connections are accepted from then on. The answer is the port, or what
     // went wrong.
     Result<std::uint16_t, std::string> listen(const ListenAddress& address);
+    // While suspended, connections are refused; those that are open stay. On failure the listeners
+    // that could not be opened again stay closed, and the next attempt tries them.
+    Result<void, std::string> suspend_listeners(bool suspended);
+    bool listeners_are_suspended();
     // Accepts no more, tells every client, and waits until they have left or the time is over.
     void shut_down(Duration patience);
 
@@ -84,6 +91,8 @@ class Network {
     void count_sent(runtime::Reactor& reactor, std::uint64_t bytes);
 
   private:
+    void stop_listeners();
+
     // Touched on the reactor's own thread only, so none shares a cache line with another.
     struct alignas(64) Corner {
         Roster<Socket> sockets;
@@ -96,6 +105,9 @@ class Network {
     std::function<void(std::string_view)> diary_;
     std::vector<Corner> corners_;  // by reactor
     std::vector<std::unique_ptr<Listener>> listeners_;
+    std::mutex listeners_mutex_;  // guards listeners_ and the two below
+    bool suspended_ = false;
+    bool closing_ = false;  // for good
 };
 
 }  // namespace revenant::net

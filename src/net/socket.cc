@@ -444,6 +444,10 @@ void Socket::login_failed() {
     if (guard) guard->failed(peer_.address, peer_.place, reactor_->now());
 }
 
+void Socket::count_login(engine::ClientProtocol protocol, bool succeeded) {
+    if (const auto& logins = network_.settings().logins) logins->of(protocol).count(succeeded);
+}
+
 void Socket::note(std::string_view text) {
     network_.note("connection " + name_ + ": " + std::string(text));
 }

@@ -41,6 +41,7 @@ class Socket final : public runtime::Source,
     PeerPlace peer_place() const override { return peer_.place; }
     bool must_not_log_in_yet() override;
     void login_failed() override;
+    void count_login(engine::ClientProtocol protocol, bool succeeded) override;
     std::optional<std::string> certificate_user() const override {
         return stream_->certificate_user();
     }

@@ -51,6 +51,9 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& into) 
                  "revenant"};
     app.add_option("--config", into.sources.config_file,
                    "Configuration file; those in the directory conf.d beside it are read, too");
+    app.add_option("--rabbitmq-config", into.sources.rabbitmq_directory,
+                   "Directory of RabbitMQ's configuration, read after that file: rabbitmq.conf or "
+                   "what RABBITMQ_CONFIG_FILE names, and conf.d");
     app.add_flag("--check-config", into.check_config,
                  "Says everything that is wrong with the configuration, or shows it, and ends");
     app.add_flag("--list-config-keys", into.list_config_keys,

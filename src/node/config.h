@@ -52,6 +52,14 @@ struct LogConfig {
 };
 
 // HTTP over TLS. What is not said is as for AMQP, except that nobody is asked for a certificate.
+// What a TLS listener negotiates; what is absent is as for AMQP, or the default.
+struct TlsRules {
+    std::map<std::string, std::string, std::less<>> versions;
+    std::map<std::string, std::string, std::less<>> ciphers;  // of every version
+    std::optional<int> depth;
+    std::optional<bool> honor_cipher_order;
+};
+
 struct HttpsConfig {
     std::optional<Endpoint> endpoint;  // absent: there is no such listener
     std::string address;               // said before the port was
@@ -61,6 +69,7 @@ struct HttpsConfig {
     std::string key_password;
     bool verify_peer = false;
     bool fail_if_no_peer_certificate = false;
+    TlsRules rules;
 };
 
 // Certificates and listeners that use them.
@@ -72,10 +81,7 @@ struct TlsConfig {
     std::string key_password;
     bool verify_peer = false;
     bool fail_if_no_peer_certificate = false;
-    std::map<std::string, std::string, std::less<>> versions;
-    int depth = 1;
-    std::map<std::string, std::string, std::less<>> ciphers;  // of every version
-    bool honor_cipher_order = true;
+    TlsRules rules;
     tls::CertificateLogin login;
 
     HttpsConfig http;
@@ -95,7 +101,7 @@ struct Config {
     unsigned reactors = 0;      // 0: one per core
     std::string placement = "home";
     std::string compat = "4.3";  // of virtual hosts that name none themselves
-    std::string node_name = "revenant@localhost";
+    std::string node_name = "rabbit@localhost";
 
     // Absolute limits rule; where there is none the share of the machine's memory does.
     std::optional<std::uint64_t> memory_limit_bytes;

@@ -138,7 +138,11 @@ ConfigLines read_config_files(const std::string& file, const std::string& direct
         const bool left_out = !fs::exists(file, error) && fs::exists(with_ending, error);
         read_one(left_out ? with_ending : file, lines);
     }
-    if (!directory.empty()) read_directory(directory, lines);
+    constexpr std::string_view wildcard = "/*.conf";
+    const bool spelled_out = directory.ends_with(wildcard);
+    const std::string plain =
+        spelled_out ? directory.substr(0, directory.size() - wildcard.size()) : directory;
+    if (!plain.empty()) read_directory(plain, lines);
     return lines;
 }
 
@@ -147,6 +151,26 @@ std::string directory_beside(const std::string& file) {
     std::error_code error;
     const fs::path beside = fs::path(file).parent_path() / "conf.d";
     return fs::is_directory(beside, error) ? beside.string() : std::string();
+}
+
+std::string rabbitmq_file_in(const std::string& directory) {
+    std::error_code error;
+    const fs::path file = fs::path(directory) / "rabbitmq.conf";
+    return fs::exists(file, error) ? file.string() : std::string();
+}
+
+std::string advanced_file_in(const std::string& directory) {
+    const std::string path = (fs::path(directory) / "advanced.config").string();
+    const auto text = read_text_file(path, config_file_bytes_max);
+    if (!text) return {};
+    std::string said;
+    bool comment = false;
+    for (const char c : *text) {
+        if (c == '%') comment = true;
+        if (c == '\n') comment = false;
+        if (!comment && blanks.find(c) == std::string_view::npos && c != '\n') said += c;
+    }
+    return said.empty() || said == "[]." ? std::string() : path;
 }
 
 }  // namespace revenant::node

@@ -43,6 +43,10 @@ ConfigLines read_config_files(const std::string& file, const std::string& direct
 
 // The directory conf.d beside the file.
 std::string directory_beside(const std::string& file);
+// rabbitmq.conf of the directory; empty if it does not exist.
+std::string rabbitmq_file_in(const std::string& directory);
+// advanced.config of the directory, an Erlang term, if it exists and says anything.
+std::string advanced_file_in(const std::string& directory);
 
 // At most so many bytes; the error says what cannot be done.
 Result<std::string, std::string> read_text_file(const std::string& path, std::size_t bytes_max);

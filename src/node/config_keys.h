@@ -18,6 +18,9 @@ enum class Standing : std::uint8_t {
     works,
     no_effect_yet,     // understood, but nothing here follows it yet
     of_clusters_only,  // accepted: there is nothing it could mean on a single node
+    no_meaning,        // accepted: it sets something of RabbitMQ that does not exist here
+    of_absent_plugin,  // accepted: it belongs to a plugin that this broker does not replace
+    refuses_start,     // it restricts access in RabbitMQ, and nothing here would do so
 };
 
 enum class Trait : std::uint8_t {
@@ -70,6 +73,8 @@ struct ConfigKey {
     Assignment::Outcome (*apply)(Assignment& to);
 };
 
+constexpr std::string_view frame_max_range = "must be 0, or from 8192 to 4294967295";
+
 // Takes any text and keeps none.
 inline Assignment::Outcome any_text(Assignment& to) {
     std::string ignored;
@@ -82,6 +87,7 @@ std::vector<ConfigKey> network_keys();
 std::vector<ConfigKey> access_keys();
 std::vector<ConfigKey> limit_keys();
 std::vector<ConfigKey> operation_keys();
+std::vector<ConfigKey> rabbitmq_keys();
 
 // What the $name of the pattern stands for in the key; absent if they do not match.
 std::optional<std::string_view> match_key(std::string_view pattern, std::string_view key);

@@ -64,7 +64,8 @@ Outcome backend(Assignment& to) {
 Outcome hashing(Assignment& to) {
     std::string name;
     REVENANT_TRY_VOID(
-        to.one_of(name, {"rabbit_password_hashing_sha256", "rabbit_password_hashing_sha512"}));
+        to.one_of(name, {"rabbit_password_hashing_sha256", "rabbit_password_hashing_sha512",
+                         "rabbit_password_hashing_md5"}));
     to.config.passwords.algorithm = *algorithm_named(name);
     return {};
 }
@@ -144,7 +145,9 @@ std::vector<ConfigKey> access_keys() {
          "How long at most, in ms; the first wait is 500 and each doubles (Revenant's own)",
          [](Assignment& to) { return to.milliseconds(to.config.logins.wait_max); }},
         {"password_hashing_module", "rabbit_password_hashing_sha256", works, plain,
-         "How new passwords are kept: this, or `rabbit_password_hashing_sha512`", hashing},
+         "How new passwords are kept: this, `rabbit_password_hashing_sha512` or the weak "
+         "`rabbit_password_hashing_md5`",
+         hashing},
         {"credential_validator.validation_backend", "rabbit_credential_validator_accept_everything",
          works, plain,
          "What is asked of new passwords: nothing, or `rabbit_credential_validator_"

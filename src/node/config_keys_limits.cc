@@ -134,6 +134,8 @@ std::vector<ConfigKey> limit_keys() {
          [](Assignment& to) { return to.limit(to.config.channels_max); }},
         {"connection_max", "infinity", works, plain, "Connections of the node",
          [](Assignment& to) { return to.limit(to.config.connections_max); }},
+        {"max_connections", "", works, plain, "The same as `connection_max`",
+         [](Assignment& to) { return to.limit(to.config.connections_max); }},
         {"vhost_max", "infinity", works, plain, "Virtual hosts",
          [](Assignment& to) { return to.limit(to.config.vhosts_max); }},
         {"cluster_queue_limit", "infinity", works, plain, "Queues of all virtual hosts",

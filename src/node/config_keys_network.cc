@@ -44,15 +44,15 @@ Outcome verify(Assignment& to, bool& field) {
     return {};
 }
 
-Outcome tls_version(Assignment& to) {
-    return to.one_of(to.config.tls.versions[std::string(to.variable)], {"tlsv1.2", "tlsv1.3"});
+Outcome tls_version(Assignment& to, TlsRules& rules) {
+    return to.one_of(rules.versions[std::string(to.variable)], {"tlsv1.2", "tlsv1.3"});
 }
 
-Outcome tls_cipher(Assignment& to) {
+Outcome tls_cipher(Assignment& to, TlsRules& rules) {
     if (!tls::knows_cipher(to.setting.value)) {
         return Unexpected{"'" + to.setting.value + "' is not the name of a cipher"};
     }
-    return to.text(to.config.tls.ciphers[std::string(to.variable)]);
+    return to.text(rules.ciphers[std::string(to.variable)]);
 }
 
 Outcome tls_port(Assignment& to, HttpsConfig& https) {
@@ -68,6 +68,30 @@ Outcome tls_address(Assignment& to, HttpsConfig& https) {
     return {};
 }
 
+// Whether it is too small is known when `compat` is.
+Outcome frame_max(Assignment& to) {
+    std::uint64_t bytes = 0;
+    REVENANT_TRY_VOID(to.bytes(bytes));
+    if (bytes > UINT32_MAX) return Unexpected{std::string(frame_max_range)};
+    to.config.connection.frame_max = static_cast<std::uint32_t>(bytes);
+    return {};
+}
+
+Outcome prometheus_listener(Assignment& to) {
+    if (to.setting.value == "none") {
+        to.config.prometheus.reset();
+        return {};
+    }
+    REVENANT_TRY(to.config.prometheus, parse_endpoint(to.setting.value, to.reach()));
+    return {};
+}
+
+// A port or an address of its own brings back a listener that `none` took away.
+Endpoint& metrics_endpoint(Assignment& to) {
+    if (!to.config.prometheus) to.config.prometheus = Config{}.prometheus;
+    return *to.config.prometheus;
+}
+
 Outcome ignored_flag(Assignment& to) {
     bool ignored = false;
     return to.flag(ignored);
@@ -78,8 +102,8 @@ constexpr std::uint64_t login_session_minutes_max = 5'256'000;  // ten years
 Outcome login_from(Assignment& to) {
     using tls::LoginFrom;
     std::string name;
-    REVENANT_TRY_VOID(
-        to.one_of(name, {"distinguished_name", "common_name", "subject_alternative_name"}));
+    REVENANT_TRY_VOID(to.one_of(name, {"distinguished_name", "common_name",
+                                       "subject_alternative_name", "subject_alt_name"}));
     to.config.tls.login.from = name == "common_name"          ? LoginFrom::common_name
                                : name == "distinguished_name" ? LoginFrom::distinguished_name
                                                               : LoginFrom::subject_alternative_name;
@@ -129,16 +153,17 @@ std::vector<ConfigKey> listener_keys() {
          "Refuses clients without a certificate",
          [](Assignment& to) { return to.flag(to.config.tls.fail_if_no_peer_certificate); }},
         {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", works, plain,
-         "Versions of TLS: `tlsv1.3`, `tlsv1.2`", tls_version},
+         "Versions of TLS: `tlsv1.3`, `tlsv1.2`",
+         [](Assignment& to) { return tls_version(to, to.config.tls.rules); }},
         {"ssl_options.depth", "1", works, plain,
          "Certificates there may be between that of a client and one that is trusted",
-         [](Assignment& to) { return to.number(to.config.tls.depth, 0, 100); }},
+         [](Assignment& to) { return to.number(to.config.tls.rules.depth.emplace(), 0, 100); }},
         {"ssl_options.ciphers.$n", "", works, plain,
          "The only ciphers, by their names in OpenSSL; of a version without one nothing is offered",
-         tls_cipher},
+         [](Assignment& to) { return tls_cipher(to, to.config.tls.rules); }},
         {"ssl_options.honor_cipher_order", "true", works, plain,
          "Which of them is taken is decided by their order here, not by the client's",
-         [](Assignment& to) { return to.flag(to.config.tls.honor_cipher_order); }},
+         [](Assignment& to) { return to.flag(to.config.tls.rules.honor_cipher_order.emplace()); }},
         {"ssl_options.honor_ecc_order", "true", no_effect_yet, plain, "The same for curves",
          ignored_flag},
         {"ssl_cert_login_from", "distinguished_name", works, plain,
@@ -158,24 +183,25 @@ std::vector<ConfigKey> connection_keys() {
          [](Assignment& to) {
              return to.number(to.config.connection.heartbeat_seconds, 0, UINT16_MAX);
          }},
-        {"frame_max", "131072", works, plain, "Largest frame in bytes, at least 8192; 0 for any",
-         [](Assignment& to) -> Outcome {
-             std::uint64_t bytes = 0;
-             REVENANT_TRY_VOID(to.bytes(bytes));
-             if ((bytes != 0 && bytes < 8192) || bytes > UINT32_MAX) {
-                 return Unexpected{std::string("must be 0, or from 8192 to 4294967295")};
-             }
-             to.config.connection.frame_max = static_cast<std::uint32_t>(bytes);
-             return {};
-         }},
+        {"frame_max", "131072", works, plain,
+         "Largest frame in bytes, at least 8192 (4096 with `compat = 3.12`); 0 for any", frame_max},
         {"channel_max", "2047", works, plain, "Channels of a connection; 0 for no limit",
+         [](Assignment& to) { return to.number(to.config.connection.channel_max, 0, UINT16_MAX); }},
+        {"max_channels_per_connection", "", works, plain, "The same as `channel_max`",
          [](Assignment& to) { return to.number(to.config.connection.channel_max, 0, UINT16_MAX); }},
         {"initial_frame_max", "8192", works, plain, "Largest frame before the client has logged in",
          [](Assignment& to) {
              return to.number(to.config.connection.initial_frame_max, 4096, 1U << 20);
          }},
-        {"handshake_timeout", "10000", works, plain, "Milliseconds a client has to log in",
-         [](Assignment& to) { return to.milliseconds(to.config.connection.handshake_timeout); }},
+        {"handshake_timeout", "10000", works, plain,
+         "Milliseconds a client has to log in; `infinity` is a day",
+         [](Assignment& to) -> Outcome {
+             if (to.setting.value != "infinity") {
+                 return to.milliseconds(to.config.connection.handshake_timeout);
+             }
+             to.config.connection.handshake_timeout = revenant::milliseconds(86'400'000);
+             return {};
+         }},
         {"session_max_per_connection", "64", works, plain, "AMQP 1.0: sessions of a connection",
          [](Assignment& to) { return to.number(to.config.connection.session_max, 1, UINT16_MAX); }},
         {"link_max_per_session", "256", works, plain, "AMQP 1.0: links of a session",
@@ -189,11 +215,11 @@ std::vector<ConfigKey> connection_keys() {
          [](Assignment& to) { return to.flag(to.config.sockets.keepalive); }},
         {"tcp_listen_options.sndbuf", "", works, plain, "Bytes of the system's send buffer",
          [](Assignment& to) {
-             return to.number(to.config.sockets.send_buffer_bytes, 1024, 1U << 30);
+             return to.number(to.config.sockets.send_buffer_bytes, 1, 1U << 30);
          }},
         {"tcp_listen_options.recbuf", "", works, plain, "Bytes of the system's receive buffer",
          [](Assignment& to) {
-             return to.number(to.config.sockets.receive_buffer_bytes, 1024, 1U << 30);
+             return to.number(to.config.sockets.receive_buffer_bytes, 1, 1U << 30);
          }},
         {"proxy_protocol", "false", works, plain,
          "Every AMQP connection must begin with a header of the PROXY protocol, 1 or 2",
@@ -207,6 +233,10 @@ std::vector<ConfigKey> http_keys() {
          "HTTP API; not served if `management.ssl.port` is said and neither this nor its address",
          [](Assignment& to) { return to.port(*to.config.http); }},
         {"management.tcp.ip", "", works, plain, "Its address",
+         [](Assignment& to) { return to.address(*to.config.http); }},
+        {"management.listener.port", "", works, plain, "The same as `management.tcp.port`",
+         [](Assignment& to) { return to.port(*to.config.http); }},
+        {"management.listener.ip", "", works, plain, "The same as `management.tcp.ip`",
          [](Assignment& to) { return to.address(*to.config.http); }},
         {"management.path_prefix", "", works, plain,
          "What stands before the paths of the web pages and of /api",
@@ -231,6 +261,28 @@ std::vector<ConfigKey> http_keys() {
         {"management.ssl.fail_if_no_peer_cert", "false", works, plain,
          "Refuses clients without a certificate",
          [](Assignment& to) { return to.flag(to.config.tls.http.fail_if_no_peer_certificate); }},
+        {"management.ssl.versions.$n", "", works, plain,
+         "Versions of TLS, as `ssl_options.versions`",
+         [](Assignment& to) { return tls_version(to, to.config.tls.http.rules); }},
+        {"management.ssl.ciphers.$n", "", works, plain,
+         "The only ciphers, as `ssl_options.ciphers`",
+         [](Assignment& to) { return tls_cipher(to, to.config.tls.http.rules); }},
+        {"management.ssl.honor_cipher_order", "", works, plain,
+         "As `ssl_options.honor_cipher_order`",
+         [](Assignment& to) {
+             return to.flag(to.config.tls.http.rules.honor_cipher_order.emplace());
+         }},
+        {"management.ssl.depth", "", works, plain, "As `ssl_options.depth`",
+         [](Assignment& to) {
+             return to.number(to.config.tls.http.rules.depth.emplace(), 0, 100);
+         }},
+        {"management.cors.allow_origins", "none", works, plain, "`none`: pages of no other origin",
+         [](Assignment& to) -> Outcome {
+             std::string word;
+             REVENANT_TRY_VOID(to.one_of(word, {"none"}));
+             to.config.cors_origins.clear();
+             return {};
+         }},
         {"management.cors.max_age", "1800", works, plain,
          "Seconds a browser remembers that they may",
          [](Assignment& to) { return to.number(to.config.cors_max_age_seconds, 0, 86'400); }},
@@ -249,9 +301,12 @@ std::vector<ConfigKey> prometheus_keys() {
     return {
         {"prometheus.tcp.port", "15692", works, plain,
          "Metrics; not served if `prometheus.ssl.port` is said and neither this nor their address",
-         [](Assignment& to) { return to.port(*to.config.prometheus); }},
+         [](Assignment& to) { return to.port(metrics_endpoint(to)); }},
+        {"prometheus.tcp.listener", "", works, plain,
+         "Address and port of the metrics; `none`: they are not served without TLS",
+         prometheus_listener},
         {"prometheus.tcp.ip", "", works, plain, "Their address",
-         [](Assignment& to) { return to.address(*to.config.prometheus); }},
+         [](Assignment& to) { return to.address(metrics_endpoint(to)); }},
         {"prometheus.ssl.port", "", works, plain, "Metrics over TLS",
          [](Assignment& to) { return tls_port(to, to.config.tls.prometheus); }},
         {"prometheus.ssl.ip", "", works, plain, "Their address",
@@ -273,6 +328,21 @@ std::vector<ConfigKey> prometheus_keys() {
          "Refuses clients without a certificate",
          [](Assignment& to) {
              return to.flag(to.config.tls.prometheus.fail_if_no_peer_certificate);
+         }},
+        {"prometheus.ssl.versions.$n", "", works, plain,
+         "Versions of TLS, as `ssl_options.versions`",
+         [](Assignment& to) { return tls_version(to, to.config.tls.prometheus.rules); }},
+        {"prometheus.ssl.ciphers.$n", "", works, plain,
+         "The only ciphers, as `ssl_options.ciphers`",
+         [](Assignment& to) { return tls_cipher(to, to.config.tls.prometheus.rules); }},
+        {"prometheus.ssl.honor_cipher_order", "", works, plain,
+         "As `ssl_options.honor_cipher_order`",
+         [](Assignment& to) {
+             return to.flag(to.config.tls.prometheus.rules.honor_cipher_order.emplace());
+         }},
+        {"prometheus.ssl.depth", "", works, plain, "As `ssl_options.depth`",
+         [](Assignment& to) {
+             return to.number(to.config.tls.prometheus.rules.depth.emplace(), 0, 100);
          }},
         {"prometheus.path", "/metrics", works, plain, "Their path",
          [](Assignment& to) { return prefix(to, to.config.prometheus_path); }},

@@ -59,7 +59,7 @@ std::vector<ConfigKey> node_keys() {
              return to.one_of(to.config.compat, {"4.3", "3.12"});
          }},
         {"node_name", "", works, plain,
-         "What the node calls itself; `revenant@` and the machine's short name unless said "
+         "What the node calls itself; `rabbit@` and the machine's short name unless said "
          "(Revenant's own)",
          [](Assignment& to) { return to.text(to.config.node_name); }},
         {"cluster_name", "", works, plain, "What clients are told; the same unless said",

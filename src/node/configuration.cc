@@ -2,7 +2,9 @@
 
 #include "node/host_name.h"
 
+#include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace revenant::node {
@@ -17,6 +19,12 @@ std::string_view standing_text(Standing standing) {
             return no_effect_text;
         case Standing::of_clusters_only:
             return single_node_text;
+        case Standing::no_meaning:
+            return "has no effect here";
+        case Standing::of_absent_plugin:
+            return "belongs to a plugin that this broker does not have";
+        case Standing::refuses_start:
+            return "stops the start";
         case Standing::works:
             break;
     }
@@ -36,15 +44,22 @@ void apply(const Setting& setting, Configuration& into) {
         into.faults.push_back({setting.origin, unknown_key(setting)});
         return;
     }
+    if (key->trait == Trait::secret && key->standing == Standing::works &&
+        setting.value.starts_with("encrypted:")) {
+        into.faults.push_back({setting.origin, setting.key + ": encrypted values cannot be read"});
+        return;
+    }
     Assignment assignment{into.config, setting, *match_key(key->pattern, setting.key)};
     if (const auto done = key->apply(assignment); !done) {
-        const bool hidden = key->trait == Trait::secret;
+        const bool hidden = key->trait == Trait::secret && key->standing != Standing::refuses_start;
         into.faults.push_back(
             {setting.origin,
              setting.key + ": " + (hidden ? "the value is not usable" : done.error())});
         return;
     }
-    if (key->standing != Standing::works && setting.value != key->fallback) {
+    const bool to_tell =
+        key->standing != Standing::works && key->standing != Standing::refuses_start;
+    if (to_tell && setting.value != key->fallback) {
         into.warnings.push_back(setting.origin + ": " + setting.key + ": " +
                                 std::string(standing_text(key->standing)));
     }
@@ -55,7 +70,8 @@ void apply(const Setting& setting, Configuration& into) {
 void leave_out_plain_http(Configuration& configuration) {
     const auto said = [&](const std::string& prefix) {
         return configuration.in_force.contains(prefix + ".tcp.port") ||
-               configuration.in_force.contains(prefix + ".tcp.ip");
+               configuration.in_force.contains(prefix + ".tcp.ip") ||
+               configuration.in_force.contains(prefix + ".tcp.listener");
     };
     Config& config = configuration.config;
     if (config.tls.http.endpoint && !said("management")) config.http.reset();
@@ -78,18 +94,98 @@ void show_line(const std::string& name, const ConfigKey& key, const std::string&
     into += '\n';
 }
 
+void check_frame_max(Configuration& configuration) {
+    const std::uint32_t frame_max = configuration.config.connection.frame_max;
+    const std::uint32_t min = configuration.config.compat == "3.12" ? 4096 : 8192;
+    const auto said = configuration.in_force.find("frame_max");
+    if (frame_max == 0 || frame_max >= min || said == configuration.in_force.end()) return;
+    configuration.faults.push_back(
+        {said->second.origin, "frame_max: " + std::string(frame_max_range)});
+}
+
+ConfigLines read_with_directory(const std::string& file, const std::string& directory) {
+    return read_config_files(file, directory.empty() ? directory_beside(file) : directory);
+}
+
+// Listeners of a file replace those of the files before it, whatever their names are.
+void put_over(ConfigLines&& above, ConfigLines& below) {
+    for (const std::string_view group : {"listeners.tcp", "listeners.ssl"}) {
+        const auto of_group = [&](const Setting& setting) {
+            return setting.key.starts_with(group);
+        };
+        if (std::none_of(above.settings.begin(), above.settings.end(), of_group)) continue;
+        std::erase_if(below.settings, of_group);
+    }
+    std::move(above.settings.begin(), above.settings.end(), std::back_inserter(below.settings));
+    std::move(above.faults.begin(), above.faults.end(), std::back_inserter(below.faults));
+    std::move(above.files.begin(), above.files.end(), std::back_inserter(below.files));
+}
+
+ConfigLines read_all_files(const Sources& sources, const Environment& environment) {
+    if (sources.rabbitmq_directory.empty()) {
+        return read_with_directory(
+            sources.config_file.empty() ? environment.config_file : sources.config_file,
+            environment.config_directory);
+    }
+    const std::string& directory = sources.rabbitmq_directory;
+    ConfigLines lines = read_with_directory(sources.config_file, "");
+    std::string further = environment.config_directory;
+    if (further.empty()) further = directory_beside(directory + "/rabbitmq.conf");
+    put_over(read_with_directory(environment.config_file.empty() ? rabbitmq_file_in(directory)
+                                                                 : environment.config_file,
+                                 further),
+             lines);
+    if (const std::string advanced = advanced_file_in(directory); !advanced.empty()) {
+        lines.faults.push_back(
+            {advanced, "is not read, and may restrict access: move what it says to rabbitmq.conf"});
+    }
+    return lines;
+}
+
+// What $(NAME) in a value stands for, as in RabbitMQ: a variable of the environment, or the value
+// of another key.
+std::optional<std::string> look_up(const std::string& name, const ReadVariable& variable,
+                                   const std::vector<Setting>& settings) {
+    if (auto value = variable(name)) return value;
+    for (const Setting& setting : settings) {
+        if (setting.key == name) return setting.value;
+    }
+    return std::nullopt;
+}
+
+void fill_in_variables(Setting& setting, const ReadVariable& variable, ConfigLines& lines) {
+    std::string filled;
+    std::string_view rest = setting.value;
+    while (true) {
+        const std::size_t begin = rest.find("$(");
+        const std::size_t end = begin == std::string_view::npos ? begin : rest.find(')', begin);
+        if (end == std::string_view::npos) break;
+        const std::string name(rest.substr(begin + 2, end - begin - 2));
+        filled += rest.substr(0, begin);
+        if (const auto value = look_up(name, variable, lines.settings)) {
+            filled += *value;
+        } else {
+            lines.faults.push_back({setting.origin, setting.key + ": there is neither a variable " +
+                                                        name +
+                                                        " in the environment nor such a key"});
+        }
+        rest.remove_prefix(end + 1);
+    }
+    filled += rest;
+    setting.value = std::move(filled);
+}
+
 }  // namespace
 
 Configuration load_configuration(const Sources& sources) {
     Configuration result;
-    result.config.node_name = "revenant@" + short_host_name();
+    result.config.node_name = "rabbit@" + short_host_name();
     result.config.connection.cluster_name = result.config.node_name;
     Environment environment = read_environment(sources.variable);
-    const std::string& file =
-        sources.config_file.empty() ? environment.config_file : sources.config_file;
-    ConfigLines lines = read_config_files(file, environment.config_directory.empty()
-                                                    ? directory_beside(file)
-                                                    : environment.config_directory);
+    ConfigLines lines = read_all_files(sources, environment);
+    for (Setting& setting : lines.settings) {
+        fill_in_variables(setting, sources.variable, lines);
+    }
     result.faults = std::move(lines.faults);
     std::move(environment.faults.begin(), environment.faults.end(),
               std::back_inserter(result.faults));
@@ -97,6 +193,11 @@ Configuration load_configuration(const Sources& sources) {
     for (const Setting& setting : lines.settings) apply(setting, result);
     for (const Setting& setting : environment.settings) apply(setting, result);
     for (const Setting& setting : sources.command_line) apply(setting, result);
+    check_frame_max(result);
+    // A name without a host is one on this machine, as RABBITMQ_NODENAME often says it.
+    if (std::string& name = result.config.node_name; name.find('@') == std::string::npos) {
+        name += "@" + short_host_name();
+    }
     leave_out_plain_http(result);
     for (const auto& [name, setting] : result.in_force) {
         result.config.said[name] = shown_value(*setting.key, setting.value);

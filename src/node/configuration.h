@@ -16,6 +16,8 @@ namespace revenant::node {
 // Where to look, so that it can be looked at again.
 struct Sources {
     std::string config_file;  // of the command line; empty: what the environment says
+    // Where RabbitMQ's configuration may be, read after config_file; empty: nowhere.
+    std::string rabbitmq_directory;
     std::vector<Setting> command_line;
     ReadVariable variable = process_variable;
 };

@@ -100,6 +100,33 @@ TEST_F(ConfigurationTest, WhatHasNoEffectIsSaid) {
               std::string::npos);
 }
 
+TEST_F(ConfigurationTest, KeysOfRabbitmqThatRestrictAccessAreFaults) {
+    const Configuration configuration = load(
+        "raft.wal_max_size_bytes = 1\n"
+        "mqtt.vhost = /\n"
+        "auth_ldap.other_bind.password = s3cret\n"
+        "management.disable_basic_auth = false\n"
+        "management.oauth_enabled = true\n");
+    ASSERT_EQ(configuration.warnings.size(), 2U);
+    EXPECT_EQ(configuration.warnings[0], path_ + ":1: raft.wal_max_size_bytes: has no effect here");
+    EXPECT_EQ(configuration.warnings[1],
+              path_ + ":2: mqtt.vhost: belongs to a plugin that this broker does not have");
+    const std::string text =
+        ": restricts access in RabbitMQ and has no effect here; without it the broker starts "
+        "unrestricted\n";
+    EXPECT_EQ(show_faults(configuration), path_ + ":3: auth_ldap.other_bind.password" + text +
+                                              path_ + ":5: management.oauth_enabled" + text);
+    EXPECT_EQ(show_configuration(configuration).find("s3cret"), std::string::npos);
+}
+
+TEST_F(ConfigurationTest, ANodeNameWithoutAHostIsOnThisMachine) {
+    const std::string host = load("").config.node_name.substr(7);
+    EXPECT_TRUE(load("").config.node_name.starts_with("rabbit@"));
+    EXPECT_EQ(load("node_name = a@b\n").config.node_name, "a@b");
+    variables_ = {{"RABBITMQ_NODENAME", "hare"}};
+    EXPECT_EQ(load("").config.node_name, "hare@" + host);
+}
+
 TEST_F(ConfigurationTest, SecretsAreNeverShown) {
     variables_ = {{"RABBITMQ_DEFAULT_PASS", "s3cret"}};
     const Configuration configuration = load("anonymous_login_pass = s3cret\n");
@@ -297,7 +324,8 @@ TEST(ConfigKeys, OddValuesAreAnswered) {
 TEST(ConfigKeys, EveryKeyIsFoundAsItself) {
     for (const ConfigKey& key : config_keys()) {
         std::string name(key.pattern);
-        for (const char* variable : {"$name", "$n", "$tag", "$user", "$key", "$component"}) {
+        for (const char* variable :
+             {"$name", "$n", "$tag", "$user", "$key", "$component", "$category"}) {
             if (const auto at = name.find(variable); at != std::string::npos) {
                 name.replace(at, std::string_view(variable).size(), "some");
             }
@@ -319,15 +347,14 @@ TEST(ConfigKeys, EveryKeyIsFoundAsItself) {
 }
 
 TEST(ConfigKeys, AGuessIsAnotherKeyThatExists) {
-    for (const char* unknown : {"log.exchange", "log.exchange.levels.x", "listeners.tcp.a.b",
-                                "cluster_tags", "mqtt.listeners.tcp.default", "x", "...",
-                                "management.tcp.compress", "ssl_options.versions"}) {
+    for (const char* unknown : {"log.exchanges", "log.nosuch.levels.x", "listeners.tcp.a.b",
+                                "cluster_tags", "nosuch.listeners.tcp.default", "x", "...",
+                                "management.tcp.compression", "ssl_options.versions"}) {
         const std::string guess = nearest_config_key(unknown);
         EXPECT_NE(guess, unknown);
         EXPECT_TRUE(guess.empty() || find_config_key(guess) != nullptr) << unknown << guess;
     }
-    EXPECT_EQ(nearest_config_key("log.exchange"), "");
-    EXPECT_EQ(nearest_config_key("mqtt.listeners.tcp.default"), "");
+    EXPECT_EQ(nearest_config_key("nosuch.listeners.tcp.default"), "");
 }
 
 }  // namespace

@@ -66,20 +66,35 @@ runtime::Placement placement_named(const std::string& name) {
     return runtime::Placement::automatic;
 }
 
-// They are the only ones: a version of TLS for which none is named is not offered.
-void add_ciphers(const TlsConfig& config, tls::TlsSettings& settings) {
-    if (config.ciphers.empty()) return;
-    for (const auto& [n, cipher] : config.ciphers) {
+// Ciphers that are named are the only ones: a version of TLS for which none is named is not
+// offered.
+void add_ciphers(const TlsRules& rules, tls::TlsSettings& settings) {
+    if (rules.ciphers.empty()) return;
+    settings.ciphers.clear();
+    settings.cipher_suites.clear();
+    for (const auto& [n, cipher] : rules.ciphers) {
         std::string& list =
             tls::is_cipher_suite(cipher) ? settings.cipher_suites : settings.ciphers;
         if (!list.empty()) list += ':';
         list += cipher;
     }
+}
+
+void leave_out_versions_without_cipher(tls::TlsSettings& settings) {
+    if (settings.ciphers.empty() && settings.cipher_suites.empty()) return;
     if (settings.ciphers.empty()) std::erase(settings.versions, "tlsv1.2");
     if (settings.cipher_suites.empty()) std::erase(settings.versions, "tlsv1.3");
 }
 
-tls::TlsSettings tls_settings(const TlsConfig& config) {
+void add_rules(const TlsRules& rules, tls::TlsSettings& settings) {
+    settings.depth = rules.depth.value_or(settings.depth);
+    settings.prefers_own_ciphers = rules.honor_cipher_order.value_or(settings.prefers_own_ciphers);
+    if (!rules.versions.empty()) settings.versions.clear();
+    for (const auto& [n, version] : rules.versions) settings.versions.push_back(version);
+    add_ciphers(rules, settings);
+}
+
+tls::TlsSettings amqps_settings(const TlsConfig& config) {
     tls::TlsSettings settings;
     settings.certificate_file = config.certificate_file;
     settings.key_file = config.key_file;
@@ -87,17 +102,19 @@ tls::TlsSettings tls_settings(const TlsConfig& config) {
     settings.ca_file = config.ca_file;
     settings.verify = config.verify_peer ? tls::Verify::peer : tls::Verify::none;
     settings.fail_if_no_peer_certificate = config.fail_if_no_peer_certificate;
-    settings.depth = config.depth;
-    settings.prefers_own_ciphers = config.honor_cipher_order;
-    if (!config.versions.empty()) settings.versions.clear();
-    for (const auto& [n, version] : config.versions) settings.versions.push_back(version);
-    add_ciphers(config, settings);
+    add_rules(config.rules, settings);
+    leave_out_versions_without_cipher(settings);
     return settings;
 }
 
-// What is not said for HTTP alone is as for AMQP.
+// A setting that HTTP does not have is that of AMQP.
 tls::TlsSettings https_settings(const TlsConfig& config, const HttpsConfig& https) {
-    tls::TlsSettings settings = tls_settings(config);
+    tls::TlsSettings settings = amqps_settings(config);
+    if (!https.rules.ciphers.empty() && https.rules.versions.empty()) {
+        settings.versions = tls::TlsSettings{}.versions;
+    }
+    add_rules(https.rules, settings);
+    leave_out_versions_without_cipher(settings);
     settings.verify = https.verify_peer ? tls::Verify::peer : tls::Verify::none;
     settings.fail_if_no_peer_certificate = https.fail_if_no_peer_certificate;
     if (!https.ca_file.empty()) settings.ca_file = https.ca_file;
@@ -264,7 +281,7 @@ Result<void, std::string> Node::listen() {
         listeners_.push_back({"amqp", address, port});
     }
     if (config_.tls.amqp.empty()) return {};
-    REVENANT_TRY(const auto tls, tls::TlsKeeper::open(tls_settings(config_.tls)));
+    REVENANT_TRY(const auto tls, tls::TlsKeeper::open(amqps_settings(config_.tls)));
     certificates_.push_back(tls);
     for (const auto& [name, endpoint] : config_.tls.amqp) {
         const std::string address = address_of(endpoint, config_.bind);
@@ -296,10 +313,11 @@ Result<Ready, std::string> Node::start() {
     REVENANT_TRY_VOID(fill(known));
     protocol::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
+    if (config_.compat == "3.12") connection.frame_max_min = 4096;
     connection.permits_global_qos = !config_.denied_features.contains("global_qos");
     network_ = std::make_unique<net::Network>(
         net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets,
-                             login_guard_},
+                             login_guard_, client_logins_},
         *broker_, [this](std::string_view text) {
             const auto [name, rest] = split_diary(text);
             if (name.empty()) {
@@ -343,6 +361,12 @@ http::ApiSettings Node::api_settings() {
     api.data_dir = config_.data_dir;
     api.loopback_users = config_.connection.loopback_users;
     api.login_guard = login_guard_;
+    api.client_logins = client_logins_;
+    api.suspend_listeners = [this](bool suspended) {
+        log_.info(suspended ? "listeners suspended" : "listeners resumed");
+        return network_->suspend_listeners(suspended);
+    };
+    api.listeners_are_suspended = [this] { return network_->listeners_are_suspended(); };
     api.passwords = config_.passwords;
     api.disable_stats = config_.disable_stats;
     api.enable_queue_totals = config_.enable_queue_totals;

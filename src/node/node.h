@@ -72,6 +72,8 @@ class Node {
     journal::PosixDisk disk_{runtime::read_files_open_max()};  // outlives the broker
     Ballast ballast_;
     std::shared_ptr<runtime::LoginGuard> login_guard_;
+    std::shared_ptr<runtime::ClientLogins> client_logins_ =
+        std::make_shared<runtime::ClientLogins>();
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
     std::vector<std::shared_ptr<tls::TlsKeeper>> certificates_;  // of every TLS listener

@@ -31,6 +31,7 @@ class Port {
 struct ConnectionSettings {
     std::uint16_t channel_max = 2047;
     std::uint32_t frame_max = 131072;
+    std::uint32_t frame_max_min = 8192;  // that a client may ask for: amqp091 2.15
     std::uint32_t initial_frame_max = 8192;
     std::uint16_t heartbeat_seconds = 60;
     std::uint16_t session_max = 64;  // of an AMQP 1.0 connection
@@ -44,7 +45,7 @@ struct ConnectionSettings {
     std::string product_name = "Revenant";
     std::string product_version = "0.1.0";
     std::string platform = "C++";
-    std::string cluster_name = "revenant@localhost";
+    std::string cluster_name = "rabbit@localhost";
     std::vector<std::string> loopback_users = {"guest"};
     // Offered, in this order; ANONYMOUS only if there is somebody for it to be, EXTERNAL only to
     // clients with a certificate that holds.
@@ -81,6 +82,8 @@ class Host {
     virtual bool must_not_log_in_yet() { return false; }
     // The password of the peer was wrong.
     virtual void login_failed() {}
+    // Any login that was looked at.
+    virtual void count_login(engine::ClientProtocol, bool /*succeeded*/) {}
     // Whom the certificate of the client names, if it has shown one that holds.
     virtual std::optional<std::string> certificate_user() const { return std::nullopt; }
     // The vhost exists and the user may enter it.

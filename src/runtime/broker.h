@@ -44,7 +44,7 @@ struct BrokerSettings {
     std::optional<std::uint64_t> channels_max;  // of all connections
     engine::NodeLimits limits;
     std::vector<NewVhostLimits> new_vhost_limits;
-    std::string node_name = "revenant@localhost";
+    std::string node_name = "rabbit@localhost";
     // Of virtual hosts that name none themselves.
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
     bool quorum_relaxed_checks_on_redeclaration = false;  // DL-46

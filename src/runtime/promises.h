@@ -19,6 +19,11 @@ class Promises {
     bool has_confirms_for(ChannelId channel) const {
         return !confirms_.empty() && waiting_confirms_.contains(channel.value);
     }
+    std::uint64_t confirms_waiting() const { return confirms_.size(); }
+    std::uint64_t confirms_waiting_for(ChannelId channel) const {
+        const auto found = waiting_confirms_.find(channel.value);
+        return found == waiting_confirms_.end() ? 0 : found->second.count;
+    }
     // Of a channel or connection.
     bool has_answers_for(std::uint64_t addressee) const {
         return !answers_.empty() && waiting_answers_.contains(addressee);

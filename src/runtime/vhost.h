@@ -70,6 +70,8 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     // On the home reactor's thread only.
     engine::Engine& engine() { return engine_; }
     JournalView journal_view() const;
+    // Confirms that wait until their messages are durable; on the home reactor's thread.
+    const Promises& promises() const { return promises_; }
     // At the end of every turn of the reactor: what was promised goes to the disk.
     void flush();
     // A few times per second: so does the rest.

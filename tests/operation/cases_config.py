@@ -12,7 +12,7 @@ PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nman
         "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
 
 # What a node calls itself unless it is told.
-NODE = "revenant@" + (socket.gethostname().split(".")[0] or "localhost")
+NODE = "rabbit@" + (socket.gethostname().split(".")[0] or "localhost")
 
 
 def connect(broker, user="guest", password="guest", vhost="/"):
@@ -390,6 +390,39 @@ def config_definitions_that_have_not_changed_are_skipped(world):
             equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
         with start(directory, ["a", "b"]) as broker:
             equal(queues(broker), ["a", "b"])
+
+
+@case
+def config_of_rabbitmq_3_takes_small_frames(world):
+    for compat, taken in (("3.12", True), ("4.3", False)):
+        with world.directory() as directory, world.broker(directory, f"compat = {compat}\n") as broker:
+            parameters = pika.ConnectionParameters("127.0.0.1", broker.ports["amqp"], frame_max=4096, socket_timeout=20)
+            try:
+                connection = pika.BlockingConnection(parameters)
+                channel = connection.channel()
+                channel.queue_declare("q")
+                channel.basic_publish("", "q", b"x" * 10_000)
+                equal(len(channel.basic_get("q", auto_ack=True)[2]), 10_000)
+                connection.close()
+                equal(taken, True, compat)
+            except (pika.exceptions.ConnectionClosedByBroker, pika.exceptions.AMQPConnectionError) as error:
+                equal(taken, False, f"{compat}: {error!r}")
+    world.check("compat = 3.12\nframe_max = 4096\n")
+    contains(world.check("frame_max = 4096\n", status=1).stderr, "frame_max: must be 0, or from 8192 to 4294967295")
+
+
+@case
+def config_names_the_node_as_rabbitmq_does(world):
+    host = NODE.split("@")[1]
+    for environment, name in (({}, NODE), ({"RABBITMQ_NODENAME": "bunny"}, "bunny@" + host),
+                              ({"RABBITMQ_NODENAME": "bunny@burrow"}, "bunny@burrow")):
+        with world.directory() as directory:
+            # Another name than before, as after an upgrade: the data directory opens.
+            with world.broker(directory, "node_name = revenant@before\n") as broker:
+                equal(broker.send("PUT", "/api/queues/%2F/q", {"durable": True})[0], 201)
+            with world.broker(directory, environment=environment) as broker:
+                equal(broker.json("/api/overview")["node"], name)
+                equal(broker.json("/api/queues/%2F/q")["node"], name)
 
 
 @case

@@ -28,7 +28,7 @@ class Node:
     def __init__(self, world, directory, broker):
         self.world, self.directory, self.broker = world, directory, broker
         self.url = f"http://127.0.0.1:{broker.ports['http']}"
-        for name in ("rabbitmqctl", "rabbitmq-diagnostics", "rabbitmq-queues", "rabbitmq-plugins"):
+        for name in ("rabbitmqctl", "rabbitmq-diagnostics", "rabbitmq-queues", "rabbitmq-plugins", "rabbitmq-upgrade"):
             os.symlink(world.ctl_program, os.path.join(directory, name))
 
     def ctl(self, *arguments, program="rabbitmqctl", **options):
@@ -499,7 +499,6 @@ SAME = (
     ("list_queues", "--online", "-s"),
     ("list_queues", "nosuch"),
     ("list_queues",),
-    ("delete_queue", "nosuch"),
     ("nosuch_command",),
 )
 

@@ -1,6 +1,8 @@
 // Blocked connections, secrets, direct replies and priorities (amqp091, sections 13, 14 and 16).
 #include "tests/support/peer.h"
 
+#include <algorithm>
+
 namespace revenant::amqp091 {
 namespace {
 
@@ -145,7 +147,11 @@ TEST_P(ProtocolDirectReply, ARoundTripNeedsNoQueue) {
     responder.declare("requests");
     EXPECT_EQ(channel().consume({.queue = pseudo_queue, .consumer_tag = "r", .no_ack = true}), "r");
     const std::string token = request(channel(), responder);
-    EXPECT_TRUE(token.starts_with("amq.rabbitmq.reply-to."));
+    ASSERT_TRUE(token.starts_with("amq.rabbitmq.reply-to."));
+    // Two parts follow, as in RabbitMQ.
+    const std::string rest = token.substr(std::string_view("amq.rabbitmq.reply-to.").size());
+    EXPECT_EQ(std::count(rest.begin(), rest.end(), '.'), 1) << token;
+    EXPECT_FALSE(rest.starts_with('.') || rest.ends_with('.')) << token;
     responder.publish("", token, "answer");
     const auto answer = channel().expect_delivery("answer");
     EXPECT_EQ(answer.consumer_tag, "r");

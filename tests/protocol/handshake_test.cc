@@ -261,6 +261,21 @@ TEST_P(ProtocolHandshake, AFrameMaxBeyondTheLimitsIsRefused) {
     }
 }
 
+// RabbitMQ 3 took frames of 4096 bytes, and so does a node that follows it.
+TEST_P(ProtocolHandshake, ASmallerFrameMaxIsTakenWhereTheNodeAllowsIt) {
+    settings().frame_max_min = 4096;
+    Peer& small = new_peer();
+    small.log_in();
+    small.send_tune_ok_and_open({.frame_max = 4096});
+    small.expect<ConnectionOpenOk>();
+    Peer& smaller = new_peer();
+    smaller.log_in();
+    smaller.send_tune_ok_and_open({.frame_max = 4095});
+    smaller.expect_connection_close<ConnectionTune>(
+        530,
+        "NOT_ALLOWED - negotiated frame_max = 4095 is lower than the minimum allowed value (4096)");
+}
+
 // amqp091 2.15
 TEST_P(ProtocolHandshake, AChannelMaxBeyondTheLimitsIsRefused) {
     for (const auto& [channel_max, shown] :

@@ -49,7 +49,7 @@ TEST_P(Handshake10, OurOpenSaysWhoWeAreAndWhatWeTake) {
     client.log_in({});
     client.send_open({.channel_max = 9});
     const auto open = client.expect<Open>();
-    EXPECT_EQ(open.container_id, "revenant@localhost");
+    EXPECT_EQ(open.container_id, "rabbit@localhost");
     EXPECT_EQ(open.max_frame_size, 131072U);
     EXPECT_EQ(open.channel_max, 9U);
     EXPECT_EQ(open.idle_time_out, 30000U);

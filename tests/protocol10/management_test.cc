@@ -24,8 +24,8 @@ TEST_P(Management10, AQueueIsMadeShownAndDeleted) {
     EXPECT_EQ(made.body,
               "{'name': 'q1', 'vhost': '/', 'durable': true, 'auto_delete': false, 'exclusive': "
               "false, 'type': 'quorum', 'arguments': {'x-queue-type': 'quorum'}, "
-              "'message_count': 0, 'consumer_count': 0, 'leader': 'revenant@localhost', "
-              "'replicas': array['revenant@localhost']}");
+              "'message_count': 0, 'consumer_count': 0, 'leader': 'rabbit@localhost', "
+              "'replicas': array['rabbit@localhost']}");
     expect_status("200", "PUT", "/queues/q1", quorum_body);
     const Answer other =
         ask("PUT", "/queues/q1",
