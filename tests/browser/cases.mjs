@@ -215,6 +215,16 @@ add('the policy DLX on .* is set in the form and seen on the page of the queue',
   holds(/my-dlx[\s\S]*policy[\s\S]*DLX/.test(await row('Dead-letter exchange').innerText()), await row('Dead-letter exchange').innerText());
   holds(/my-key[\s\S]*policy[\s\S]*DLX/.test(await row('Dead-letter routing key').innerText()), await row('Dead-letter routing key').innerText());
   await window.sees('does not exist');
+  // What does not hold is struck out; an alternate exchange that a policy sets is shown with its source.
+  await ask('/queues/seed/own', 'PUT', { durable: true, arguments: { 'x-dead-letter-exchange': 'own-dlx' } });
+  await window.go('#/queues/seed/own');
+  await why.getByText('the argument holds').first().waitFor();
+  equal(await row('Dead-letter exchange').locator('s').innerText(), 'my-dlx', 'what the policy says');
+  await ask('/exchanges/seed/feed', 'PUT', { type: 'direct', durable: true });
+  await ask('/policies/seed/AE', 'PUT', { pattern: '^feed$', 'apply-to': 'exchanges', definition: { 'alternate-exchange': 'spill' } });
+  await window.go('#/exchanges/seed/feed');
+  await why.getByText('spill').waitFor();
+  holds(/spill[\s\S]*policy[\s\S]*AE/.test(await row('Alternate exchange').innerText()), await row('Alternate exchange').innerText());
   // A pattern that is not one is refused where it stands.
   await window.go('#/policies');
   await form.getByLabel('Pattern').fill('(');
