@@ -16,6 +16,7 @@ const load = async (path) => {
 };
 const { build, focusOn, overview, topicMatches } = await load('pages/topology_model.ts');
 const { bytes, count, duration, rate, visible } = await load('format.ts');
+const { steps, topOf } = await load('parts/scale.ts');
 
 let passed = 0, failed = 0;
 function equal(actual, wanted, what) {
@@ -54,6 +55,10 @@ equal(overview(many).vertices.map((vertex) => vertex.name).sort(), ['3,000 queue
 const apart = build(Array.from({ length: 3000 }, (_, number) => queue(`w${number}`, dead('', `w${(number + 1) % 3000}`))), [], []);
 equal(overview(apart).vertices.length <= 500, true, 'never more than 500');
 equal(focusOn(many, 'x dlx', 2).vertices.length, 500, 'nor around one');
+
+for (const [high, wanted] of [[0, [0, 0.5, 1]], [null, [0, 0.5, 1]], [2.2, [0, 1, 2, 3]], [4, [0, 1, 2, 3, 4]], [5.1, [0, 2, 4, 6]], [26, [0, 10, 20, 30]], [810, [0, 250, 500, 750, 1000]], [1100, [0, 500, 1000, 1500]]]) {
+  equal(steps(0, topOf(high)), wanted, `steps of a chart up to ${high}`);
+}
 
 equal([count(12932), count(12_900_000), count(undefined), count(0)], ['12,932', '12.9 M', '–', '0'], 'counts');
 equal([rate(0), rate(0.01), rate(5.55), rate(12345.6)], ['0', '<0.1/s', '5.5/s', '12,346/s'], 'rates');

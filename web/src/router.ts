@@ -64,3 +64,11 @@ export const exchangeLink = (vhost: string, name: string) => link(['exchanges', 
 export const policyLink = (vhost: string, name: string) => link(['policies', vhost, name]);
 export const connectionLink = (name: string) => link(['connections', name]);
 export const channelLink = (name: string) => link(['channels', name]);
+
+/** To a section of the same page; the address stays. */
+export const jump = (id: string) => (event: Event) => {
+  event.preventDefault();
+  const target = document.getElementById(id);
+  target?.scrollIntoView();
+  target?.focus({ preventScroll: true });
+};

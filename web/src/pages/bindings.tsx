@@ -8,7 +8,7 @@ import { may } from '../session';
 import { Card, Fields } from '../parts/card';
 import { ask } from '../parts/dialog';
 import { Pairs, pairsToObject, type Pair } from '../parts/form';
-import { ExchangeName, exchangeTitle, QueueName } from '../parts/marks';
+import { Badge, ExchangeName, exchangeTitle, QueueName } from '../parts/marks';
 import { Shown } from '../parts/states';
 import { say, sayFailure } from '../parts/toast';
 import type { Binding } from '../types';
@@ -100,15 +100,15 @@ export function ExchangeBindings({ vhost, name }: { vhost: string; name: string 
   const incoming = useResource<Binding[]>(name === '' ? null : at('exchanges', vhost, encoded, 'bindings', 'destination'));
   return (
     <>
-      <Card title="To" note={outgoing.data ? plural(outgoing.data.length, 'binding') : undefined} id="bindings">
+      <Card title="Bindings from this exchange" note={outgoing.data?.length} id="bindings">
         <Shown of={outgoing} rows={2}>{(list) => (
           <BindingTable list={list} empty="Nothing is bound to it: messages that come here go nowhere." mayUnbind={(binding) => may.read(vhost, name) && may.write(vhost, binding.destination)}
-            other={(binding) => binding.destination_type === 'queue' ? <QueueName vhost={vhost} name={binding.destination} /> : <><ExchangeName vhost={vhost} name={binding.destination} /> <span class="faint">exchange</span></>} />
+            other={(binding) => binding.destination_type === 'queue' ? <QueueName vhost={vhost} name={binding.destination} /> : <><ExchangeName vhost={vhost} name={binding.destination} /> <Badge title="an exchange, not a queue">exchange</Badge></>} />
         )}</Shown>
         {name !== '' && may.read(vhost, name) && <AddBinding vhost={vhost} fixed={name} label="queue or exchange" path={(other, kind) => at('bindings', vhost, 'e', name, kind, other)} />}
       </Card>
       {incoming.data && incoming.data.length > 0 && (
-        <Card title="From" note={plural(incoming.data.length, 'binding')}>
+        <Card title="Bindings to this exchange" note={incoming.data.length}>
           <BindingTable list={incoming.data} empty="" mayUnbind={(binding) => may.write(vhost, name) && may.read(vhost, binding.source)} other={(binding) => <ExchangeName vhost={vhost} name={binding.source} />} />
         </Card>
       )}

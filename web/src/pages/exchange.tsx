@@ -4,15 +4,15 @@ import { api, at } from '../api';
 import { Icon } from '../icons';
 import { plural, rate, visible } from '../format';
 import { useResource } from '../resource';
-import { exchangeLink, go, link, queueLink } from '../router';
+import { exchangeLink, go, jump, link, policyLink, queueLink } from '../router';
 import { may } from '../session';
-import { Card, Fields, KeyValues, PageHead, Tile } from '../parts/card';
+import { Card, PageHead, Tile } from '../parts/card';
 import { ChartCard, plotted, RangeChoice, useRange } from '../parts/chart';
 import { ask } from '../parts/dialog';
-import { exchangeTitle, PolicyBadge } from '../parts/marks';
+import { exchangeTitle, PolicyBadge, SourceMark } from '../parts/marks';
 import { Callout, Failed, Loading } from '../parts/states';
 import { say } from '../parts/toast';
-import { statDetails, statRate, type Binding, type Exchange } from '../types';
+import { statDetails, statRate, type Binding, type Exchange, type Policy } from '../types';
 import { ExchangeBindings } from './bindings';
 import { ExchangeFeatures } from './lists';
 import { PublishCard } from './messages';
@@ -63,8 +63,34 @@ function ExchangeMap({ exchange, outgoing, incoming, feeders }: { exchange: Exch
   }
   if (to.more) nodes.push({ ...to.more, id: 'more targets' });
   return (
-    <Card title="Map" tools={<a class="btn btn-quiet btn-sm" href={link(['topology', exchange.vhost], { focus: exchange.name, kind: 'exchange' })}><Icon name="graph" />Topology</a>}>
+    <Card title="Where its messages go" tools={<a class="btn btn-quiet btn-sm" href={link(['topology', exchange.vhost], { focus: exchange.name, kind: 'exchange' })}><Icon name="graph" />Topology</a>}>
       <MiniMap vhost={exchange.vhost} nodes={nodes} edges={edges} label={`What leads to ${exchangeTitle(exchange.name)} and where it leads`} />
+    </Card>
+  );
+}
+
+function Settings({ exchange, policy }: { exchange: Exchange; policy: Policy | undefined }): JSX.Element {
+  const { 'alternate-exchange': asked, ...others } = exchange.arguments;
+  const policed = policy?.definition['alternate-exchange'];
+  const alternate = asked ?? policed;
+  const declared = (title: string, value: boolean) => (
+    <tr key={title} class={value ? undefined : 'is-default'}><th scope="row">{title}</th><td>{value ? 'yes' : 'no'}</td><td>{value ? <SourceMark of="argument">declaration</SourceMark> : <SourceMark of="default" />}</td></tr>
+  );
+  return (
+    <Card title="Settings and why they hold" note="argument beats policy">
+      <div class="table-wrap" role="region" tabIndex={0} aria-label="Settings and why they hold"><table class="why table-top">
+        <thead><tr><th scope="col">Setting</th><th scope="col">Effective</th><th scope="col">Why</th></tr></thead>
+        <tbody>
+          {alternate !== undefined && <tr><th scope="row">Alternate exchange</th><td><a href={exchangeLink(exchange.vhost, String(alternate))}>{visible(String(alternate))}</a>
+            {asked !== undefined && policed !== undefined && policed !== asked && <span class="lost">policy says <s>{visible(String(policed))}</s>, the argument holds</span>}</td>
+            <td>{asked !== undefined ? <SourceMark of="argument">argument <code>alternate-exchange</code></SourceMark> : <SourceMark of="policy">policy <a href={policyLink(exchange.vhost, policy!.name)}>{visible(policy!.name)}</a>, priority {policy!.priority}</SourceMark>}</td></tr>}
+          {Object.entries(others).map(([key, value]) => <tr key={key}><th scope="row">{visible(key)}</th><td>{visible(typeof value === 'string' ? value : JSON.stringify(value))}</td><td><SourceMark of="argument">argument</SourceMark></td></tr>)}
+          {declared('Durable', exchange.durable)}
+          {alternate === undefined && <tr class="is-default"><th scope="row">Alternate exchange</th><td>none</td><td><SourceMark of="default" /></td></tr>}
+          {declared('Internal', exchange.internal)}
+          {declared('Auto-delete', exchange.auto_delete)}
+        </tbody>
+      </table></div>
     </Card>
   );
 }
@@ -76,6 +102,7 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
   const resource = useResource<Exchange>(`${at('exchanges', vhost, encoded)}?msg_rates_age=${range.age}&msg_rates_incr=${range.step}`);
   const outgoing = useResource<Binding[]>(name === '' ? null : at('exchanges', vhost, encoded, 'bindings', 'source'), 30);
   const incoming = useResource<Binding[]>(name === '' ? null : at('exchanges', vhost, encoded, 'bindings', 'destination'), 30);
+  const policies = useResource<Policy[]>(resource.data?.policy ? at('policies', vhost) : null, 30);
   const sources = useResource<Feeder[]>(`/dead-letters/sources?vhost=${encodeURIComponent(vhost)}&columns=name,died,dead_letter_exchange,dead_letter_routing_key`, 30);
   const crumbs = [{ title: 'Exchanges', href: '#/exchanges' }, { title: `vhost ${vhost}`, href: link(['exchanges'], { vhost }) }, { title: exchangeTitle(name) }];
   const exchange = resource.data;
@@ -84,12 +111,14 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
   const stats = exchange.message_stats;
   const rates = plotted([['In', 1, statDetails(stats, 'publish_in')], ['Out', 2, statDetails(stats, 'publish_out')]], 'rate');
   const own = name !== '' && !name.startsWith('amq.');
-  const publish = may.write(vhost, name) && !exchange.internal && <PublishCard vhost={vhost} exchange={name} />;
-  const alternate = exchange.arguments['alternate-exchange'];
+  const publish = may.write(vhost, name) && !exchange.internal && <PublishCard vhost={vhost} exchange={name} id="publish" />;
   return (
     <>
       <PageHead title={exchangeTitle(name)} crumbs={crumbs} marks={<><span class="chip">{exchange.type}</span><ExchangeFeatures exchange={exchange} /></>}
-        actions={own && may.configure(vhost, name) && <button class="btn btn-dead" onClick={() => deleteExchange(exchange, outgoing.data?.length ?? 0)}>Delete…</button>}
+        actions={<>
+          {publish && <a class="btn" href="#publish" onClick={jump('publish')}><Icon name="publish" />Publish</a>}
+          {own && may.configure(vhost, name) && <button class="btn btn-dead" onClick={() => deleteExchange(exchange, outgoing.data?.length ?? 0)}>Delete…</button>}
+        </>}
         meta={<><span>Policy {exchange.policy ? <PolicyBadge vhost={vhost} name={exchange.policy} /> : <span class="faint">none</span>}</span></>} />
       <div class="stack">
         {feeders.length > 0 && outgoing.data?.length === 0 && <Callout tone="dead" title="Dead letters are dropped here:">{plural(feeders.length, 'queue sends', 'queues send')} dead letters to this exchange, and nothing is bound to it.</Callout>}
@@ -103,10 +132,7 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
         <div class="cols">
           <div class="stack">
             <ChartCard title="Message rates" data={rates} kind="rate" empty={stats ? undefined : 'No client has published to it yet.'} range={<RangeChoice longest={3600} />} />
-            <Card title="Details"><div class="card-body"><KeyValues tight rows={[
-              ['Type', exchange.type], ['Durable', exchange.durable ? 'yes' : 'no'], ['Auto-delete', exchange.auto_delete ? 'yes' : 'no'], ['Internal', exchange.internal ? 'yes' : 'no'],
-              ['Alternate exchange', alternate ? <a href={exchangeLink(vhost, String(alternate))}>{visible(String(alternate))}</a> : <span class="faint">none</span>], ['Arguments', <Fields of={exchange.arguments} />],
-            ]} /></div></Card>
+            <Settings exchange={exchange} policy={policies.data?.find((one) => one.name === exchange.policy)} />
           </div>
           {name === '' ? <div class="stack"><Callout tone="info" title="Every queue is bound to the default exchange by its name.">This cannot be changed.</Callout>{publish}</div>
             : outgoing.data && incoming.data && <ExchangeMap exchange={exchange} outgoing={outgoing.data} incoming={incoming.data} feeders={feeders} />}

@@ -79,7 +79,7 @@ const rateColumn = (id: string, title: string, stat: string, w: 1 | 2 | 3, off?:
   id, title, sort: `message_stats.${stat}_details.rate`, num: true, w, off, group: 'Rates', value: (one) => statRate(one.message_stats, stat), cell: (one) => <Rate value={statRate(one.message_stats, stat)} />,
 });
 const channelColumns: Column<Channel>[] = [
-  { id: 'name', title: 'Channel', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={one.name.replace(/ -> .* \(/, ' (')} href={channelLink(one.name)} sub={`${one.user}, ${plural(one.messages_unacknowledged, 'message')} unacked`} /> },
+  { id: 'name', title: 'Channel', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={one.name.replace(/ -> .* \(/, ' (')} href={channelLink(one.name)} sub={`${one.user}, ${plural(one.consumer_count, 'consumer')}${one.confirm ? ', confirms' : one.transactional ? ', transactional' : ''}`} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', off: true, w: 3, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'user', title: 'User', sort: 'user', w: 1, value: (one) => one.user, cell: (one) => visible(one.user) },
   { id: 'mode', title: 'Mode', w: 3, value: (one) => (one.confirm ? 'confirm' : one.transactional ? 'transactional' : ''), cell: (one) => (one.confirm ? <Badge title="publisher confirms">C</Badge> : one.transactional ? <Badge title="transactional">T</Badge> : <span class="zero">–</span>) },

@@ -21,8 +21,8 @@ export function Login(): JSX.Element {
       await logIn(name, password);
     } catch (error) {
       const status = error instanceof ApiError ? error.status : -1;
-      setWrong(status === 401 ? 'Wrong name or password, or a user without a management tag.'
-        : status === 429 ? 'Too many wrong passwords from here. Try again in a minute.' : `Not logged in: ${(error as Error).message}.`);
+      setWrong(status === 401 ? 'Wrong name or password.'
+        : status === 429 ? 'Too many wrong passwords from here. Try again in a minute.' : `${(error as Error).message}.`);
       setBusy(false);
     }
   };
@@ -33,8 +33,9 @@ export function Login(): JSX.Element {
           <form class="form" onSubmit={submit}>
             <h1 class="brand"><Brand /></h1>
             {note && !wrong && <Callout tone="info" title="">{note}</Callout>}
-            <TextField label="User" value={name} set={setName} required first autocomplete="username" />
-            <TextField label="Password" value={password} set={setPassword} type="password" autocomplete="current-password" error={wrong || undefined} />
+            {wrong && <div role="alert"><Callout tone="dead" title="Login failed.">{wrong}</Callout></div>}
+            <TextField label="User name" value={name} set={setName} required first autocomplete="username" />
+            <TextField label="Password" value={password} set={setPassword} type="password" autocomplete="current-password" invalid={wrong !== ''} hint="Needs the tag management, policymaker, monitoring or administrator." />
             <button class="btn btn-primary" type="submit" disabled={busy}>Log in</button>
           </form>
         </div>

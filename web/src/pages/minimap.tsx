@@ -22,7 +22,7 @@ export interface MapEdge {
   dead?: boolean;
 }
 
-const boxWidth = 128, boxHeight = 44, gapX = 80, gapY = 14;
+const boxWidth = 124, boxHeight = 44, gapX = 68, gapY = 14;
 
 const clip = (text: string, length: number) => (text.length > length ? text.slice(0, length - 1) + '…' : text);
 
@@ -34,8 +34,8 @@ export function NodeShape({ node, x, y, vhost, width = boxWidth, height = boxHei
         ? <rect class="g-box" width={width} height={height} rx={height / 2} />
         : <><rect class="g-box" width={width} height={height} rx="5" />
           {!!node.fill && <rect class="g-depth" x="1" y="1" width={Math.max(3, (width - 2) * Math.min(1, node.fill))} height={height - 2} rx="4" />}</>}
-      <text class="g-name" x={node.kind === 'exchange' ? 18 : 10} y={height / 2 - 4}>{clip(title, node.kind === 'exchange' ? 14 : 16)}</text>
-      <text class={node.missing ? 'g-err' : 'g-sub'} x={node.kind === 'exchange' ? 18 : 10} y={height / 2 + 12}>{clip(node.sub, 19)}</text>
+      <text class="g-name" x={node.kind === 'exchange' ? 18 : 8} y={height / 2 - 4}>{clip(title, node.kind === 'exchange' ? 13 : 15)}</text>
+      <text class={node.missing ? 'g-err' : 'g-sub'} x={node.kind === 'exchange' ? 18 : 8} y={height / 2 + 12}>{clip(node.sub, 19)}</text>
     </g>
   );
   const classes = ['g-node', node.kind === 'exchange' ? 'g-exchange' : '', node.focus ? 'g-focus' : '', node.dead ? 'g-dead' : '', node.missing ? 'g-missing' : ''].join(' ');
@@ -75,7 +75,7 @@ export function MiniMap({ vhost, nodes, edges, label }: { vhost: string; nodes: 
   const width = columns.length * (boxWidth + gapX) - gapX + 4;
   return (
     <div class="minimap">
-      <svg viewBox={`0 0 ${width} ${height}`} role="group" aria-label={label} style={{ maxWidth: `${width}px`, minWidth: `${Math.min(width, 500)}px` }}>
+      <svg viewBox={`0 0 ${width} ${height}`} role="group" aria-label={label} style={{ maxWidth: `${width}px`, minWidth: `${Math.min(width, 620)}px` }}>
         <Arrows />
         {edges.map((edge) => {
           const a = places.get(edge.from), b = places.get(edge.to);
@@ -87,7 +87,7 @@ export function MiniMap({ vhost, nodes, edges, label }: { vhost: string; nodes: 
           return (
             <g key={`${edge.from}>${edge.to}>${edge.label}`}>
               <path class={edge.dead ? 'g-edge g-edge-dead' : 'g-edge'} d={d} marker-end={edge.dead ? 'url(#arrow-dead)' : 'url(#arrow)'} />
-              {edge.label && <text class="g-label" {...labelAt(edges, edge, back, x1, y1, x2, y2)}>{clip(visible(edge.label), 11)}</text>}
+              {edge.label && <text class="g-label" {...labelAt(edges, edge, back, x1, y1, x2, y2)}>{clip(visible(edge.label), 10)}</text>}
             </g>
           );
         })}

@@ -122,7 +122,7 @@ export function Strip({ data }: { data: DeadLetterSummary }): JSX.Element {
             <tbody>{data.top.slice(0, 5).map((source) => (
               <tr key={`${source.vhost} ${source.name} ${source.reason}`}>
                 <th scope="row"><a class="cell-main" href={queueLink(source.vhost, source.name)} title={visible(source.name)}>{visible(source.name)}</a>
-                  <span class="cell-sub only-phone">{source.reason}{source.dropped > 0 ? `, ${count(source.dropped)} dropped` : ''}</span></th>
+                  <span class="cell-sub only-phone">{source.reason}{source.dropped > 0 ? `, ${count(source.dropped)} dropped` : ''}{source.targets[0] !== undefined && source.dropped < source.deaths ? `, in ${visible(source.targets[0])}${source.targets.length > 1 ? ` and ${source.targets.length - 1} more` : ''}` : ''}</span></th>
                 <td class="w-1"><ReasonMark reason={source.reason} /></td>
                 <td class="num"><strong>{count(source.deaths)}</strong></td>
                 <td class="num w-1">{source.rate > 0 ? rate(source.rate) : <span class="zero">0</span>}</td>
@@ -165,11 +165,11 @@ function Nodes(): JSX.Element {
     <Card title="Nodes">
       <Shown of={nodes} rows={1}>{(list) => (
         <div class="table-wrap" role="region" tabIndex={0} aria-label="Nodes"><table>
-          <thead><tr><th scope="col">Name</th><th scope="col" class="w-1">State</th><th scope="col">Memory</th><th scope="col" class="w-1">Disk free</th><th scope="col" class="num w-2">Sockets</th><th scope="col" class="num w-2">Descriptors</th><th scope="col" class="num w-1">Uptime</th></tr></thead>
+          <thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Memory</th><th scope="col" class="w-1">Disk free</th><th scope="col" class="num w-2">Sockets</th><th scope="col" class="num w-2">Descriptors</th><th scope="col" class="num w-1">Uptime</th></tr></thead>
           <tbody>{list.map((node) => (
             <tr key={node.name}>
               <th scope="row"><a href={link(['nodes', node.name])}>{visible(node.name)}</a></th>
-              <td class="w-1"><StateDot state={node.running ? 'running' : 'down'} /></td>
+              <td><StateDot state={node.running ? 'running' : 'down'} /></td>
               <td><span class="nowrap">{bytes(node.mem_used)} of {bytes(node.mem_limit)}</span><Bar part={node.mem_used} whole={node.mem_limit} tone={node.mem_alarm ? 'dead' : 'ok'} /></td>
               <td class="w-1"><span class="nowrap">{bytes(node.disk_free)}, limit {bytes(node.disk_free_limit)}</span><Bar part={node.disk_free} whole={node.disk_free + node.disk_free_limit * 4} tone={node.disk_free_alarm ? 'dead' : 'ok'} /></td>
               <td class="num w-2">{count(node.sockets_used)} of {count(node.sockets_total)}</td>
@@ -226,7 +226,7 @@ export function OverviewPage(): JSX.Element {
                 <Tile label="Connections" value={count(objects.connections)} href="#/connections" />
                 <Tile label="Channels" value={count(objects.channels)} href="#/channels" />
                 <Tile label="Exchanges" value={count(objects.exchanges)} href="#/exchanges" />
-                <Tile label="Queues" value={count(objects.queues)} href="#/queues" />
+                <Tile label="Queues" value={count(objects.queues)} href="#/queues" note={summary.data && summary.data.targets.queues > 0 ? `${count(summary.data.targets.queues)} for dead letters` : undefined} />
                 <Tile label="Consumers" value={count(objects.consumers)} />
               </div>
               {may.monitor() && <Nodes />}

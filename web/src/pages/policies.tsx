@@ -5,12 +5,12 @@ import { api, ApiError, at } from '../api';
 import { Icon } from '../icons';
 import { count, plural, visible } from '../format';
 import { retryAll, useResource, type Resource } from '../resource';
-import { exchangeLink, go, link, policyLink, queueLink } from '../router';
+import { exchangeLink, go, jump, link, policyLink, queueLink } from '../router';
 import { chosenVhost, may } from '../session';
 import { Card } from '../parts/card';
 import { ask } from '../parts/dialog';
 import { pairOf, Pairs, pairsToObject, SelectField, TextField, type Pair } from '../parts/form';
-import { Name } from '../parts/marks';
+import { Badge, Name } from '../parts/marks';
 import { Callout, Failed, Loading, State } from '../parts/states';
 import { ListTable, type Column } from '../parts/table';
 import { say } from '../parts/toast';
@@ -30,7 +30,8 @@ function Definition({ of }: { of: Table }): JSX.Element {
 }
 
 const columns = (operator: boolean): Column<Policy>[] => [
-  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={operator ? link(['policies', one.vhost, one.name], { operator: 'true' }) : policyLink(one.vhost, one.name)} sub={one.pattern} /> },
+  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => (operator ? <><Badge kind="badge-oppol" title={`operator policy ${visible(one.name)}`} href={link(['policies', one.vhost, one.name], { operator: 'true' })}><Icon name="lock" />{visible(one.name)}</Badge><span class="cell-sub only-phone">{visible(one.pattern)}</span></>
+    : <Name text={one.name} href={policyLink(one.vhost, one.name)} sub={one.pattern} />) },
   { id: 'vhost', title: 'Virtual host', w: 3, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'pattern', title: 'Pattern', w: 1, value: (one) => one.pattern, cell: (one) => <code class="cell-text">{visible(one.pattern)}</code> },
   { id: 'apply', title: 'Apply to', w: 2, value: (one) => one['apply-to'], cell: (one) => one['apply-to'] },
@@ -198,15 +199,16 @@ export function PoliciesPage({ path }: { path: string[] }): JSX.Element {
   }
   return (
     <>
-      <AdminHead title="Policies" at="policies" />
+      <AdminHead title="Policies" at="policies" marks={policies.data && <span class="count">{count(policies.data.length)}</span>}
+        actions={may.makePolicies() && <a class="btn btn-primary" href="#policy-form" onClick={jump('policy-form')}><Icon name="plus" />Add a policy</a>} />
       <div class="stack">
         <ListTable<Policy> label="Policies" noun={['policy', 'policies']} store="policies" columns={columns(false)} of={policies} rowKey={(one) => `${one.vhost} ${one.name}`} rowLink={(one) => policyLink(one.vhost, one.name)} firstSort="name"
           matches={(one, filter) => `${one.name} ${one.pattern}`.toLowerCase().includes(filter)} filterHint="Filter by name or pattern" empty={empty('A policy gives queues a dead-letter exchange, a TTL or a limit by a pattern on their names, without redeclaring them.')} />
-        {(may.makePolicies()) && <PolicyForm operator={false} policies={policies.data ?? []} />}
         <Card title="Operator policies" note="set by administrators; they can only make limits lower">
           <ListTable<Policy> bare label="Operator policies" noun={['operator policy', 'operator policies']} store="operator-policies" prefix="op." columns={columns(true)} of={operators} rowKey={(one) => `${one.vhost} ${one.name}`} rowLink={(one) => link(['policies', one.vhost, one.name], { operator: 'true' })} firstSort="name"
             empty={empty('An operator policy limits length, TTL, expiry and deliveries, whatever applications and other policies ask for.')} plain />
         </Card>
+        {may.makePolicies() && <PolicyForm operator={false} policies={policies.data ?? []} />}
         {mayOperate && <details class="card fold"><summary><Icon name="plus" />Add an operator policy</summary><PolicyForm operator policies={policies.data ?? []} /></details>}
       </div>
     </>

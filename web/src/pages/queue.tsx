@@ -1,10 +1,11 @@
 // One queue: what dies here and why, what holds and why, who feeds it, where its dead go.
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { at } from '../api';
 import { Icon } from '../icons';
 import { bytes, count, duration, plural, rate, visible } from '../format';
 import { useResource } from '../resource';
-import { channelLink, connectionLink, exchangeLink, go, link, queueLink } from '../router';
+import { channelLink, connectionLink, exchangeLink, go, jump, link, queueLink } from '../router';
 import { may } from '../session';
 import { Card, PageHead, Tile } from '../parts/card';
 import { ChartCard, plotted, RangeChoice, useRange } from '../parts/chart';
@@ -52,25 +53,31 @@ interface Held {
   value: string;
   source: Source;
   from?: string; // the policy's name
-  lost: string[];
+  lost: Lost[];
+}
+/** What is set elsewhere and does not hold. */
+interface Lost {
+  who: string;
+  value: string;
+  rule: string;
 }
 
 function hold(setting: Setting, queue: Queue, policy: Table, operator: Table): Held {
   const show = setting.show ?? ((value: unknown) => visible(String(value)));
   const asked = setting.argument ? queue.arguments[setting.argument] : undefined;
   const merged = setting.policy ? queue.effective_policy_definition?.[setting.policy] : undefined;
-  const lost: string[] = [];
+  const lost: Lost[] = [];
   if (asked === undefined && merged === undefined) return { setting, value: setting.otherwise, source: 'default', lost };
   const argumentHolds = asked !== undefined && (merged === undefined
     || (setting.lower ? Number(asked) <= Number(merged) : setting.policy === 'overflow' ? queue.type !== 'quorum' : true));
   const byOperator = merged !== undefined && setting.policy! in operator && operator[setting.policy!] === merged;
   if (argumentHolds) {
-    if (merged !== undefined && merged !== asked) lost.push(`${byOperator ? 'operator policy' : 'policy'} says ${show(merged)}`);
+    if (merged !== undefined && merged !== asked) lost.push({ who: byOperator ? 'operator policy' : 'policy', value: show(merged), rule: setting.lower ? 'the lower holds' : 'the argument holds' });
     return { setting, value: show(asked), source: 'argument', from: setting.argument, lost };
   }
-  if (asked !== undefined && asked !== merged) lost.push(`argument says ${show(asked)}, ${setting.lower ? 'the lower holds' : 'the policy holds'}`);
+  if (asked !== undefined && asked !== merged) lost.push({ who: 'argument', value: show(asked), rule: setting.lower ? 'the lower holds' : 'the policy holds' });
   const own = policy[setting.policy!];
-  if (byOperator && own !== undefined && own !== merged) lost.push(`policy says ${show(own)}, the operator policy holds`);
+  if (byOperator && own !== undefined && own !== merged) lost.push({ who: 'policy', value: show(own), rule: 'the operator policy holds' });
   return { setting, value: show(merged), source: byOperator ? 'operator' : 'policy', from: (byOperator ? queue.operator_policy : queue.policy) ?? undefined, lost };
 }
 
@@ -91,7 +98,7 @@ function WhyCard({ queue, policies, operators }: { queue: Queue; policies: Polic
               <tr key={one.setting.title} class={one.source === 'default' ? 'is-default' : undefined}>
                 <th scope="row">{one.setting.title}</th>
                 <td>{one.setting.policy === 'dead-letter-exchange' && one.source !== 'default' ? <a href={exchangeLink(queue.vhost, one.value === '(default exchange)' ? '' : String(queue.arguments['x-dead-letter-exchange'] ?? queue.effective_policy_definition['dead-letter-exchange']))}>{one.value}</a> : one.value}
-                  {one.lost.map((text) => <span class="lost" key={text}>{text}</span>)}</td>
+                  {one.lost.map(({ who, value, rule }) => <span class="lost" key={who}>{who} says <s>{value}</s>, {rule}</span>)}</td>
                 <td>{one.source === 'argument' ? <SourceMark of="argument">argument <code>{one.from}</code></SourceMark>
                   : one.source === 'default' ? <SourceMark of="default" />
                     : <SourceMark of={one.source}>{one.source === 'operator' ? 'operator policy' : 'policy'} <a href={link(['policies', queue.vhost, one.from ?? ''])}>{visible(one.from ?? '')}</a>{one.source === 'policy' && policy && <>, priority {policy.priority}</>}</SourceMark>}</td>
@@ -143,11 +150,26 @@ function DeathTable({ data }: { data: QueueDeaths }): JSX.Element {
 /** Dead letters end here: something feeds it, and nothing sends them on. */
 const holdsDead = (queue: Queue, deaths: QueueDeaths) => deaths.fed_by.length > 0 && queue.messages > 0 && deaths.dead_letter_exchange === null;
 
+/** How full a box is drawn where no limit says what full is. */
+const filling = (messages: number) => Math.min(0.9, Math.log10(messages + 1) / 6);
+
+/** How many messages are in the first queues that dead letters go to. */
+function useHeld(vhost: string, names: string[]): Record<string, number> {
+  const held: Record<string, number> = {};
+  for (const index of [0, 1, 2, 3]) {
+    const name = names[index];
+    const one = useResource<{ messages: number }>(name === undefined ? null : `${at('queues', vhost, name)}?columns=messages&disable_stats=true`, 10).data;
+    if (name !== undefined && typeof one?.messages === 'number') held[name] = one.messages;
+  }
+  return held;
+}
+
 function DeathMap({ queue, deaths, bindings }: { queue: Queue; deaths: QueueDeaths; bindings: Binding[] }): JSX.Element {
+  const targets = useHeld(queue.vhost, deaths.targets);
   const nodes: MapNode[] = [];
   const edges: MapEdge[] = [];
   const limit = Number(queue.effective_policy_definition?.['max-length'] ?? queue.arguments['x-max-length'] ?? 0);
-  nodes.push({ id: 'this', kind: 'queue', name: queue.name, sub: plural(queue.messages, 'message'), column: 1, focus: true, dead: holdsDead(queue, deaths), fill: limit ? queue.messages / limit : Math.min(0.9, Math.log10(queue.messages + 1) / 6) });
+  nodes.push({ id: 'this', kind: 'queue', name: queue.name, sub: plural(queue.messages, 'message'), column: 1, focus: true, dead: holdsDead(queue, deaths), fill: limit ? queue.messages / limit : filling(queue.messages) });
   const bySource = new Map<string, string[]>();
   for (const binding of bindings) if (binding.source !== '') bySource.set(binding.source, [...(bySource.get(binding.source) ?? []), binding.routing_key]);
   const exchanges = cut([...bySource], 4, 0, 'exchanges');
@@ -168,13 +190,14 @@ function DeathMap({ queue, deaths, bindings }: { queue: Queue; deaths: QueueDeat
     nodes.push({ id: 'dlx', kind: 'exchange', name: deaths.dead_letter_exchange, sub: missing ? 'does not exist' : deaths.exchange_type ?? '', column: 2, missing });
     const main = reasons.filter((reason) => deathsOf(deaths.deaths, reason) > 0).sort((a, b) => deathsOf(deaths.deaths, b) - deathsOf(deaths.deaths, a));
     edges.push({ from: 'this', to: 'dlx', label: main[0] ?? 'if it dies', dead: true });
-    const targets = cut(deaths.targets, 4, 3, 'queues');
-    for (const name of targets.shown) {
+    const ends = cut(deaths.targets, 4, 3, 'queues');
+    for (const name of ends.shown) {
       const self = name === queue.name;
-      if (!self) nodes.push({ id: 't ' + name, kind: 'queue', name, sub: 'dead letters', column: 3, dead: true });
+      const held = targets[name];
+      if (!self) nodes.push({ id: 't ' + name, kind: 'queue', name, sub: held === undefined ? 'dead letters' : plural(held, 'dead letter'), column: 3, dead: true, fill: held ? filling(held) : 0 });
       edges.push({ from: 'dlx', to: self ? 'this' : 't ' + name, label: deaths.dead_letter_routing_key ?? undefined, dead: self });
     }
-    if (targets.more) nodes.push(targets.more);
+    if (ends.more) nodes.push(ends.more);
     if (deaths.problem === 'no_route') {
       nodes.push({ id: 'nowhere', kind: 'more', name: 'no queue', sub: 'dead letters are dropped', column: 3, missing: true });
       edges.push({ from: 'dlx', to: 'nowhere', dead: true });
@@ -224,12 +247,27 @@ function DeathCallout({ queue, deaths }: { queue: Queue; deaths: QueueDeaths }):
 
 // ---- The page ---------------------------------------------------------------------------------------------------------------
 
-const jump = (id: string) => (event: Event) => {
-  event.preventDefault();
-  const target = document.getElementById(id);
-  target?.scrollIntoView();
-  target?.focus({ preventScroll: true });
-};
+/** Jump marks; the section that is being read is marked. */
+function Sections({ list }: { list: [id: string, title: string][] }): JSX.Element {
+  const [here, setHere] = useState('top');
+  const ids = list.map(([id]) => id).join();
+  useEffect(() => {
+    const look = () => {
+      const passed = ids.split(',').map((id) => [id, document.getElementById(id)?.getBoundingClientRect().top] as const).filter(([, top]) => top !== undefined && top < 160);
+      const lowest = passed.sort(([, a], [, b]) => b! - a!)[0];
+      setHere(window.scrollY < 40 || !lowest ? 'top' : lowest[0]);
+    };
+    addEventListener('scroll', look, { passive: true });
+    return () => removeEventListener('scroll', look);
+  }, [ids]);
+  return (
+    <nav class="subnav sticky" aria-label="Sections">
+      {list.map(([id, title]) => (
+        <a key={id} href={`#${id}`} aria-current={id === here ? 'true' : undefined} onClick={id === 'top' ? (event) => { event.preventDefault(); window.scrollTo(0, 0); } : jump(id)}>{title}</a>
+      ))}
+    </nav>
+  );
+}
 
 function Consumers({ queue }: { queue: Queue }): JSX.Element {
   const list = queue.consumer_details ?? [];
@@ -292,11 +330,7 @@ export function QueuePage({ path }: { path: string[] }): JSX.Element {
           {queue.exclusive && queue.owner_pid_details && <span>Exclusive to <a href={connectionLink(queue.owner_pid_details.name)}>{visible(queue.owner_pid_details.name)}</a></span>}
           {queue.idle_since && <span>No consumer; last used <Time ms={Date.parse(queue.idle_since)} /></span>}
         </>} />
-      <nav class="subnav sticky" aria-label="Sections">
-        {[['top', 'Overview'], ['settings', 'Settings'], ['deaths', 'Deaths'], ...(queue.messages_parked > 0 ? [['parked', 'Parked']] : []), ['consumers', 'Consumers'], ['bindings', 'Bindings'], ...(mayPublish ? [['publish', 'Publish']] : []), ...(mayRead ? [['get', 'Get messages']] : [])].map(([id, title]) => (
-          <a key={id} href={`#${id}`} onClick={id === 'top' ? (event) => { event.preventDefault(); window.scrollTo(0, 0); } : jump(id!)}>{title}</a>
-        ))}
-      </nav>
+      <Sections list={[['top', 'Overview'], ['settings', 'Settings'], ['deaths', 'Deaths'], ...(queue.messages_parked > 0 ? [['parked', 'Parked']] : []), ['consumers', 'Consumers'], ['bindings', 'Bindings'], ...(mayPublish ? [['publish', 'Publish']] : []), ...(mayRead ? [['get', 'Get messages']] : [])] as [string, string][]} />
       <div class="stack">
         {queue.messages_parked > 0 && <ParkedCallout queue={queue} jump={jump('parked')} />}
         {deaths.data && <DeathCallout queue={queue} deaths={deaths.data} />}

@@ -71,7 +71,7 @@ type Operators = Map<string, Table>; // definitions by virtual host and name
 const operatorKey = (vhost: string, name: string) => `${vhost} ${name}`;
 
 const columnsWith = (operators: Operators): Column<Queue>[] => [
-  { id: 'name', title: 'Name', sort: 'name', value: (queue) => queue.name, cell: (queue) => <Name text={queue.name} href={queueLink(queue.vhost, queue.name)} sub={`${queue.type}, ${plural(queue.consumers, 'consumer')}${died(queue) ? `, ${count(died(queue))} died` : ''}${queue.messages_parked ? `, ${count(queue.messages_parked)} parked` : ''}`} /> },
+  { id: 'name', title: 'Name', sort: 'name', value: (queue) => queue.name, cell: (queue) => <Name text={queue.name} href={queueLink(queue.vhost, queue.name)} sub={`${queue.type}, ${plural(queue.consumers, 'consumer')}${queue.messages_parked ? `, ${count(queue.messages_parked)} parked` : ''}`} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 2, off: true, value: (queue) => queue.vhost, cell: (queue) => visible(queue.vhost) },
   { id: 'type', title: 'Type', sort: 'type', w: 3, value: (queue) => queue.type, cell: (queue) => queue.type },
   { id: 'features', title: 'Features', w: 1, value: (queue) => [queue.durable ? 'D' : '', ...features.filter((one) => (one.argument && one.argument in queue.arguments) || (one.policy && one.policy in (queue.effective_policy_definition ?? {}))).map((one) => one.letters)].join(' ').trim(), cell: (queue) => <Features queue={queue} operatorKeys={queue.operator_policy ? operators.get(operatorKey(queue.vhost, queue.operator_policy)) : undefined} /> },
@@ -82,7 +82,7 @@ const columnsWith = (operators: Operators): Column<Queue>[] => [
   { id: 'parked', title: 'Parked', sort: 'messages_parked', num: true, w: 1, off: true, calls: (queue) => queue.messages_parked > 0, group: 'Messages', value: (queue) => queue.messages_parked, cell: (queue) => <Num value={queue.messages_parked} dead /> },
   { id: 'total', title: 'Total', sort: 'messages', num: true, w: 1, group: 'Messages', value: (queue) => queue.messages, cell: (queue) => <Num value={queue.messages} strong /> },
   { id: 'bytes', title: 'Bytes', sort: 'message_bytes', num: true, w: 3, off: true, group: 'Messages', value: (queue) => queue.message_bytes, cell: (queue) => bytes(queue.message_bytes) },
-  { id: 'died', title: 'Died', num: true, w: 1, value: died, cell: (queue) => <Num value={died(queue)} dead /> },
+  { id: 'died', title: 'Died', num: true, value: died, cell: (queue) => <Num value={died(queue)} dead /> },
   { id: 'rejected', title: 'Rejected', sort: 'deaths.rejected', num: true, w: 3, off: true, group: 'Died', value: (queue) => queue.deaths?.rejected, cell: (queue) => <Num value={queue.deaths?.rejected} /> },
   { id: 'expired', title: 'Expired', sort: 'deaths.expired', num: true, w: 3, off: true, group: 'Died', value: (queue) => queue.deaths?.expired, cell: (queue) => <Num value={queue.deaths?.expired} /> },
   { id: 'maxlen', title: 'Maxlen', sort: 'deaths.maxlen', num: true, w: 3, off: true, group: 'Died', value: (queue) => queue.deaths?.maxlen, cell: (queue) => <Num value={queue.deaths?.maxlen} /> },

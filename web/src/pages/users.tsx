@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, at } from '../api';
 import { Icon } from '../icons';
-import { plural, visible } from '../format';
+import { count, plural, visible } from '../format';
 import { retryAll, useResource } from '../resource';
 import { go, link } from '../router';
 import { may, session } from '../session';
@@ -110,8 +110,8 @@ interface Row extends User {
   vhosts: string[];
 }
 const columns: Column<Row>[] = [
-  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={link(['users', one.name])} sub={one.tags.join(', ')} /> },
-  { id: 'tags', title: 'Tags', w: 1, value: (one) => one.tags.join(' '), cell: (one) => <span class="badges">{one.tags.map((tag) => <span class={tag === 'administrator' ? 'badge badge-oppol' : 'badge'} key={tag}>{visible(tag)}</span>)}{one.tags.length === 0 && <span class="zero">none</span>}</span> },
+  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={link(['users', one.name])} sub={one.tags.join(', ') || 'none, AMQP only'} /> },
+  { id: 'tags', title: 'Tags', w: 1, value: (one) => one.tags.join(' '), cell: (one) => <span class="badges">{one.tags.map((tag) => <span class={tag === 'administrator' ? 'chip chip-info' : 'chip'} key={tag}>{visible(tag)}</span>)}{one.tags.length === 0 && <span class="zero">none, AMQP only</span>}</span> },
   { id: 'vhosts', title: 'Can access', value: (one) => one.vhosts.join(' '), cell: (one) => (one.vhosts.length === 0 ? <span class="chip chip-warn">no virtual host</span> : one.vhosts.slice(0, 4).map(visible).join(', ') + (one.vhosts.length > 4 ? ` and ${one.vhosts.length - 4} more` : '')) },
   { id: 'password', title: 'Password', w: 2, value: (one) => one.password_hash !== '', cell: (one) => (one.password_hash === '' ? <span class="zero">none</span> : 'yes') },
   { id: 'limits', title: 'Limits', w: 3, off: true, value: (one) => JSON.stringify(one.limits), cell: (one) => Object.entries(one.limits ?? {}).map(([key, value]) => `${key} ${value}`).join(', ') || <span class="zero">none</span> },
@@ -123,7 +123,7 @@ export function UsersPage(): JSX.Element {
   const rows = users.data?.map((user): Row => ({ ...user, vhosts: (permissions.data ?? []).filter((one) => one.user === user.name).map((one) => one.vhost) }));
   return (
     <>
-      <AdminHead title="Users" at="users" />
+      <AdminHead title="Users" at="users" marks={users.data && <span class="count">{count(users.data.length)}</span>} />
       <div class={may.administrate() ? 'cols cols-main' : 'stack'}>
         <ListTable<Row> label="Users" noun={['user', 'users']} store="users" columns={columns} of={{ ...users, data: rows }} rowKey={(one) => one.name} rowLink={(one) => link(['users', one.name])} firstSort="name"
           bulk={(chosen, clear) => <button class="btn btn-sm btn-dead" onClick={() => deleteUsers(chosen.map((one) => one.name), clear)}><Icon name="trash" />Delete {plural(chosen.length, 'user')}…</button>}

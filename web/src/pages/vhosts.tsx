@@ -77,7 +77,7 @@ export function VhostsPage(): JSX.Element {
   const vhosts = useResource<Vhost[]>('/vhosts');
   return (
     <>
-      <AdminHead title="Virtual hosts" at="vhosts" />
+      <AdminHead title="Virtual hosts" at="vhosts" marks={vhosts.data && <span class="count">{count(vhosts.data.length)}</span>} />
       <div class={may.administrate() ? 'cols cols-main' : 'stack'}>
         <ListTable<Vhost> label="Virtual hosts" noun={['virtual host', 'virtual hosts']} store="vhosts" columns={columns} of={vhosts} rowKey={(one) => one.name} rowLink={(one) => (may.administrate() ? link(['vhosts', one.name]) : link(['queues'], { vhost: one.name }))} firstSort="name" empty={<State icon="graph" title="No virtual hosts"><p>You have permissions in none.</p></State>} />
         {may.administrate() && <VhostForm />}

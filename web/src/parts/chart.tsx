@@ -7,6 +7,7 @@ import { clock, count, exact, rate } from '../format';
 import { changeQuery, place } from '../router';
 import { theme } from '../session';
 import { Card } from './card';
+import { steps, topOf } from './scale';
 
 export interface Sample {
   sample: number;
@@ -102,10 +103,10 @@ function optionsFor(element: HTMLElement, data: Plotted, hidden: ReadonlySet<str
     width, height, padding: [8, 24, 0, 0], // half a label stands beyond the last moment
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
+    scales: { y: { range: (_, low, high) => [Math.min(0, low), topOf(high)] } },
     axes: [
-      { stroke: axis, font, size: 26, grid: { show: false }, ticks: { show: false }, space: withSeconds(data.times) ? 72 : 56, values: (_, ticks) => ticks.map((tick) => clock(tick * 1000, withSeconds(data.times))) },
-      { stroke: axis, font, size: 52, grid: { stroke: line, width: 1 }, ticks: { show: false }, space: 40, values: (_, ticks) => ticks.map(short) },
+      { stroke: axis, font, size: 30, gap: 9, grid: { show: false }, ticks: { show: false }, space: withSeconds(data.times) ? 72 : 56, values: (_, ticks) => ticks.map((tick) => clock(tick * 1000, withSeconds(data.times))) },
+      { stroke: axis, font, size: 52, grid: { stroke: line, width: 1 }, ticks: { show: false }, splits: (_, __, low, high) => steps(low, high), values: (_, ticks) => ticks.map(short) },
     ],
     series: [{}, ...data.series.map((one, index) => {
       const stroke = colourOf(element, one.colour);

@@ -22,6 +22,7 @@ interface TextProps {
   set: (value: string) => void;
   hint?: ComponentChildren;
   error?: string;
+  invalid?: boolean; // what is wrong stands elsewhere
   mono?: boolean;
   type?: string;
   required?: boolean;
@@ -31,12 +32,12 @@ interface TextProps {
   autocomplete?: string;
 }
 
-export function TextField({ label, value, set, hint, error, mono, type = 'text', required, first, placeholder, list, autocomplete = 'off' }: TextProps): JSX.Element {
+export function TextField({ label, value, set, hint, error, invalid, mono, type = 'text', required, first, placeholder, list, autocomplete = 'off' }: TextProps): JSX.Element {
   return (
     <Field label={label} hint={hint} error={error}>
       {(id) => (
         <input id={id} class={mono ? 'input mono' : 'input'} type={type} value={value} required={required} placeholder={placeholder}
-          list={list} autocomplete={autocomplete} spellcheck={false} aria-invalid={error ? 'true' : undefined} data-first={first ? '' : undefined}
+          list={list} autocomplete={autocomplete} spellcheck={false} aria-invalid={error || invalid ? 'true' : undefined} data-first={first ? '' : undefined}
           onInput={(event) => set(event.currentTarget.value)} />
       )}
     </Field>

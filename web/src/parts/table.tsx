@@ -216,10 +216,25 @@ function Pager({ noun, state, total, filtered, pages, store }: {
 
 const widthClass = (column: { num?: boolean; w?: number }) => [column.num ? 'num' : '', column.w ? `w-${column.w}` : ''].join(' ').trim() || undefined;
 
+/** Columns of this width and wider ones are not shown: what a group's head spans must follow, as the stylesheet does. */
+function useGone(): number {
+  const narrow = useMemo(() => [640, 860, 1180].map((width) => matchMedia(`(max-width: ${width}px)`)), []);
+  const now = () => narrow.findIndex((one) => one.matches) + 1 || 4;
+  const [gone, setGone] = useState(now);
+  useEffect(() => {
+    const look = () => setGone(now());
+    for (const one of narrow) one.addEventListener('change', look);
+    return () => { for (const one of narrow) one.removeEventListener('change', look); };
+  }, []);
+  return gone;
+}
+
 function Head<T>({ columns, state, sortable, lead }: {
   columns: Column<T>[]; state: TableState; sortable: (column: Column<T>) => string | undefined; lead?: ComponentChildren;
 }): JSX.Element {
-  const grouped = columns.some((one) => one.group);
+  const gone = useGone();
+  const seen = (column: Column<T>) => (column.w ?? 0) < gone;
+  const grouped = columns.some((one) => one.group && seen(one));
   const runs: { group?: string; span: Column<T>[] }[] = [];
   for (const column of columns) {
     const last = runs[runs.length - 1];
@@ -232,7 +247,7 @@ function Head<T>({ columns, state, sortable, lead }: {
         <tr class="groups">
           {lead && <td class="w-1" />}
           {runs.map((run, index) => run.group
-            ? <th key={index} scope="colgroup" class={widthClass({ w: Math.min(...run.span.map((one) => one.w ?? 9)) === 9 ? undefined : (run.span.every((one) => one.w) ? run.span[0]!.w : undefined) })} colSpan={run.span.length}>{run.group}</th>
+            ? run.span.some(seen) && <th key={index} scope="colgroup" colSpan={run.span.filter(seen).length}>{run.group}</th>
             : run.span.map((one) => <td key={one.id} class={widthClass(one)} />))}
         </tr>
       )}
