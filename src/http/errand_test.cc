@@ -9,9 +9,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace revenant::http {
 namespace {
@@ -54,6 +56,16 @@ TEST_F(ErrandOnDisk, DoesNotWaitForADiskThatBecomesFull) {
     ASSERT_FALSE(next);
     EXPECT_THAT(next.error().text, HasSubstr("nothing is changed until there is room"));
     disk.set_full(false);
+    // Then the changes are made, in their order.
+    bool has_room = false;
+    for (int i = 0; i < 6'000 && !has_room; ++i) {
+        has_room = declare("last").has_value();
+        if (!has_room) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(has_room);
+    EXPECT_TRUE(broker->ask(broker->find_vhost("v"), [](engine::Engine& engine) {
+        return engine.state().find_queue("q") != nullptr;
+    }));
 }
 
 }  // namespace

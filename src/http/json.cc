@@ -172,6 +172,9 @@ Result<Table, std::string> table_from_json(const json::object& object) {
         REVENANT_TRY(Value one, value_from_json(value));
         table.push_back({std::string(name), std::move(one)});
     }
+    // An object has no order. RabbitMQ sorts it, and the properties_key of a binding follows that.
+    std::stable_sort(table.begin(), table.end(),
+                     [](const Field& a, const Field& b) { return a.name < b.name; });
     return table;
 }
 

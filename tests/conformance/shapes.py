@@ -28,7 +28,7 @@ WITHOUT = {
     "user": set(), "permission": set(), "policy": set(), "binding": set(), "parameter": set(),
 }
 BEYOND = {
-    "overview": {"cluster_tags", "node_tags", "default_queue_type", "is_op_policy_updating_enabled"},
+    "overview": {"queue_totals.messages_parked", "cluster_tags", "node_tags", "default_queue_type", "is_op_policy_updating_enabled"},
     "node": {"disk_free_details", "being_drained", "journal"},
     "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details", "consumer_timeout",
               "messages_parked", "message_bytes_parked"},

@@ -445,4 +445,4 @@ def config_documentation_has_every_key(world):
     if table not in text:
         rows = [row for row in table.splitlines() if row not in text]
         raise Mismatch("docs/configuration.md lacks rows of `revenant --list-config-keys`: " + "\n".join(rows[:5]))
-    equal(len(re.findall(r"^\| `[a-z_]+(\.[a-z_$*]+)*` \|", text, re.M)), len(table.splitlines()) - 2)
+    equal(len(re.findall(r"^\| `[a-z0-9_]+(\.[a-z0-9_$*]+)*` \|", text, re.M)), len(table.splitlines()) - 2)

@@ -39,7 +39,7 @@ def rabbitmq_conf_with_every_key_starts(world):
             keys = [line.split(" = ")[0] for line in lines_of("rabbitmq_keys.txt")]
             warned = set(re.findall(r"revenant\.conf:\d+: (\S+): (?:" + "|".join(SILENT) + ")", log))
             shown = broker.get("/prefix/api/overview")[0]
-            equal(shown, 200)
+            equal(shown, 200, str(broker.get("/prefix/api/overview")[1]))
             # Every key either takes effect, and the table says so, or is named in the log.
             table = world.revenant("--list-config-keys").stdout
             for key in keys:

@@ -40,8 +40,10 @@ def bad_addresses(proton, channel):
                     "/exchanges/amq.default/key", "/exchanges//key", "/exchanges/amq.direct/a/b",
                     "/exchanges/amq.direct/a b", "/exchange/amq.direct/key", "/"]:
         expect_detach("amqp:invalid-field", refused, sender_to, proton, address)
-    for address in ["/exchanges/amq.direct/key", "/queues/", "/queue/q", "q", "/queues/a b"]:
+    for address in ["/exchanges/amq.direct/key", "/queue/q", "q", "/queues/a b"]:
         expect_detach("amqp:invalid-field", refused, proton.create_receiver, address)
+    # As RabbitMQ 4.3.6: an empty name is a queue that does not exist.
+    expect_detach("amqp:not-found", lambda text: text == "no queue '' in vhost '/'", proton.create_receiver, "/queues/")
     check_usable(proton, channel)
 
 

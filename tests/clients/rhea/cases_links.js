@@ -51,8 +51,8 @@ test('vhost_by_hostname', async ({ connection }) => {
 });
 
 test('unknown_vhost_is_refused', async () => {
-    await expectRefusal(connect({ hostname: 'vhost:no-such-vhost' }), 'amqp:unauthorized-access',
-        "AMQP 1.0 connection failed: virtual host 'no-such-vhost' does not exist");
+    // As RabbitMQ 4.3.6: the socket is closed without a word, and the log says why.
+    await assert.rejects(connect({ hostname: 'vhost:no-such-vhost' }), /disconnected/);
 });
 
 test('heartbeats_keep_an_idle_connection', async ({ channel }) => {
@@ -138,9 +138,11 @@ test('bad_addresses', async ({ connection, channel }) => {
         '/exchanges/', '/exchanges/amq.default/k', '/exchanges/amq.direct/a/b', '/topic/t']) {
         await expectRefusal(openSender(connection, address), 'amqp:invalid-field', /^Attach refused: /);
     }
-    for (const address of ['/exchanges/amq.direct/k', '/queues/', '/queue/q', 'q']) {
+    for (const address of ['/exchanges/amq.direct/k', '/queue/q', 'q']) {
         await expectRefusal(openReceiver(connection, address), 'amqp:invalid-field', /^Attach refused: /);
     }
+    // As RabbitMQ 4.3.6: an empty name is a queue that does not exist.
+    await expectRefusal(openReceiver(connection, '/queues/'), 'amqp:not-found', "no queue '' in vhost '/'");
     await checkUsable(connection, channel);
 });
 
