@@ -114,8 +114,8 @@ class Chain {
     bool page_out(std::uint64_t block, bool keep_head);
     // The same for every block that can; the one that is being filled is completed by it.
     void page_out_all();
-    // Replaces unacked messages that the journal has by stubs, if that frees much. If they come back
-    // they are read again.
+    // Replaces unacked messages that the journal has by stubs, if that frees much. If they come
+    // back they are read again.
     void shed_unacked();
     std::size_t cold_blocks() const { return cold_; }
     // What is in them.

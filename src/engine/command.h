@@ -68,7 +68,8 @@ struct DeclareExchange {
     Table arguments;
     // What the channel's permission check said, in case the exchange does not exist yet.
     std::optional<Refusal> refusal_if_new;
-    // Imported definitions may name exchanges of the broker they come from, such as amq.rabbitmq.log.
+    // Imported definitions may name exchanges of the broker they come from, such as
+    // amq.rabbitmq.log.
     bool reserved_name_permitted = false;
 };
 struct DeleteExchange {

@@ -19,8 +19,8 @@ void page_out_candidates(State& state) {
     }
 }
 
-// Many queues with a little each, blocks whose deliveries were requeued, or many deliveries that are
-// not settled: everything that can leave does.
+// Many queues with a little each, blocks whose deliveries were requeued, or many deliveries that
+// are not settled: everything that can leave does.
 void page_out_everywhere(State& state) {
     Paging& paging = state.paging();
     const std::uint64_t step = paging.budget_bytes / 4;

@@ -52,8 +52,8 @@ struct Worklist {
 // loop, never by recursion.
 void serve_touched(Turn& turn);
 
-// One portion of what earlier turns left: expiry, settlements, closing connections, policies, retired
-// bindings and queues.
+// One portion of what earlier turns left: expiry, settlements, closing connections, policies,
+// retired bindings and queues.
 void go_on_with_work(Turn& turn);
 
 }  // namespace revenant::engine

@@ -24,8 +24,8 @@ class Listener final : public runtime::Source, public runtime::Ticking {
     // On the reactor's thread.
     void start();
     void stop();
-    // After stop(), on any thread: binds the same port again, for start() to follow. False if it was
-    // not stopped. A name is resolved, which takes time, so it is not the reactor that does it.
+    // After stop(), on any thread: binds the same port again, for start() to follow. False if it
+    // was not stopped. A name is resolved, which takes time, so it is not the reactor that does it.
     Result<bool, std::string> open_again();
     void ready(std::uint32_t events) override;
     void tick(Timestamp now) override;

@@ -126,6 +126,7 @@ struct Config {
     bool quorum_relaxed_checks_on_redeclaration = false;
     std::int64_t consumer_timeout_ms = 1'800'000;  // 0: any time
     DefaultContent first_content;                  // of a node that starts for the first time
+    bool user_tags_named = false;  // those of the first user are not the default any more
 
     std::string http_path_prefix;
     std::uint64_t http_body_bytes_max = 20'000'000;

@@ -18,8 +18,8 @@ Outcome user_tag(Assignment& to) {
     bool wanted = false;
     REVENANT_TRY_VOID(to.flag(wanted));
     auto& tags = to.config.first_content.tags;
+    if (!std::exchange(to.config.user_tags_named, true)) tags.clear();
     std::erase(tags, to.variable);
-    if (tags == DefaultContent{}.tags && to.variable != tags.front()) tags.clear();
     if (wanted) tags.emplace_back(to.variable);
     return {};
 }

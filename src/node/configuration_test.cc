@@ -218,6 +218,8 @@ TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
     config = load("default_user_tags.administrator = true\nanonymous_login_user = none\n").config;
     EXPECT_EQ(config.first_content.tags, std::vector<std::string>{"administrator"});
     EXPECT_TRUE(config.connection.anonymous_login_user.empty());
+    config = load("default_user_tags.administrator = true\ndefault_user_tags.a = true\n").config;
+    EXPECT_EQ(config.first_content.tags, (std::vector<std::string>{"administrator", "a"}));
 }
 
 TEST_F(ConfigurationTest, WhoWeSayWeAreIsConfigured) {

@@ -393,14 +393,14 @@ def complete(node, program, *words, path=None):
 def ctl_completes_words(node):
     os.symlink(node.world.ctl_program, os.path.join(node.directory, "revenantctl"))
     for program in ("revenantctl", "rabbitmqctl", "rabbitmq-diagnostics", "rabbitmq-queues"):
-        equal(complete(node, program, "list_poli"), ["list_policies", "list_policies_that_match"])
+        equal(complete(node, program, "list_policies_"), ["list_policies_that_match"])
     equal(complete(node, "rabbitmq-plugins", "is_"), ["is_enabled"])
     for options in (("-p", "v"), ("-q", "-n", "rabbit@host"), ("--vhost", "=", "v"), ("--timeout", "5", "-s")):
-        equal(complete(node, "rabbitmqctl", *options, "list_poli"), ["list_policies", "list_policies_that_match"])
+        equal(complete(node, "rabbitmqctl", *options, "list_policies_"), ["list_policies_that_match"])
         # Behind the command there is no second one.
         equal(complete(node, "rabbitmqctl", *options, "list_queues", "list_pol"), [])
     equal(complete(node, "rabbitmqctl", "list_queues", "-p", "v", "list_pol"), [])
-    equal(complete(node, "rabbitmqctl", "help", "list_poli"), ["list_policies", "list_policies_that_match"])
+    equal(complete(node, "rabbitmqctl", "help", "list_policies_"), ["list_policies_that_match"])
     node.ctl("add_vhost", "vineyard")
     for words in (("list_queues", "-p", "vine"), ("list_queues", "--vhost", "=", "vine"), ("-p", "vine")):
         equal(complete(node, "rabbitmqctl", *words), ["vineyard"])

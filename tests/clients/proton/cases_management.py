@@ -300,9 +300,10 @@ def body_before_properties(proton, channel):
     properties = encoded.index(b"\x00\x53\x73")
     body = encoded.index(b"\x00\x53\x77")
     link = management.requests.link
-    link.delivery(link.delivery_tag())
+    delivery = link.delivery(link.delivery_tag())
     link.stream(encoded[body:] + encoded[properties:body])
     link.advance()
+    delivery.settle()
     answer = management.answers(1)[0]
     assert (answer.subject, answer.correlation_id) == ("200", f"r{management.number}"), answer
     assert answer.body["name"] == queue, answer
