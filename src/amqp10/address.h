@@ -17,7 +17,7 @@ struct Address {
     friend bool operator==(const Address&, const Address&) = default;
 };
 
-// What a client is told of the bad address of its target or source, as RabbitMQ does (4.3).
+// The text for a bad address of a target or source, as RabbitMQ does (4.3).
 std::string bad_target_text(const Datum& address);
 std::string bad_source_text(const Datum& address);
 

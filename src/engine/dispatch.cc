@@ -51,7 +51,7 @@ ShownCounts shown_counts(Turn& turn, const Queue& queue, const Entry& entry) {
     return {entry.delivery_count, both ? std::uint32_t{entry.acquired_count} : 0};
 }
 
-// What a consumer is told (DL-154). A dead letter with failed attempts is redelivered, unless it
+// The redelivered flag (DL-154). A dead letter with failed attempts is redelivered, unless it
 // goes straight to a consumer of a classic queue (DL-155).
 bool is_redelivered(const Turn& turn, const Queue& queue, const Entry& entry, Position position) {
     if (!entry.is_redelivered()) return false;

@@ -206,7 +206,7 @@ namespace {
 
 // The answer to basic.get is a delivery: it promises nothing.
 bool is_promise(const engine::Effect& effect) {
-    // That a queue is gone, which is told after the deletion was answered.
+    // A queue was deleted: consumers and senders hear of it after the deletion was answered.
     if (std::holds_alternative<engine::CancelConsumer>(effect) ||
         std::holds_alternative<engine::TargetGone>(effect)) {
         return true;
