@@ -58,6 +58,7 @@ struct ApiSettings {
         std::make_shared<runtime::ClientLogins>();
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
+    std::string compat = "4.3";  // in virtual hosts that name none
     std::uint64_t max_message_bytes = 16777216;
     std::optional<std::uint64_t> connections_max;  // of AMQP
     std::string default_queue_type = "classic";    // in virtual hosts that name none
