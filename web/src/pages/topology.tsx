@@ -28,7 +28,7 @@ const readableScale = 0.75;
 
 function arrange(drawn: Drawn): Placed {
   const graph = new graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: 'LR', nodesep: 14, ranksep: 86, marginx: 24, marginy: 24, ranker: drawn.vertices.length > 120 ? 'longest-path' : 'network-simplex' });
+  graph.setGraph({ rankdir: 'LR', nodesep: 14, ranksep: 100, marginx: 24, marginy: 24, ranker: drawn.vertices.length > 120 ? 'longest-path' : 'network-simplex' });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const vertex of drawn.vertices) graph.setNode(vertex.id, { width, height });
   drawn.edges.forEach((edge, number) => graph.setEdge(edge.from, edge.to, { weight: edge.dead ? 1 : 2 }, String(number)));
