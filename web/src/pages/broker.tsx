@@ -128,7 +128,7 @@ interface Flag {
   desc: string;
 }
 const flagColumns: Column<Flag>[] = [
-  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <code>{one.name}</code> },
+  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <code class="wraps">{one.name}</code> },
   { id: 'state', title: 'State', value: (one) => one.state, cell: (one) => <StateDot state={one.state} /> },
   { id: 'stability', title: 'Stability', w: 1, value: (one) => one.stability, cell: (one) => one.stability },
   { id: 'desc', title: 'Description', w: 1, off: true, calls: (one) => one.desc !== '', value: (one) => one.desc, cell: (one) => visible(one.desc) },

@@ -25,7 +25,7 @@ function Reasons({ of }: { of: Record<string, number> }): JSX.Element {
 }
 
 const queueColumns: Column<DeadLetterQueue>[] = [
-  { id: 'name', title: 'Dead-letter queue', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.name} href={queueLink(one.vhost, one.name)} sub={`from ${plural(one.source_count, 'queue')}`} />{!one.rests && <span class="cell-sub">intermediate: dead letters are sent on from here</span>}</> },
+  { id: 'name', title: 'Dead-letter queue', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.name} href={queueLink(one.vhost, one.name)} sub={`from ${plural(one.source_count, 'queue')}`} />{!one.rests && <span class="cell-sub">intermediate: sent on from here</span>}</> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 3, off: true, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'messages', title: 'Dead letters', sort: 'messages', num: true, value: (one) => one.messages, cell: (one) => <Num value={one.messages} dead={one.rests} /> },
   { id: 'bytes', title: 'Size', sort: 'message_bytes', num: true, w: 2, value: (one) => one.message_bytes, cell: (one) => bytes(one.message_bytes) },

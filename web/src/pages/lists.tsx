@@ -115,7 +115,7 @@ function ComeFrom({ of: sink }: { of?: DeadLetterExchange }): JSX.Element {
 }
 
 const exchangeColumns = (sinks: Sinks): Column<Exchange>[] => [
-  { id: 'name', title: 'Name', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={exchangeTitle(one.name)} href={exchangeLink(one.vhost, one.name)} sub={one.type} /> },
+  { id: 'name', title: 'Name', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={exchangeTitle(one.name)} href={exchangeLink(one.vhost, one.name)} sub={one.type + (sinks.has(sinkKey(one)) ? `, dead letters from ${plural(sinks.get(sinkKey(one))!.source_count, 'queue')}` : '')} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', off: true, w: 2, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'type', title: 'Type', sort: 'type', w: 1, value: (one) => one.type, cell: (one) => one.type },
   { id: 'features', title: 'Features', w: 1, value: (one) => [one.durable && 'D', one.auto_delete && 'AD', one.internal && 'I', one.arguments['alternate-exchange'] && 'AE'].filter(Boolean).join(' '), cell: (one) => <ExchangeFeatures exchange={one} /> },
