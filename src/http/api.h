@@ -221,6 +221,8 @@ void add_channel_routes(Router& router, Context& context);
 void add_connection_routes(Router& router, Context& context);
 void add_consumer_routes(Router& router, Context& context);
 void add_dead_letter_routes(Router& router, Context& context);
+// Queues of a vhost that dead letters end in and that are not empty.
+std::set<std::string> queues_with_dead_letters(Context& context, const std::string& vhost);
 void add_definition_routes(Router& router, Context& context);
 void add_exchange_routes(Router& router, Context& context);
 void add_feature_routes(Router& router, Context& context);
