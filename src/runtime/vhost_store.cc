@@ -153,9 +153,10 @@ void VhostStore::free_space(engine::State& state) {
     ended_when_looked_ = ended;
     // It is not worth looking at every queue for less.
     if (closed_bytes() < settings_.compact_for_bytes) return;
-    if (freeable_bytes(bytes_in_use(state)) < settings_.compact_for_bytes) return;
+    const BytesInUse used = bytes_in_use(state);
+    if (freeable_bytes(used) < settings_.compact_for_bytes) return;
     PROBE("vhost_store.freed_space");
-    take_snapshot(state, engine::Stop::none);
+    take_snapshot(state, engine::Stop::none, used);
 }
 
 bool VhostStore::is_busy() const {
@@ -177,7 +178,10 @@ VhostStore::BytesInUse VhostStore::bytes_in_use(engine::State& state) const {
 }
 
 void VhostStore::take_snapshot(engine::State& state, engine::Stop stop) {
-    const BytesInUse used = bytes_in_use(state);
+    take_snapshot(state, stop, bytes_in_use(state));
+}
+
+void VhostStore::take_snapshot(engine::State& state, engine::Stop stop, const BytesInUse& used) {
     std::set<Lsn> in_use;
     for (const auto& [segment, bytes] : used) in_use.insert(segment);
     journal_->write_snapshot(engine::encode_snapshot(state, stop), std::move(in_use));
