@@ -156,7 +156,7 @@ void Chain::clear_ready(Block& block, std::size_t index) {
 }
 
 std::uint64_t Chain::push(Entry entry, Timestamp deadline) {
-    const std::uint64_t sequence = next_;
+    const std::uint64_t sequence = next_sequence();
     push_at(sequence, std::move(entry), deadline);
     return sequence;
 }
@@ -165,9 +165,14 @@ void Chain::push_at(std::uint64_t sequence, Entry entry, Timestamp deadline) {
     CHECK(sequence >= next_);
     const std::uint64_t number = block_of(sequence);
     // Numbers may be left out; the block they leave behind may be empty already.
-    if (block_of(next_) != number) {
+    const bool was_full = tail_is_full_ && is_tail(number);
+    if (!is_tail(number)) {
         const View before = view(block_of(next_));
-        if (before.hot != nullptr && before.hot->live == 0) free_slot(block_of(next_));
+        if (before.hot != nullptr && before.hot->live == 0) {
+            free_slot(block_of(next_));
+        } else if (before.hot != nullptr && tail_is_full_) {
+            note_complete(block_of(next_));  // a replay leaves it alone while it is the tail
+        }
     }
     Slot& at = make_slot(number);
     if (!at.hot) at.hot = std::make_unique<Block>();
@@ -178,9 +183,8 @@ void Chain::push_at(std::uint64_t sequence, Entry entry, Timestamp deadline) {
     live_ += 1;
     if (number < first_ready_block_) first_ready_block_ = number;
     next_ = sequence + 1;
-    // A block of large messages ends early: numbers may be left out.
-    if (tail.pushed_bytes >= block_bytes_max) next_ = (number + 1) * block_entries;
-    if (block_of(next_) != number) note_complete(number);
+    tail_is_full_ = is_tail(number) && tail.pushed_bytes >= block_bytes_max;
+    if (is_complete(number) && !was_full) note_complete(number);
 }
 
 // `bring_back` says what to do with a cold block: the block in memory; nullptr, to go on with the
@@ -263,7 +267,7 @@ void Chain::mark_ready(std::uint64_t sequence) {
     CHECK(entry.state == EntryState::unacked);
     entry.state = EntryState::ready;
     set_ready(holder, block_of(sequence), sequence % block_entries);
-    if (holder.ready == holder.live && block_of(sequence) != block_of(next_)) {
+    if (holder.ready == holder.live && is_complete(block_of(sequence))) {
         note_complete(block_of(sequence));
     }
 }
@@ -286,7 +290,7 @@ Entry Chain::take(std::uint64_t sequence) {
     holder.live -= 1;
     live_ -= 1;
     count_resident(-memory_of(taken));
-    if (holder.live == 0 && block_of(sequence) != block_of(next_)) free_slot(block_of(sequence));
+    if (holder.live == 0 && !is_tail(block_of(sequence))) free_slot(block_of(sequence));
     return taken;
 }
 
@@ -385,9 +389,15 @@ void Chain::note_complete(std::uint64_t number) const {
     }
 }
 
+// Entries to come go into the next block.
+void Chain::end_tail() {
+    next_ = (block_of(next_) + 1) * block_entries;
+    tail_is_full_ = false;
+}
+
 bool Chain::page_out(std::uint64_t number, bool keep_head) {
     Slot* const found = slot(number);
-    if (found == nullptr || !found->hot || number == block_of(next_)) return false;
+    if (found == nullptr || !found->hot || !is_complete(number)) return false;
     const Block& leaving = *found->hot;
     if (leaving.live == 0 || leaving.ready != leaving.live) return false;
     if (keep_head && number <= std::max(first_ready_block_, first_block_) + 1) return false;
@@ -413,6 +423,7 @@ bool Chain::page_out(std::uint64_t number, bool keep_head) {
     cold->first = passing.sum.live == 0   ? durable.first
                   : durable.sum.live == 0 ? passing.first
                                           : std::min(durable.first, passing.first);
+    if (is_tail(number)) end_tail();
     count_resident(-memory_of(leaving));
     found->hot.reset();
     found->cold = std::move(cold);
@@ -424,7 +435,7 @@ void Chain::page_out_all() {
     const View tail = view(block_of(next_));
     if (tail.hot != nullptr && tail.hot->live > 0 &&
         tail.hot->pushed_bytes >= paging_->worth_bytes) {
-        next_ = (block_of(next_) + 1) * block_entries;
+        end_tail();
     }
     for (std::uint64_t number = first_block_; number < end_block(); ++number) {
         page_out(number, /*keep_head=*/false);

@@ -72,7 +72,14 @@ class Chain {
     void park(std::uint64_t sequence);
     void clear();
 
-    std::uint64_t next_sequence() const { return next_; }
+    // Where push() puts the next entry. A block of large messages ends early: numbers may be left
+    // out.
+    std::uint64_t next_sequence() const {
+        return tail_is_full_ ? (block_of(next_) + 1) * block_entries : next_;
+    }
+    // The lowest number that push_at() takes. When a block is full is a rule of the build that
+    // wrote the entries, so a replay may go on in one that push() would leave.
+    std::uint64_t lowest_free() const { return next_; }
     std::uint64_t ready_count() const { return ready_; }
     std::uint64_t live_count() const { return live_; }
 
@@ -117,6 +124,8 @@ class Chain {
     // Replaces unacked messages that the journal has by stubs, if that frees much. If they come
     // back they are read again.
     void shed_unacked();
+    // Whether a replay may still put entries into it.
+    bool is_tail(std::uint64_t block) const { return block == block_of(next_); }
     std::size_t cold_blocks() const { return cold_; }
     // What is in them.
     const BlockSums& paged_out() const { return paged_out_; }
@@ -178,7 +187,9 @@ class Chain {
     void clear_ready(Block& block, std::size_t index);
     void free_slot(std::uint64_t number);
     void drop_empty_front();
+    bool is_complete(std::uint64_t number) const { return !is_tail(number) || tail_is_full_; }
     void note_complete(std::uint64_t number) const;
+    void end_tail();
     void count_resident(std::int64_t bytes) const;
     void count_cold(const ColdBlock& block) const;
     void discount_cold(const ColdBlock& block) const;
@@ -196,6 +207,7 @@ class Chain {
     std::uint64_t first_block_ = 0;        // number of the block at front_
     std::uint64_t first_ready_block_ = 0;  // no block before it has a ready entry
     std::uint64_t next_ = 0;
+    bool tail_is_full_ = false;        // the block with the number next_
     mutable std::uint64_t ready_ = 0;  // looking may find that a block cannot be read
     std::uint64_t live_ = 0;
     std::uint64_t suspect_below_ = 0;  // entries below may have been delivered before

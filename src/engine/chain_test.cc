@@ -108,6 +108,25 @@ TEST(Chain, AReplayMayLeaveNumbersOut) {
     EXPECT_EQ(chain.push(entry("c"), never), 9 * block_entries + 8);
 }
 
+// The build that wrote them may have filled its blocks by another rule.
+TEST(Chain, AReplayMayGoOnInABlockThatTodayHasEnded) {
+    Chain chain;
+    const std::string large(block_bytes_max, 'x');
+    for (std::uint64_t i = 0; i < 3; ++i) chain.push_at(i, entry(large), never);
+    EXPECT_EQ(chain.next_sequence(), block_entries) << "numbers are left out";
+    EXPECT_EQ(chain.push(entry("small"), never), block_entries);
+    EXPECT_EQ(chain.push(entry("small"), never), block_entries + 1);
+    EXPECT_THAT(sequences(chain), ElementsAre(0, 1, 2, block_entries, block_entries + 1));
+}
+
+TEST(Chain, AReplayMayGoOnInABlockThatTodayHasEndedAndIsEmpty) {
+    Chain chain;
+    chain.push_at(0, entry(std::string(block_bytes_max, 'x')), never);
+    chain.take(0);
+    chain.push_at(1, entry("a"), never);
+    EXPECT_THAT(sequences(chain), ElementsAre(1));
+}
+
 TEST(Chain, NumbersNeverGoBack) {
     Chain chain;
     chain.push_at(5, entry("a"), never);

@@ -97,7 +97,7 @@ class FactCheck {
                is_behind(queue->level(level), position.sequence());
     }
     bool is_behind(const Chain& chain, std::uint64_t sequence) const {
-        if (sequence < chain.next_sequence() || sequence >= sequences_max) return false;
+        if (sequence < chain.lowest_free() || sequence >= sequences_max) return false;
         // The first entry of a chain leaves no gap, whatever its number.
         return chain.live_count() == 0 || Chain::block_of(sequence) <= chain.end_block() + gap_max_;
     }

@@ -131,6 +131,13 @@ TEST_F(Checked, AMessageEntersAtAPlaceThatIsFree) {
     EXPECT_FALSE(fits_here(Enqueued{{}, {{1}, Position::of(0, 2), never}}));
 }
 
+TEST_F(Checked, AnEntryInABlockThatTodayHasEndedFits) {
+    apply(Enqueued{make_test_message("q", std::string(block_bytes_max, 'x')),
+                   {{1}, Position::of(0, 2), never}});
+    EXPECT_TRUE(fits_here(Enqueued{message, {{1}, Position::of(0, 3), never}}));
+    EXPECT_FALSE(fits_here(Enqueued{message, {{1}, Position::of(0, 2), never}}));
+}
+
 TEST_F(Checked, WhatLeavesWasThere) {
     EXPECT_TRUE(fits_here(Removed{{1}, Position::of(0, 1)}));
     EXPECT_FALSE(fits_here(Removed{{1}, Position::of(0, 2)}));

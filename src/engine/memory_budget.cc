@@ -3,19 +3,24 @@
 #include "base/probe.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace revenant::engine {
 namespace {
 
+enum class Tails : std::uint8_t { leave, stay };  // stay: a replay may go on in them
+
 // The last block to become complete is the one that is needed last.
-void page_out_candidates(State& state) {
+void page_out_candidates(State& state, Tails tails) {
     Paging& paging = state.paging();
     while (paging.over_budget() && !paging.candidates.empty()) {
         const Paging::Candidate candidate = paging.candidates.back();
         paging.candidates.pop_back();
         Queue* const queue = state.find_queue(candidate.queue);
         if (queue == nullptr || candidate.level >= queue->served_levels()) continue;
-        queue->level(candidate.level).page_out(candidate.block, /*keep_head=*/true);
+        Chain& chain = queue->level(candidate.level);
+        if (tails == Tails::stay && chain.is_tail(candidate.block)) continue;
+        chain.page_out(candidate.block, /*keep_head=*/true);
     }
 }
 
@@ -56,7 +61,7 @@ void forget_stale_candidates(State& state) {
 }  // namespace
 
 void keep_memory_budget_in_replay(State& state) {
-    if (state.paging().store != nullptr) page_out_candidates(state);
+    if (state.paging().store != nullptr) page_out_candidates(state, Tails::stay);
 }
 
 void keep_memory_budget(State& state) {
@@ -67,7 +72,7 @@ void keep_memory_budget(State& state) {
         paging.searched_at_bytes = 0;
         return;
     }
-    page_out_candidates(state);
+    page_out_candidates(state, Tails::leave);
     if (paging.over_budget()) page_out_everywhere(state);
 }
 

@@ -5,6 +5,7 @@ import unittest
 
 from checker import Found, check_everything
 from dying import RetryHistories
+import large_transactions
 from ledger import Certainty, Lane, Ledger, Publication, Transaction, body_of, id_in
 from story import Story, StoryLedger
 
@@ -282,10 +283,34 @@ class Stories(unittest.TestCase):
         self.assertNotIn(ids[0], told)
 
 
+class LargeTransactions(unittest.TestCase):
+    def expect(self, outcome, found, *kinds, bytes=1000):
+        transaction = large_transactions.Transaction(["a", "b"], bytes, outcome)
+        self.assertEqual([fault.kind for fault in large_transactions.faults_of([transaction], found)], list(kinds))
+
+    def test_all_or_nothing_is_right(self):
+        self.expect("committed", ["a", "b"])
+        self.expect("committing", ["a", "b"])
+        self.expect("committing", [])
+        self.expect("open", [])
+        self.expect("rolled back", [])
+        self.expect("refused", [], bytes=large_transactions.LIMIT_BYTES + 1)
+
+    def test_anything_else_is_not(self):
+        self.expect("committed", ["a"], "half a transaction")
+        self.expect("committing", ["b"], "half a transaction")
+        self.expect("committed", [], "lost")
+        self.expect("committed", ["a", "b", "b"], "double")
+        self.expect("open", ["a", "b"], "not committed but there")
+        self.expect("refused", [], "refused")
+        self.expect("committed", ["a", "b"], "beyond the limit", bytes=large_transactions.LIMIT_BYTES + 1)
+        self.expect("committed", ["a", "b", None], "stranger")
+
+
 def run_tests():
     """How many passed and failed."""
     result = unittest.TestResult()
-    for case in (Messages, Settlement, OrderAndHistory, Retries, Transactions, Bodies, Stories):
+    for case in (Messages, Settlement, OrderAndHistory, Retries, Transactions, LargeTransactions, Bodies, Stories):
         unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
     for test, trace in result.failures + result.errors:
         print(f"FAILED {test}\n{trace}")

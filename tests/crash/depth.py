@@ -35,6 +35,7 @@ class Space(Workload):
     vhost = "space"
     count, size = 400, 100_000
     left_bytes_max = 20_000_000
+    idle_seconds = 3  # Then there is a snapshot, and what follows is not enough for the next.
     seconds_max = 12
 
     def set_up(self, stage):
@@ -51,6 +52,7 @@ class Space(Workload):
         return []
 
     def finish(self, stage):
+        time.sleep(self.idle_seconds)
         client = Client(stage.broker.port, self.vhost)
         client.call("basic.consume", 0, QUEUE, "all", False, False, False, False, [])
         client.read_until(lambda: len(client.deliveries) >= self.count, ANSWER_SECONDS_MAX)

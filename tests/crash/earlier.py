@@ -117,7 +117,7 @@ def write(program, number):
 
 
 CASES = [Case(f"a directory of an earlier build is read: {os.path.basename(path)}", of_archive(path))
-         for path in sorted(glob.glob(os.path.join(ARCHIVES, "*.tar.xz")))]
+         for path in sorted(glob.glob(os.path.join(ARCHIVES, "format-*.tar.xz")))]
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -42,7 +42,10 @@ class SimFile final : public File {
         if (auto error = failure_of(disk_.step(), "read", at_offset(path_, offset))) {
             return Unexpected{*error};
         }
-        if (disk_.fail_reads_) return failure("read", at_offset(path_, offset), EIO);
+        if (disk_.fail_reads_) {
+            disk_.counts_.failed_reads += 1;
+            return failure("read", at_offset(path_, offset), EIO);
+        }
         const std::string& live = node_->live;
         if (offset >= live.size()) return std::size_t{0};
         const std::size_t got = std::min<std::size_t>(into.size(), live.size() - offset);

@@ -32,6 +32,7 @@ struct DiskCounts {
     std::uint64_t opens = 0;
     std::uint64_t creates = 0;
     std::uint64_t reads = 0;
+    std::uint64_t failed_reads = 0;  // as ordered
     std::uint64_t writes = 0;
     std::uint64_t bytes_written = 0;
     std::uint64_t syncs = 0;
@@ -81,6 +82,7 @@ class SimDisk final : public journal::Disk {
     // The same with the error of a full disk, as some file systems have it.
     void fail_next_sync_as_full() { fail_sync_as_full_ = true; }
     void fail_reads(bool failing) { fail_reads_ = failing; }
+    bool fails_reads() const { return fail_reads_; }
     // No failure that was ordered and has not come will come.
     void heal() { fail_write_ = fail_sync_ = fail_sync_as_full_ = false; }
     // Syncs say that they are done and make nothing certain.

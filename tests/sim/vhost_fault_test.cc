@@ -1,6 +1,8 @@
-// A virtual host over a disk that does not always do what it is told: it is full for a while, or a
-// write or sync fails. A full disk delays promises and breaks none; after a failure the process
-// ends and the next one finds every promise kept, whether the power fails as well or not.
+// A virtual host over a disk that does not always do what it is told: it is full for a while, a
+// write or sync fails, or nothing can be read for a while. A full disk delays promises and breaks
+// none; after a failed write or sync the process ends and the next one finds every promise kept,
+// whether the power fails as well or not. A message that cannot be read is parked, and the next
+// process has it again.
 //
 // REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
 // with this seed only.
@@ -131,6 +133,66 @@ FailedOutcome run_with_failures(std::uint64_t seed) {
     return outcome;
 }
 
+// ------------------------------------------------------------------------- failing reads
+
+class Blindness {
+  public:
+    Blindness(VhostWorld& world, Dice& dice) : world_(world), dice_(dice) {}
+    void before_step() {
+        if (steps_left_ > 0) {
+            if (--steps_left_ == 0) world_.disk.fail_reads(false);
+        } else if (dice_.one_in(8)) {
+            steps_left_ = 1 + dice_.below(12);
+            world_.disk.fail_reads(true);
+        }
+    }
+
+  private:
+    VhostWorld& world_;
+    Dice& dice_;
+    std::uint64_t steps_left_ = 0;
+};
+
+struct BlindOutcome {
+    Violation violation;
+    std::uint64_t parked = 0;  // when their process ended
+};
+
+Violation live_blindly(VhostWorld& world, Dice& dice) {
+    Blindness blindness(world, dice);
+    if (dice.one_in(3)) world.disk.crash_at_step(world.disk.steps() + 1 + dice.below(200));
+    for (int i = 0; i < steps_per_faulty_life; ++i) {
+        blindness.before_step();
+        if (!world.step()) {
+            if (world.disk.crashed()) break;
+            return "a read that failed ended the process";
+        }
+        if (!world.has_parked_the_unreadable())
+            return "a message that cannot be read is not parked";
+        if (!world.accounts_agree()) return "the accounts do not agree";
+    }
+    return std::nullopt;
+}
+
+BlindOutcome run_with_failing_reads(std::uint64_t seed) {
+    VhostWorld world(seed);
+    world.leave_pages_alone();
+    Dice dice(seed * 15'485'863);
+    BlindOutcome outcome;
+    if (const auto refused = world.start()) return {"the first start is refused: " + *refused, 0};
+    for (int life = 0; life < 4 && !outcome.violation; ++life) {
+        if ((outcome.violation = live_blindly(world, dice))) break;
+        outcome.parked += world.parked();
+        world.disk.fail_reads(false);
+        outcome.violation = restart(world, any_loss(dice), /*blindly=*/dice.one_in(3));
+        if (!outcome.violation && world.parked() > 0) {
+            outcome.violation = "messages are parked though everything can be read";
+        }
+    }
+    if (!outcome.violation) outcome.violation = live_well(world);
+    return outcome;
+}
+
 // ------------------------------------------------------------------------- the tests
 
 void run_all(const char* name, const std::function<Violation(std::uint64_t)>& run) {
@@ -168,6 +230,16 @@ TEST(VhostFault, AfterAFailedWriteOrSyncEveryPromiseIsKept) {
         return outcome.violation;
     });
     EXPECT_GT(ended, 3U);
+}
+
+TEST(VhostFault, WhatCannotBeReadForAWhileIsBackAfterTheRestart) {
+    std::uint64_t parked = 0;
+    run_all("failing reads", [&](std::uint64_t seed) {
+        const BlindOutcome outcome = run_with_failing_reads(seed);
+        parked += outcome.parked;
+        return outcome.violation;
+    });
+    EXPECT_GT(parked, 100U);
 }
 
 }  // namespace

@@ -20,12 +20,23 @@ inline std::string first_difference(const std::string& expected, const std::stri
            found.substr(std::min(line, found.size()), 200);
 }
 
-// Ends this life and begins the next.
-inline Violation restart(VhostWorld& world, SimDisk::Loss loss) {
+// Whether a start that can read nothing is refused; there may be nothing to read.
+inline bool refuses_blind_start(VhostWorld& world, SimDisk::Loss loss) {
+    world.disk.fail_reads(true);
+    const bool refused = world.start().has_value();
+    world.disk.fail_reads(false);
+    if (refused) world.end(loss);
+    return refused;
+}
+
+// Ends this life and begins the next; if told so, with a first attempt that can read nothing.
+inline Violation restart(VhostWorld& world, SimDisk::Loss loss, bool blindly = false) {
     const std::vector<std::string> states = world.states();
     const std::size_t promised = world.promised();
     world.end(loss);
-    if (const auto refused = world.start()) return "the start is refused: " + *refused;
+    if (!blindly || refuses_blind_start(world, loss)) {
+        if (const auto refused = world.start()) return "the start is refused: " + *refused;
+    }
     const std::string& found = world.states().front();
     for (std::size_t turn = states.size(); turn-- > promised;) {
         if (states[turn] == found) return std::nullopt;

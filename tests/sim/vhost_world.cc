@@ -1,6 +1,7 @@
 #include "tests/sim/vhost_world.h"
 
 #include "engine/describe.h"
+#include "engine/snapshot_codec.h"
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>
@@ -127,7 +128,28 @@ void VhostWorld::run_disk() {
 }
 
 std::string VhostWorld::durable_state() {
-    return engine::describe(vhost_->engine().state(), engine::Described::durable);
+    engine::State& state = vhost_->engine().state();
+    if (!leaves_pages_alone_) return engine::describe(state, engine::Described::durable);
+    const bool failing = disk.fails_reads();
+    disk.fail_reads(false);
+    const std::string snapshot = engine::encode_snapshot(state, engine::Stop::none);
+    engine::State copy;
+    copy.paging().store = state.paging().store;
+    copy.paging().formats = state.paging().formats;
+    std::string described = "a snapshot that nobody can read";
+    if (engine::decode_snapshot(snapshot, copy)) {
+        described = engine::describe(copy, engine::Described::durable);
+    }
+    disk.fail_reads(failing);
+    return described;
+}
+
+std::uint64_t VhostWorld::parked() {
+    std::uint64_t count = 0;
+    for (const engine::Queue* queue : vhost_->engine().state().queues_by_name()) {
+        count += queue->parked().count;
+    }
+    return count;
 }
 
 bool VhostWorld::accounts_agree() {
@@ -177,7 +199,15 @@ void VhostWorld::handle(engine::Command&& command, Answered answered) {
     const std::size_t turn = states_.size();
     if (answered == Answered::with_a_promise) turns_of_answers_.push_back(turn);
     if (answered == Answered::without) turns_of_answers_.push_back(nothing_promised);
+    const std::uint64_t failed_reads = disk.counts().failed_reads;
+    const std::uint64_t parked_before = parked();
+    const bool removes_parked = std::holds_alternative<engine::PurgeQueue>(command) ||
+                                std::holds_alternative<engine::DeleteQueue>(command);
     vhost_->engine().handle(std::move(command), now_);
+    const bool failed = disk.counts().failed_reads > failed_reads;
+    if (failed && !removes_parked && parked() <= parked_before) {
+        has_parked_the_unreadable_ = false;
+    }
     states_.push_back(durable_state());
 }
 

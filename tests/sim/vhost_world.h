@@ -47,12 +47,19 @@ class VhostWorld final : private engine::EffectSink {
 
     // --- what is known of it ---
 
+    // Found out without the disk's faults, and without bringing anything into memory if pages are
+    // to stay where they are.
     std::string durable_state();
+    void leave_pages_alone() { leaves_pages_alone_ = true; }
     // How the durable state looked after each turn of this life, the first at its start.
     const std::vector<std::string>& states() const { return states_; }
     // The last turn that somebody was told to be safe.
     std::size_t promised() const { return promised_; }
     bool accounts_agree();
+    // Messages that could not be read.
+    std::uint64_t parked();
+    // Whether every turn in which a read failed has parked something.
+    bool has_parked_the_unreadable() const { return has_parked_the_unreadable_; }
     // How often it was told that the disk is full.
     std::uint64_t times_full() const { return times_full_; }
     bool has_started() const { return vhost_ != nullptr && !states_.empty(); }
@@ -82,6 +89,8 @@ class VhostWorld final : private engine::EffectSink {
     void run_disk();
 
     Dice dice_;
+    bool leaves_pages_alone_ = false;
+    bool has_parked_the_unreadable_ = true;
     Timestamp now_{1'700'000'000'000'000};
     SimWorker worker_;
     runtime::Reactor reactor_{0};
