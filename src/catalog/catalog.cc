@@ -296,6 +296,7 @@ class CatalogTurn {
                            directory.is_named});
         if (command.grant_to && rules().users.contains(*command.grant_to))
             emit(PermissionsSet{{*command.grant_to, command.name}, {".*", ".*", ".*"}});
+        add_default_users(command.name);
         return {};
     }
 
@@ -428,6 +429,14 @@ class CatalogTurn {
         REVENANT_TRY_VOID(find_user(user));
         REVENANT_TRY_VOID(find_vhost(vhost));
         return {};
+    }
+
+    void add_default_users(const std::string& vhost) {
+        for (const NewVhostUser& rule : catalog_.new_vhost_users_) {
+            if (rule.pattern && !rule.pattern->matches(vhost)) continue;
+            if (!rules().users.contains(rule.user.name)) emit(UserAdded{rule.user});
+            emit(PermissionsSet{{rule.user.name, vhost}, rule.permissions});
+        }
     }
 
     // Each of these states a fact only if it is news.

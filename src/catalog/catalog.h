@@ -43,6 +43,14 @@ struct NewVhostLimits {
     VhostLimits limits;
 };
 
+// A user with permissions in virtual hosts whose names match, given when they are made. The user is
+// made if there is none of this name; one that exists keeps its password and tags.
+struct NewVhostUser {
+    std::shared_ptr<const Pattern> pattern;  // absent: every name
+    User user;
+    Permissions permissions = {".*", ".*", ".*"};
+};
+
 class Catalog {
   public:
     // Longest name of a user or vhost: what a short string of AMQP can carry.
@@ -64,6 +72,9 @@ class Catalog {
         new_vhost_limits_ = std::move(limits);
     }
 
+    // The configuration keys default_users: every one that matches counts.
+    void give_new_vhosts(std::vector<NewVhostUser> users) { new_vhost_users_ = std::move(users); }
+
     const AccessRules& rules() const { return rules_; }
     // Grows with every fact.
     std::uint64_t version() const { return version_; }
@@ -78,6 +89,7 @@ class Catalog {
     std::uint64_t version_ = 0;
     std::size_t vhosts_max_ = SIZE_MAX;
     std::vector<NewVhostLimits> new_vhost_limits_;
+    std::vector<NewVhostUser> new_vhost_users_;
     std::shared_ptr<const AccessTable> snapshot_;
 };
 

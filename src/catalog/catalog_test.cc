@@ -280,6 +280,38 @@ TEST_F(CatalogTest, GivesANewVhostTheLimitsOfTheFirstRuleThatMatches) {
     EXPECT_EQ(vhost("dev-new").limits, VhostLimits{});
 }
 
+// management 7.2: default_users
+TEST_F(CatalogTest, GivesANewVhostTheDefaultUsersThatMatch) {
+    const auto pattern = [](std::string_view source) {
+        return std::make_shared<const Pattern>(std::move(Pattern::compile(source)).value());
+    };
+    const PasswordHash hash = make_hash("secret", catalog_salt);
+    add_vhost("dev-old");
+    add_user("bob");
+    catalog.give_new_vhosts(
+        {{pattern("^dev"), {"ann", hash, {"monitoring"}, {}}, {"^c", "^w", "^r"}},
+         {nullptr, {"bob", hash, {"administrator"}, {}}}});
+    const CatalogRecord record = handle(PutVhost{.name = "dev-new"});
+    EXPECT_EQ(catalog.rules().users.at("ann"), (User{"ann", hash, {"monitoring"}, {}}));
+    EXPECT_EQ(catalog.rules().permissions.at({"ann", "dev-new"}), (Permissions{"^c", "^w", "^r"}));
+    // A user that exists keeps its password and tags.
+    EXPECT_EQ(catalog.rules().users.at("bob").password, make_hash("bob", catalog_salt));
+    EXPECT_THAT(catalog.rules().users.at("bob").tags, IsEmpty());
+    EXPECT_EQ(catalog.rules().permissions.at({"bob", "dev-new"}), (Permissions{".*", ".*", ".*"}));
+    // All of it is one record.
+    Catalog replayed;
+    EXPECT_TRUE(
+        replayed.replay(CatalogRecord{VhostAdded{{.name = "dev-old"}}, UserAdded{{"bob"}}}));
+    EXPECT_TRUE(replayed.replay(record));
+    EXPECT_TRUE(replayed.rules().permissions.contains({"ann", "dev-new"}));
+    handle(PutVhost{.name = "other"});
+    EXPECT_FALSE(catalog.rules().permissions.contains({"ann", "other"}));
+    EXPECT_TRUE(catalog.rules().permissions.contains({"bob", "other"}));
+    handle(PutVhost{.name = "dev-old", .description = "not a new one"});
+    EXPECT_FALSE(catalog.rules().permissions.contains({"ann", "dev-old"}));
+    EXPECT_FALSE(catalog.rules().permissions.contains({"bob", "dev-old"}));
+}
+
 // management 4.7
 TEST_F(CatalogTest, DeletesNoProtectedVhost) {
     add_vhost("v");

@@ -173,7 +173,10 @@ Outcome report(const Invocation& invocation) {
 
 Outcome tls_versions(const Invocation& invocation) {
     invocation.banner("Listing all TLS versions supported by the node ...");
-    for (const char* version : {"tlsv1.3", "tlsv1.2"}) std::cout << version << '\n';
+    REVENANT_TRY(const json::value nodes, invocation.get("/nodes"));
+    for (const json::value& version : nodes.at(0).at("tls_versions").as_array()) {
+        std::cout << plain_text(version) << '\n';
+    }
     return {};
 }
 

@@ -25,25 +25,25 @@ class PublishSourcesTest : public testing::Test {
     std::uint64_t published = 0;
 };
 
-using Counts = std::map<std::string, std::uint64_t>;
+using SourceCounts = std::map<std::string, std::uint64_t>;
 
 TEST_F(PublishSourcesTest, CountsEachExchange) {
-    EXPECT_EQ(all(), Counts());
+    EXPECT_EQ(all(), SourceCounts());
     publish(1, "");
     publish(1, "");
-    EXPECT_EQ(all(), (Counts{{"", 2}}));
+    EXPECT_EQ(all(), (SourceCounts{{"", 2}}));
     publish(2, "logs");
     publish(1, "");
     publish(2, "logs");
     publish(2, "logs");
-    EXPECT_EQ(all(), (Counts{{"", 3}, {"logs", 3}}));
+    EXPECT_EQ(all(), (SourceCounts{{"", 3}, {"logs", 3}}));
 }
 
 TEST_F(PublishSourcesTest, AnExchangeDeclaredAgainGoesOn) {
     publish(1, "logs");
     publish(2, "logs");
     publish(2, "logs");
-    EXPECT_EQ(all(), (Counts{{"logs", 3}}));
+    EXPECT_EQ(all(), (SourceCounts{{"logs", 3}}));
 }
 
 TEST_F(PublishSourcesTest, CountsOnlySoManyExchanges) {

@@ -8,6 +8,7 @@
 #include "http/responses.h"
 #include "http/views.h"
 #include "runtime/system_clock.h"
+#include "tls/context.h"
 
 #include <algorithm>
 #include <utility>
@@ -35,6 +36,7 @@ json::array auth_mechanisms(const std::vector<Mechanism>& offered) {
 json::object view_node(Context& context) {
     const ApiSettings& settings = context.settings();
     const ProcessView process = view_process();
+    static const std::vector<std::string> tls_versions = tls::available_versions();
     return {
         {"name", settings.node_name},
         {"type", "disc"},
@@ -68,6 +70,7 @@ json::object view_node(Context& context) {
         {"enabled_plugins", json::array{}},
         {"config_files", to_json(settings.config_files)},
         {"log_files", to_json(settings.log_files)},
+        {"tls_versions", to_json(tls_versions)},
         {"db_dir", settings.data_dir},
         {"net_ticktime", 0},
         {"rates_mode", settings.rates_mode},

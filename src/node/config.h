@@ -88,6 +88,14 @@ struct TlsConfig {
     HttpsConfig prometheus;
 };
 
+// Made with the first virtual host whose name matches, with permissions in each such one.
+struct DefaultUser {
+    std::shared_ptr<const Pattern> pattern;  // absent: every name
+    std::optional<std::string> password;
+    std::vector<std::string> tags;
+    Permissions permissions = {".*", ".*", ".*"};
+};
+
 struct Config {
     std::string bind;  // of endpoints without an address; empty: what their reach says
     std::map<std::string, Endpoint, std::less<>> amqp = {{"default", {.port = 5672}}};
@@ -121,6 +129,8 @@ struct Config {
     std::optional<std::uint64_t> channels_max;  // of all connections together
     engine::NodeLimits limits;                  // of all virtual hosts together
     std::map<std::string, NewVhostLimits, std::less<>> new_vhost_limits;  // by name, in its order
+    std::map<std::string, DefaultUser, std::less<>> default_users;        // by name
+    std::map<std::string, runtime::NewVhostPolicy, std::less<>> default_policies;  // by name
     std::set<std::string, std::less<>> denied_features;
     std::string default_queue_type = "classic";
     bool quorum_relaxed_checks_on_redeclaration = false;

@@ -143,8 +143,8 @@ Assignment::Outcome Assignment::listener(std::map<std::string, Endpoint, std::le
 const std::vector<ConfigKey>& config_keys() {
     static const std::vector<ConfigKey> keys = [] {
         std::vector<ConfigKey> all;
-        for (const auto& group :
-             {network_keys(), access_keys(), limit_keys(), operation_keys(), rabbitmq_keys()}) {
+        for (const auto& group : {network_keys(), access_keys(), limit_keys(), new_vhost_keys(),
+                                  operation_keys(), rabbitmq_keys()}) {
             all.insert(all.end(), group.begin(), group.end());
         }
         return all;

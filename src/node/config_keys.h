@@ -86,6 +86,7 @@ const std::vector<ConfigKey>& config_keys();
 std::vector<ConfigKey> network_keys();
 std::vector<ConfigKey> access_keys();
 std::vector<ConfigKey> limit_keys();
+std::vector<ConfigKey> new_vhost_keys();
 std::vector<ConfigKey> operation_keys();
 std::vector<ConfigKey> rabbitmq_keys();
 

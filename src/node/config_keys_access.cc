@@ -25,10 +25,7 @@ Outcome user_tag(Assignment& to) {
 }
 
 Outcome pattern(Assignment& to, std::string& field) {
-    if (const auto made = Pattern::compile(to.setting.value); !made) {
-        return Unexpected{"'" + to.setting.value +
-                          "' is not a regular expression: " + made.error()};
-    }
+    REVENANT_TRY_VOID(parse_pattern(to.setting.value));
     field = to.setting.value;
     return {};
 }
@@ -84,10 +81,7 @@ Outcome validator(Assignment& to) {
 }
 
 Outcome password_pattern(Assignment& to) {
-    std::string source;
-    REVENANT_TRY_VOID(pattern(to, source));
-    to.config.passwords.pattern =
-        std::make_shared<const Pattern>(std::move(Pattern::compile(source)).value());
+    REVENANT_TRY(to.config.passwords.pattern, parse_pattern(to.setting.value));
     return {};
 }
 

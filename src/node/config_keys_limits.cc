@@ -54,12 +54,7 @@ NewVhostLimits& new_vhost_limits(Assignment& to) {
 }
 
 Outcome vhost_pattern(Assignment& to) {
-    auto made = Pattern::compile(to.setting.value);
-    if (!made) {
-        return Unexpected{"'" + to.setting.value +
-                          "' is not a regular expression: " + made.error()};
-    }
-    new_vhost_limits(to).pattern = std::make_shared<const Pattern>(std::move(made).value());
+    REVENANT_TRY(new_vhost_limits(to).pattern, parse_pattern(to.setting.value));
     return {};
 }
 

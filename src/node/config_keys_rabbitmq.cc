@@ -228,8 +228,6 @@ constexpr std::string_view of_definitions[] = {
 };
 
 constexpr std::string_view not_yet[] = {
-    "default_users.*",
-    "default_policies.*",
     "product.name",
     "product.version",
 };

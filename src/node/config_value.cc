@@ -1,5 +1,6 @@
 #include "node/config_value.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
 #include <cctype>
@@ -88,6 +89,44 @@ Result<std::uint64_t, Problem> parse_bytes(std::string_view text) {
     const auto unit = unit_bytes(text.substr(static_cast<std::size_t>(end - text.data())));
     if (!unit || number > bytes_max / *unit) return refusal();
     return number * *unit;
+}
+
+Result<std::uint64_t, Problem> parse_duration_ms(std::string_view text) {
+    constexpr std::array<std::pair<std::string_view, std::uint64_t>, 6> units = {{
+        {"w", 604'800'000},
+        {"d", 86'400'000},
+        {"h", 3'600'000},
+        {"m", 60'000},
+        {"s", 1000},
+        {"ms", 1},
+    }};
+    constexpr std::uint64_t number_max = 315'360'000'000;  // ten years in ms
+    if (const auto plain = parse_number(text, 0, number_max)) return *plain;
+    const auto fault = [&] { return wanted(text, "a duration such as 60000, 90s or 1h30m"); };
+    std::uint64_t sum_ms = 0;
+    std::string_view rest = text;
+    if (rest.empty()) return fault();
+    while (!rest.empty()) {
+        const std::size_t digits = rest.find_first_not_of("0123456789");
+        if (digits == 0 || digits == std::string_view::npos) return fault();
+        const auto number = parse_number(rest.substr(0, digits), 0, number_max);
+        rest.remove_prefix(digits);
+        const std::size_t length = std::min(rest.find_first_of("0123456789"), rest.size());
+        const auto* const unit = std::find_if(units.begin(), units.end(), [&](const auto& one) {
+            return one.first == rest.substr(0, length);
+        });
+        if (!number || unit == units.end()) return fault();
+        rest.remove_prefix(length);
+        if (*number > (number_max - sum_ms) / unit->second) return fault();
+        sum_ms += *number * unit->second;
+    }
+    return sum_ms;
+}
+
+Result<std::shared_ptr<const Pattern>, Problem> parse_pattern(std::string_view text) {
+    auto made = Pattern::compile(text);
+    if (!made) return wanted(text, "a regular expression: " + made.error());
+    return std::make_shared<const Pattern>(std::move(made).value());
 }
 
 Result<bool, Problem> parse_flag(std::string_view text) {

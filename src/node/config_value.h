@@ -4,8 +4,10 @@
 
 #include "base/result.h"
 #include "node/config.h"
+#include "pattern/pattern.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +24,9 @@ Result<std::optional<std::uint64_t>, Problem> parse_limit(std::string_view text,
 Result<std::uint64_t, Problem> parse_bytes(std::string_view text);
 Result<bool, Problem> parse_flag(std::string_view text);
 Result<double, Problem> parse_share(std::string_view text, double max);
+// Milliseconds, or numbers with the units w, d, h, m, s and ms: "1h30m".
+Result<std::uint64_t, Problem> parse_duration_ms(std::string_view text);
+Result<std::shared_ptr<const Pattern>, Problem> parse_pattern(std::string_view text);
 // "5672", "127.0.0.1:5672" or "[::1]:5672".
 Result<Endpoint, Problem> parse_endpoint(std::string_view text, Endpoint::Reach reach);
 Result<std::uint16_t, Problem> parse_port(std::string_view text);

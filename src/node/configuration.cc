@@ -103,6 +103,29 @@ void check_frame_max(Configuration& configuration) {
         {said->second.origin, "frame_max: " + std::string(frame_max_range)});
 }
 
+void check_default_users(Configuration& configuration) {
+    for (const auto& [name, one] : configuration.config.default_users) {
+        if (name.size() <= Catalog::name_bytes_max) continue;
+        const auto said = configuration.in_force.lower_bound("default_users." + name + ".");
+        configuration.faults.push_back(
+            {said->second.origin, "default_users: name is longer than 255 bytes"});
+    }
+}
+
+// A policy is checked as a whole once all its keys are known. One without a definition is none: its
+// keys have no meaning here and are named in the log.
+void check_default_policies(Configuration& configuration) {
+    auto& policies = configuration.config.default_policies;
+    std::erase_if(policies, [](const auto& one) { return one.second.policy.definition.empty(); });
+    for (const auto& [name, one] : policies) {
+        auto problem = engine::check_policy(engine::PolicyScope::operator_only, one.policy);
+        if (!problem) continue;
+        const std::string prefix = "default_policies.operator." + name;
+        const auto said = configuration.in_force.lower_bound(prefix + ".");
+        configuration.faults.push_back({said->second.origin, prefix + ": " + *problem});
+    }
+}
+
 ConfigLines read_with_directory(const std::string& file, const std::string& directory) {
     return read_config_files(file, directory.empty() ? directory_beside(file) : directory);
 }
@@ -194,6 +217,8 @@ Configuration load_configuration(const Sources& sources) {
     for (const Setting& setting : environment.settings) apply(setting, result);
     for (const Setting& setting : sources.command_line) apply(setting, result);
     check_frame_max(result);
+    check_default_users(result);
+    check_default_policies(result);
     // A name without a host is one on this machine, as RABBITMQ_NODENAME often says it.
     if (std::string& name = result.config.node_name; name.find('@') == std::string::npos) {
         name += "@" + short_host_name();

@@ -192,6 +192,77 @@ TEST_F(ConfigurationTest, NewVirtualHostsGetTheLimitsOfTheirName) {
                   "missing closing parenthesis at offset 1\n");
 }
 
+TEST_F(ConfigurationTest, NewVirtualHostsGetDefaultUsers) {
+    const Configuration configuration = load(
+        "default_users.ann.vhost_pattern = ^dev\n"
+        "default_users.ann.password = secret\n"
+        "default_users.ann.tags = monitoring, management\n"
+        "default_users.ann.configure = ^a\n"
+        "default_users.ann.write = ^b\n"
+        "default_users.ann.read = ^c\n"
+        "default_users.bob.read = ^d\n");
+    EXPECT_EQ(show_faults(configuration), "");
+    EXPECT_TRUE(configuration.warnings.empty());
+    const auto& users = configuration.config.default_users;
+    ASSERT_EQ(users.size(), 2U);
+    EXPECT_TRUE(users.at("ann").pattern->matches("devices"));
+    EXPECT_EQ(users.at("ann").password, "secret");
+    EXPECT_EQ(users.at("ann").tags, (std::vector<std::string>{"monitoring", "management"}));
+    EXPECT_EQ(users.at("ann").permissions, (Permissions{"^a", "^b", "^c"}));
+    EXPECT_EQ(users.at("bob").pattern, nullptr);
+    EXPECT_EQ(users.at("bob").password, std::nullopt);
+    EXPECT_EQ(users.at("bob").permissions, (Permissions{".*", ".*", "^d"}));
+    EXPECT_EQ(configuration.config.said.at("default_users.ann.password"), "(hidden)");
+    EXPECT_EQ(show_faults(load("default_users.a.write = (\n")),
+              path_ +
+                  ":1: default_users.a.write: '(' is not a regular expression: "
+                  "missing closing parenthesis at offset 1\n");
+}
+
+TEST_F(ConfigurationTest, NewVirtualHostsGetDefaultOperatorPolicies) {
+    const Configuration configuration = load(
+        "default_policies.operator.a.vhost_pattern = ^dev\n"
+        "default_policies.operator.a.queue_pattern = ^q\n"
+        "default_policies.operator.a.apply_to = classic_queues\n"
+        "default_policies.operator.a.expires = 1h30m\n"
+        "default_policies.operator.a.max_length_bytes = 1MB\n"
+        "default_policies.operator.a.classic_queues.queue_version = 2\n"
+        "default_policies.operator.a.classic_queues.ha_mode = all\n"
+        "default_policies.operator.b.delivery_limit = 5\n"
+        "default_policies.operator.none.classic_queues.ha_mode = all\n");
+    EXPECT_EQ(show_faults(configuration), "");
+    ASSERT_EQ(configuration.warnings.size(), 2U);
+    EXPECT_EQ(configuration.warnings[0],
+              path_ + ":7: default_policies.operator.a.classic_queues.ha_mode: has no effect here");
+    const auto& policies = configuration.config.default_policies;
+    ASSERT_EQ(policies.size(), 2U);
+    const engine::Policy& a = policies.at("a").policy;
+    EXPECT_TRUE(policies.at("a").pattern->matches("devices"));
+    EXPECT_EQ(a.name, "a");
+    EXPECT_EQ(a.pattern, "^q");
+    EXPECT_EQ(a.apply_to, engine::ApplyTo::classic_queues);
+    EXPECT_EQ(a.definition, (Table{{"expires", Value::int64(5'400'000)},
+                                   {"max-length-bytes", Value::int64(1'000'000)},
+                                   {"queue-version", Value::int64(2)}}));
+    const engine::Policy& b = policies.at("b").policy;
+    EXPECT_EQ(policies.at("b").pattern, nullptr);
+    EXPECT_EQ(b.pattern, ".*");
+    EXPECT_EQ(b.apply_to, engine::ApplyTo::all);
+    EXPECT_EQ(b.definition, (Table{{"delivery-limit", Value::int64(5)}}));
+}
+
+TEST_F(ConfigurationTest, ADefaultPolicyThatCouldNotBeSetIsRefused) {
+    const std::string key = "default_policies.operator.a";
+    EXPECT_EQ(
+        show_faults(load(key + ".apply_to = nothing\n")),
+        path_ + ":1: " + key + ".apply_to: 'nothing' names nothing that a policy can be for\n");
+    EXPECT_EQ(show_faults(load(key + ".expires = 3 days\n")),
+              path_ + ":1: " + key +
+                  ".expires: '3 days' is not a duration such as 60000, 90s or 1h30m\n");
+    EXPECT_EQ(show_faults(load(key + ".classic_queues.queue_version = 9\n")),
+              path_ + ":1: " + key + ": 9 is not a valid queue version\n");
+}
+
 TEST_F(ConfigurationTest, DeprecatedFeaturesAreKnownByName) {
     const Configuration configuration = load(
         "deprecated_features.permit.global_qos = false\n"

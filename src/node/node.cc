@@ -178,6 +178,17 @@ runtime::BrokerSettings Node::broker_settings() {
     for (const auto& [name, limits] : config_.new_vhost_limits) {
         settings.new_vhost_limits.push_back(limits);
     }
+    for (const auto& [name, one] : config_.default_users) {
+        PasswordHash password;  // without one, nobody logs in by password
+        if (one.password) {
+            password = make_hash(*one.password, random_salt(), config_.passwords.algorithm);
+        }
+        settings.new_vhost_users.push_back(
+            {one.pattern, {name, std::move(password), one.tags, {}}, one.permissions});
+    }
+    for (const auto& [name, policy] : config_.default_policies) {
+        settings.new_vhost_policies.push_back(policy);
+    }
     settings.permits_transient_queues =
         !config_.denied_features.contains("transient_nonexcl_queues");
     settings.node_name = config_.node_name;

@@ -1,6 +1,7 @@
 #include "runtime/broker.h"
 
 #include "base/check.h"
+#include "runtime/errand.h"
 #include "runtime/system_clock.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ constexpr std::chrono::seconds close_patience{60};
 Broker::Broker(BrokerSettings settings) : settings_(std::move(settings)) {
     if (settings_.vhosts_max) catalog_.limit_vhosts(*settings_.vhosts_max);
     catalog_.limit_new_vhosts(settings_.new_vhost_limits);
+    catalog_.give_new_vhosts(settings_.new_vhost_users);
     const unsigned count = std::clamp(settings_.reactors, 1U, reactors_max);
     std::vector<Reactor*> all;
     for (unsigned i = 0; i < count; ++i) {
@@ -162,6 +164,14 @@ CatalogCommand Broker::with_lost_directory(const CatalogCommand& command) const 
 }
 
 Result<CatalogRecord, CatalogRefusal> Broker::change(const CatalogCommand& command) {
+    std::vector<std::shared_ptr<Vhost>> created;
+    auto record = change_catalog(command, created);
+    for (const auto& vhost : created) set_default_policies(vhost);
+    return record;
+}
+
+Result<CatalogRecord, CatalogRefusal> Broker::change_catalog(
+    const CatalogCommand& command, std::vector<std::shared_ptr<Vhost>>& created) {
     const std::lock_guard changing(change_mutex_);
     if (catalog_store_ && !catalog_store_->has_room()) {
         return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
@@ -176,6 +186,10 @@ Result<CatalogRecord, CatalogRefusal> Broker::change(const CatalogCommand& comma
         if (!kept) die(kept.error());
     }
     catalog_ = std::move(changed);
+    for (const auto& vhost : changes.made) {
+        // One that was lost has the policies it had.
+        if (!lost_vhosts_.contains(vhost->name())) created.push_back(vhost);
+    }
     announce(record, changes);
     return record;
 }
@@ -261,6 +275,25 @@ void Broker::announce(const CatalogRecord& record, const VhostChanges& changes) 
 }
 
 // ------------------------------------------------------------------------- vhosts
+
+void Broker::set_default_policies(const std::shared_ptr<Vhost>& vhost) {
+    std::vector<engine::Command> commands;
+    std::vector<std::string> names;
+    for (const NewVhostPolicy& rule : settings_.new_vhost_policies) {
+        if (rule.pattern && !rule.pattern->matches(vhost->name())) continue;
+        commands.emplace_back(
+            engine::SetPolicy{{}, engine::PolicyScope::operator_only, rule.policy});
+        names.push_back(rule.policy.name);
+    }
+    if (commands.empty()) return;
+    const auto answers = carry_out_all(vhost, "rmq-internal", std::move(commands));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i] || !settings_.notice) continue;
+        settings_.notice({engine::Notice::Level::warning,
+                          "default operator policy '" + names[i] + "' not set in vhost '" +
+                              vhost->name() + "': " + answers[i].error().text});
+    }
+}
 
 Result<std::unique_ptr<VhostStore>, std::string> Broker::open_store(const revenant::Vhost& rules,
                                                                     Reactor& home) {

@@ -36,6 +36,12 @@ enum class Placement : std::uint8_t {
     spread,     // on all reactors in turn
 };
 
+// An operator policy of virtual hosts whose names match, given when they are made.
+struct NewVhostPolicy {
+    std::shared_ptr<const Pattern> pattern;  // absent: every name
+    engine::Policy policy;
+};
+
 struct BrokerSettings {
     unsigned reactors = 1;
     Placement placement = Placement::automatic;
@@ -44,6 +50,8 @@ struct BrokerSettings {
     std::optional<std::uint64_t> channels_max;  // of all connections
     engine::NodeLimits limits;
     std::vector<NewVhostLimits> new_vhost_limits;
+    std::vector<NewVhostUser> new_vhost_users;
+    std::vector<NewVhostPolicy> new_vhost_policies;
     std::string node_name = "rabbit@localhost";
     // Of virtual hosts that name none themselves.
     engine::Compatibility compatibility = engine::Compatibility::v4_3;
@@ -135,6 +143,10 @@ class Broker {
         std::vector<std::shared_ptr<Vhost>> made;
         std::vector<std::string> deleted;
     };
+    // Adds the vhosts that did not exist before to `created`.
+    Result<CatalogRecord, CatalogRefusal> change_catalog(
+        const CatalogCommand& command, std::vector<std::shared_ptr<Vhost>>& created);
+    void set_default_policies(const std::shared_ptr<Vhost>& vhost);
     CatalogCommand with_lost_directory(const CatalogCommand& command) const;
     Result<VhostChanges, CatalogRefusal> prepare(const CatalogRecord& record,
                                                  const AccessRules& rules);

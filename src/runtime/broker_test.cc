@@ -1,5 +1,7 @@
 #include "runtime/broker.h"
 
+#include "runtime/errand.h"
+
 #include <gtest/gtest.h>
 
 namespace revenant::runtime {
@@ -96,6 +98,37 @@ TEST_F(SettingsOfVhosts, TheNodeSaysWhatAVhostDoesNot) {  // DL-46
     EXPECT_TRUE(broker_.ask(broker_.find_vhost("/"), [](engine::Engine& engine) {
         return engine.settings().relaxed_checks_on_redeclaration;
     }));
+}
+
+// management 7.2: default_policies.operator
+TEST(DefaultPolicies, AreSetInNewVhostsThatMatch) {
+    BrokerSettings settings;
+    engine::Policy policy{.name = "limit", .pattern = "^q"};
+    policy.definition.push_back({"max-length", Value::int64(7)});
+    settings.new_vhost_policies = {
+        {std::make_shared<const Pattern>(std::move(Pattern::compile("^dev")).value()), policy}};
+    Broker broker(settings);
+    broker.start();
+    const auto policies_of = [&](const std::string& vhost) {
+        return broker.ask(broker.find_vhost(vhost), [](engine::Engine& engine) {
+            std::vector<engine::Policy> all;
+            const auto& book = engine.state().policies();
+            EXPECT_TRUE(book.list(engine::PolicyScope::user).empty());
+            for (const auto* one : book.list(engine::PolicyScope::operator_only)) {
+                all.push_back(*one);
+            }
+            return all;
+        });
+    };
+    ASSERT_TRUE(broker.change(PutVhost{.name = "dev1"}));
+    ASSERT_TRUE(broker.change(PutVhost{.name = "prod"}));
+    EXPECT_EQ(policies_of("dev1"), std::vector{policy});
+    EXPECT_TRUE(policies_of("prod").empty());
+    // Only the creation of a virtual host sets them.
+    ASSERT_TRUE(carry_out(broker.find_vhost("dev1"), "guest",
+                          engine::ClearPolicy{{}, engine::PolicyScope::operator_only, "limit"}));
+    ASSERT_TRUE(broker.change(PutVhost{.name = "dev1", .description = "changed"}));
+    EXPECT_TRUE(policies_of("dev1").empty());
 }
 
 }  // namespace

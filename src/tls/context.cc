@@ -139,6 +139,32 @@ std::optional<std::int64_t> end_of_authorities(const SSL_CTX& context) {
 
 }  // namespace
 
+std::vector<std::string> available_versions() {
+    constexpr std::array<Version, 4> versions{{{"tlsv1.3", TLS1_3_VERSION},
+                                               {"tlsv1.2", TLS1_2_VERSION},
+                                               {"tlsv1.1", TLS1_1_VERSION},
+                                               {"tlsv1", TLS1_VERSION}}};
+    const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(
+        SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+    if (!context) return {};
+    // What the system's own configuration of the library rules out stays so.
+    const auto lowest = SSL_CTX_get_min_proto_version(context.get());
+    const auto highest = SSL_CTX_get_max_proto_version(context.get());
+    std::vector<std::string> available;
+    for (const Version& version : versions) {
+        if (version.number < lowest || (highest != 0 && version.number > highest)) continue;
+        SSL_CTX_set_min_proto_version(context.get(), version.number);
+        SSL_CTX_set_max_proto_version(context.get(), version.number);
+        const std::unique_ptr<SSL, decltype(&SSL_free)> session(SSL_new(context.get()), SSL_free);
+        if (!session) continue;
+        // At its security level a version may be left without ciphers.
+        STACK_OF(SSL_CIPHER)* const ciphers = SSL_get1_supported_ciphers(session.get());
+        if (sk_SSL_CIPHER_num(ciphers) > 0) available.emplace_back(version.name);
+        sk_SSL_CIPHER_free(ciphers);
+    }
+    return available;
+}
+
 bool is_cipher_suite(std::string_view name) { return name.starts_with("TLS_"); }
 
 bool knows_cipher(const std::string& name) {

@@ -38,6 +38,9 @@ bool knows_cipher(const std::string& name);
 // Suites of TLS 1.3 are named and set apart from all others.
 bool is_cipher_suite(std::string_view name);
 
+// The versions of TLS that the library lets a server speak, the newest first: "tlsv1.3".
+std::vector<std::string> available_versions();
+
 class TlsContext {
   public:
     // What is wrong is said with the name of the file.

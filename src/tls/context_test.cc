@@ -32,6 +32,14 @@ std::string failure(const TlsSettings& settings) {
     return loaded ? "" : loaded.error();
 }
 
+// Older ones depend on the security level that the system has chosen.
+TEST(TlsContext, KnowsTheVersionsOfTheLibrary) {
+    const std::vector<std::string> versions = available_versions();
+    ASSERT_GE(versions.size(), 2U);
+    EXPECT_EQ(versions[0], "tlsv1.3");
+    EXPECT_EQ(versions[1], "tlsv1.2");
+}
+
 TEST(TlsContext, KnowsWhenItsCertificateEnds) {
     const Files files;
     const auto loaded = TlsContext::load(files.settings());

@@ -29,7 +29,7 @@ WITHOUT = {
 }
 BEYOND = {
     "overview": {"queue_totals.messages_parked", "cluster_tags", "node_tags", "default_queue_type", "is_op_policy_updating_enabled"},
-    "node": {"disk_free_details", "being_drained", "journal"},
+    "node": {"disk_free_details", "being_drained", "journal", "tls_versions"},
     "queue": {"deaths", "internal", "storage_version", "backing_queue_status.", "owner_pid_details", "consumer_timeout",
               "messages_parked", "message_bytes_parked"},
     "quorum queue": {"delivery_limit", "exclusive_consumer_tag", "head_message_timestamp", "idle_since",

@@ -116,3 +116,62 @@ def limits_deprecated_features_can_be_denied(world):
         lacks([one["name"] for one in broker.json("/api/queues")], "q")
     contains(world.check("deprecated_features.permit.nonsense = true\n", status=1).stderr,
              "deprecated_features.permit.nonsense: there is no deprecated feature 'nonsense'")
+
+
+DEFAULTS_OF_NEW_VHOSTS = r"""default_users.ann.vhost_pattern = ^dev
+default_users.ann.password = secret
+default_users.ann.tags = monitoring, management
+default_users.ann.write = ^q|^amq\.default$
+default_policies.operator.limit.vhost_pattern = ^dev
+default_policies.operator.limit.queue_pattern = ^q
+default_policies.operator.limit.apply_to = queues
+default_policies.operator.limit.max_length = 1
+default_policies.operator.limit.message_ttl = 1h
+default_policies.operator.limit.classic_queues.ha_mode = all
+"""
+
+
+@case
+def default_users_and_policies_are_given_to_new_vhosts(world):
+    with world.directory() as directory:
+        with world.broker(directory) as broker:
+            vhost(broker, "dev-old")
+        with world.broker(directory, DEFAULTS_OF_NEW_VHOSTS) as broker:
+            lacks([one["name"] for one in broker.json("/api/users")], "ann")
+            equal(broker.json("/api/operator-policies"), [])
+            vhost(broker, "prod")
+            lacks([one["name"] for one in broker.json("/api/users")], "ann")
+            vhost(broker, "dev1")
+            equal(broker.json("/api/users/ann")["tags"], ["monitoring", "management"])
+            equal(broker.json("/api/users/ann/permissions"),
+                  [{"user": "ann", "vhost": "dev1", "configure": ".*", "write": r"^q|^amq\.default$", "read": ".*"}])
+            policy = {"vhost": "dev1", "name": "limit", "pattern": "^q", "apply-to": "queues", "priority": 0,
+                      "definition": {"max-length": 1, "message-ttl": 3600000}}
+            equal(broker.json("/api/operator-policies"), [policy])
+            contains(broker.log(), "default_policies.operator.limit.classic_queues.ha_mode: has no effect here")
+            with connect(broker, vhost="dev1", user="ann", password="secret") as connection:
+                channel = connection.channel()
+                channel.confirm_delivery()
+                channel.queue_declare("q", durable=True)
+                for body in (b"one", b"two"):
+                    channel.basic_publish("", "q", body)
+                equal(channel.queue_declare("q", passive=True).method.message_count, 1)
+            # A user that exists keeps its password, and a vhost that exists is left alone.
+            broker.send("PUT", "/api/users/ann", {"password": "changed", "tags": ""})
+            broker.send("DELETE", "/api/operator-policies/dev1/limit")
+            equal(broker.send("PUT", "/api/vhosts/dev1", {"description": "changed"})[0], 204)
+            vhost(broker, "dev2")
+            equal([one["vhost"] for one in broker.json("/api/operator-policies")], ["dev2"])
+            connect(broker, vhost="dev2", user="ann", password="changed").close()
+        with world.broker(directory, DEFAULTS_OF_NEW_VHOSTS) as broker:
+            equal([one["vhost"] for one in broker.json("/api/operator-policies")], ["dev2"])
+            equal(sorted(one["vhost"] for one in broker.json("/api/users/ann/permissions")), ["dev1", "dev2"])
+
+
+@case
+def default_users_and_policies_are_given_to_the_first_vhost(world):
+    text = DEFAULTS_OF_NEW_VHOSTS.replace("^dev", ".")
+    with world.directory() as directory, world.broker(directory, text) as broker:
+        equal([(one["vhost"], one["name"]) for one in broker.json("/api/operator-policies")], [("/", "limit")])
+        connect(broker, user="ann", password="secret").close()
+        connect(broker).close()

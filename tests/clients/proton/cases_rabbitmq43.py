@@ -2,18 +2,20 @@
 
 import json
 import os
+import re
 import socket
 import time
 import urllib.parse
 
 import pika
-from proton import Delivery, Endpoint, Message, symbol
+from proton import Delivery, Endpoint, Message, Timeout, Transport, int32, symbol
 from proton.utils import ConnectionClosed, LinkDetached
 
 from cases_connections import for_replies
 from cases_management import Management, bindings_query, owned_queue, queue_path
-from peer import (UNSETTLED, Change, Inbox, add_user, address_of, attach_receiver, attach_sender, case, case_per_type,
-                  connect, declare_exchange, declare_queue, http, new_session, receiver_of, sender_to)
+from peer import (PATIENCE_SECONDS, UNSETTLED, Change, Inbox, add_user, address_of, attach_receiver, attach_sender, case,
+                  case_per_type, connect, connect_pika, declare_exchange, declare_queue, flush, http, new_session, publish,
+                  receiver_of, sender_to)
 
 
 def ended_by(connection, session):
@@ -215,3 +217,103 @@ def deletion_is_answered_before_consumers_are_cancelled(_, channel, kind):
     channel.connection.process_data_events(time_limit=1)
     found = [one for one in order if one != "cancel"]
     assert found == ["delete-ok", "cancel-frame"], order
+
+
+class Notices:
+    """What the broker says of each link by `rabbitmq:active`. Proton shows a flow's properties in its trace only."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.names = {}  # by the broker's handle
+        self.found = []
+        transport = connection.conn.transport
+        transport.tracer = lambda _, line: self.read(line)
+        transport.trace(Transport.TRACE_FRM)
+
+    def read(self, line):
+        if attach := re.search(r'<- @attach\(18\) \[name="([^"]*)", handle=(0x[0-9a-f]+)', line):
+            self.names[attach[2]] = attach[1]
+        if flow := re.search(r'<- @flow\(19\) \[.*handle=(0x[0-9a-f]+),.*"?rabbitmq:active"?=(true|false)', line):
+            self.found.append((self.names[flow[1]], flow[2] == "true"))
+
+    def wait(self, *expected):
+        try:
+            self.connection.wait(lambda: len(self.found) >= len(expected), timeout=PATIENCE_SECONDS)
+        except Timeout:
+            pass
+        found, self.found = self.found, []
+        assert sorted(found) == sorted(expected), found
+
+
+@case
+def single_active_consumer_is_told_that_it_is_active(proton, channel):
+    queue = declare_queue(channel, kind="quorum", arguments={"x-single-active-consumer": True})
+    notices = Notices(proton)
+
+    inboxes = {}
+
+    def attach(name, priority):
+        options = Change(lambda link: setattr(link, "properties", {symbol("rabbitmq:priority"): int32(priority)}))
+        inboxes[name] = Inbox()
+        receiver = proton.create_receiver(address_of(queue), credit=0, name=name, options=options,
+                                          handler=inboxes[name])
+        receiver.link.flow(1)
+        return receiver
+
+    def accept(name, body):
+        proton.wait(lambda: inboxes[name].arrived, msg=f"{body} for {name}")
+        delivery, encoded = inboxes[name].arrived.pop()
+        message = Message()
+        message.decode(encoded)
+        assert message.body == body, message.body
+        delivery.update(Delivery.ACCEPTED)
+        delivery.settle()
+        flush(proton)
+
+    low = attach("low", 0)
+    notices.wait(("low", True))
+    attach("lower", -1)
+    notices.wait(("lower", False))
+    publish(proton, address_of(queue), "m1", "m2", "m3")
+    accept("low", "m1")
+    low.link.flow(1)
+    accept("low", "m2")
+    high = attach("high", 10)
+    notices.wait(("high", True), ("low", False))
+    accept("high", "m3")
+    high.close()
+    notices.wait(("low", True))
+    assert not inboxes["lower"].arrived
+
+
+def cancels_after(channel, kind, delete):
+    """The consumer tags that basic.cancel names on a channel after somebody else has deleted its queue."""
+    queue = declare_queue(channel, kind=kind)
+    tags = [channel.basic_consume(queue, lambda *_: None) for _ in range(2)]
+    cancelled = []
+    channel.add_on_cancel_callback(lambda frame: cancelled.append(frame.method.consumer_tag))
+    delete(queue)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while len(cancelled) < len(tags) and time.monotonic() < deadline:
+        channel.connection.process_data_events(time_limit=0.1)
+    channel.basic_qos(prefetch_count=1)  # The channel goes on, and nothing more is said of them.
+    assert sorted(cancelled) == sorted(tags), cancelled
+    consumers = json.loads(http("GET", "consumers/%2F"))
+    assert queue not in [one["queue"]["name"] for one in consumers], consumers
+
+
+@case_per_type
+def deletion_on_another_channel_cancels_consumers(_, channel, kind):
+    other = channel.connection.channel()
+    cancels_after(channel, kind, other.queue_delete)
+
+
+@case_per_type
+def deletion_on_another_connection_cancels_consumers(_, channel, kind):
+    other = connect_pika()
+    cancels_after(channel, kind, other.channel().queue_delete)
+
+
+@case_per_type
+def deletion_over_http_cancels_consumers(_, channel, kind):
+    cancels_after(channel, kind, lambda queue: http("DELETE", "queues/%2F/" + queue))
