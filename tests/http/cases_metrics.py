@@ -10,7 +10,7 @@ from proton import Delivery, Message
 from proton.reactor import AtLeastOnce
 from world import ROOT, SECONDS_MAX, Mismatch, case, contains, equal
 
-# management 6.2 to 6.4, and what alert rules commonly use (6.3a)
+# management 6.2 to 6.4, and what alert rules commonly use (management 6.3a)
 NAMES = """rabbitmq_identity_info rabbitmq_build_info rabbitmq_connections rabbitmq_channels rabbitmq_queues
 rabbitmq_connections_opened_total rabbitmq_connections_closed_total rabbitmq_channels_opened_total
 rabbitmq_channels_closed_total rabbitmq_queues_declared_total rabbitmq_queues_created_total rabbitmq_queues_deleted_total
@@ -300,7 +300,7 @@ def see_the_end(connection):
 
 
 @case
-def no_counter_goes_back_while_everything_comes_and_goes(world):  # C.13
+def no_counter_goes_back_while_everything_comes_and_goes(world):  # management C.13
     last = samples(scrape(world))
     for turn in range(6):
         vhost = f"churn{turn % 2}"
