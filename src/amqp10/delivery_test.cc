@@ -210,7 +210,7 @@ TEST(Delivery, ConsumersAnnotationsCoverThePublishers) {  // DL-203
     EXPECT_EQ(*got->annotation("x-exchange"), Datum::string("dlx"));
 }
 
-TEST(Delivery, TheErrorOfARejectionIsShown) {
+TEST(Delivery, TheErrorOfARejectionIsShown) {  // DL-205, decided otherwise
     const EnvelopeRef envelope = envelope_with([](Envelope& e) {
         e.error = DeathError{"my:condition", "that was wrong"};
     });

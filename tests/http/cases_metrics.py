@@ -94,7 +94,7 @@ def every_promised_name_is_there_once(world):
 
 
 @case
-def every_page_is_read_by_both_parsers(world):
+def every_page_is_read_by_both_parsers(world):  # management 6.1, 6.5
     with world.amqp() as connection:
         channel = connection.channel()
         channel.queue_declare('a "quoted\\ name', arguments={"x-max-length": 0})
@@ -389,7 +389,7 @@ def the_documented_families_are_those_there_are(world):
 
 
 @case
-def the_dashboard_asks_for_what_there_is(world):
+def the_dashboard_asks_for_what_there_is(world):  # management 9.3
     with open(os.path.join(ROOT, "deploy", "grafana", "dead-letters.json")) as file:
         dashboard = json.load(file)
     expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]

@@ -169,7 +169,7 @@ TEST_P(Handshake10, FramesBeforeOpenAreSmall) {
                        "size (8192 bytes)");
 }
 
-// amqp10 2.6
+// amqp10 2.6, 9.2
 TEST_P(Handshake10, TheHostnameChoosesTheVhost) {
     world().change(SetPermissions{"guest", "elsewhere", {".*", ".*", ".*"}});
     EXPECT_EQ(connect10({.hostname = "vhost:elsewhere"}).wire().connection().facts().vhost,
