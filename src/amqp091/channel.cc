@@ -239,7 +239,7 @@ void Channel::on_header(const Frame& frame) {
     if (const auto refusal = rights_.write_refusal(exchange_)) {
         return refuse_content(ReplyCode::access_refused, refusal->text, header->body_size);
     }
-    auto published = read_published(header->properties, reply_name_);
+    auto published = read_published(header->properties, reply_name_, connection_.expiration_form());
     if (!published && published.error().kind == PropertiesError::Kind::malformed) {
         return connection_.fail(
             {ReplyCode::internal_error, published.error().text, class_id_, method_id_});

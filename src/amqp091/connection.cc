@@ -666,6 +666,16 @@ protocol::ConnectionFacts Connection::facts() const {
 
 const AccessTable& Connection::access() { return *host_.access(); }
 
+ExpirationForm Connection::expiration_form() {
+    const AccessTable& table = access();
+    if (expiration_form_version_ == table.version()) return expiration_form_;
+    expiration_form_version_ = table.version();
+    const Vhost* const vhost = table.find_vhost(vhost_);
+    const bool named = vhost != nullptr && !vhost->compat.empty();
+    expiration_form_ = expiration_form_of(named ? vhost->compat : settings().compat);
+    return expiration_form_;
+}
+
 bool Connection::client_can(std::string_view capability) const {
     const Value* const capabilities = find(client_properties_, "capabilities");
     if (capabilities == nullptr || capabilities->as_table() == nullptr) return false;

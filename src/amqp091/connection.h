@@ -9,6 +9,7 @@
 
 #include "amqp091/errors.h"
 #include "amqp091/frame.h"
+#include "amqp091/properties.h"
 #include "base/time.h"
 #include "message/value.h"
 #include "protocol/connection.h"
@@ -61,6 +62,8 @@ class Connection final : public protocol::Connection {
     const std::string& vhost() const { return vhost_; }
     std::uint32_t frame_max() const { return frame_max_; }
     const AccessTable& access();
+    // By the version of RabbitMQ that the virtual host follows.
+    ExpirationForm expiration_form();
     bool client_can(std::string_view capability) const;
     template <typename Method>
     void write(std::uint16_t channel, const Method& method) {
@@ -129,6 +132,8 @@ class Connection final : public protocol::Connection {
     std::string user_;
     std::string vhost_;
     std::string mechanism_;
+    ExpirationForm expiration_form_ = ExpirationForm::number;
+    std::uint64_t expiration_form_version_ = UINT64_MAX;  // of the access table it was read from
     Table client_properties_;
     boost::unordered_flat_map<std::uint16_t, std::unique_ptr<Channel>> channels_;
     Channel* last_channel_ = nullptr;

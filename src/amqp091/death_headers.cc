@@ -25,6 +25,30 @@ std::size_t room_for(const Death& death) {
     return bytes;
 }
 
+// An int64, unless the record is a publisher's own; other integers hold the count, for it came so.
+char* put_count(char* at, const Death& death) {
+    if (death.count_type == ValueType::void_value) return at;
+    at = put_bytes(at,
+                   "\x05"
+                   "count"sv);
+    switch (death.count_type) {
+        case ValueType::int8:
+            return put_u8(put_u8(at, 'b'), static_cast<std::uint8_t>(death.count));
+        case ValueType::uint8:
+            return put_u8(put_u8(at, 'B'), static_cast<std::uint8_t>(death.count));
+        case ValueType::int16:
+            return put_u16(put_u8(at, 's'), static_cast<std::uint16_t>(death.count));
+        case ValueType::uint16:
+            return put_u16(put_u8(at, 'u'), static_cast<std::uint16_t>(death.count));
+        case ValueType::int32:
+            return put_u32(put_u8(at, 'I'), static_cast<std::uint32_t>(death.count));
+        case ValueType::uint32:
+            return put_u32(put_u8(at, 'i'), static_cast<std::uint32_t>(death.count));
+        default:
+            return put_u64(put_u8(at, 'l'), std::min(death.count, death_count_max));
+    }
+}
+
 // In the order of DL-86: each name with its length, then the letter of the type.
 char* put_death(char* at, const Death& death) {
     char* const size = at;
@@ -35,10 +59,7 @@ char* put_death(char* at, const Death& death) {
         at = put_bytes(at, "\x13original-expirationS"sv);
         at = put_long_string(at, {digits, static_cast<std::size_t>(end - digits)});
     }
-    at = put_bytes(at,
-                   "\x05"
-                   "countl"sv);
-    at = put_u64(at, std::min(death.count, death_count_max));
+    at = put_count(at, death);
     at = put_bytes(at, "\x06reasonS"sv);
     at = put_long_string(at, to_string(death.reason));
     at = put_bytes(at, "\x05queueS"sv);
@@ -97,8 +118,10 @@ std::optional<Death> read_death(const Value& entry) {
     const Value* const count = find(*table, "count");
     if (count == nullptr) {
         death.count = 0;
+        death.count_type = ValueType::void_value;
     } else if (count->as_integer() != nullptr && *count->as_integer() > 0) {
         death.count = static_cast<std::uint64_t>(*count->as_integer());
+        death.count_type = count->type;
     }
     if (const Value* time = find(*table, "time");
         time != nullptr && time->type == ValueType::timestamp) {

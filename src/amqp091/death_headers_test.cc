@@ -98,6 +98,48 @@ TEST(HistoryInHeaders, ARecordWithoutACountIsCountedFromNothing) {  // DL-109
     EXPECT_EQ(with_death(&*history, again).deaths.front().count, 1U);
 }
 
+TEST(HistoryInHeaders, ACountKeepsItsTypeUntilTheNextDeathThere) {  // DL-109
+    const std::vector<Value> counts{{ValueType::int8, std::int64_t{5}},
+                                    {ValueType::uint8, std::int64_t{200}},
+                                    {ValueType::int16, std::int64_t{300}},
+                                    {ValueType::uint16, std::int64_t{60000}},
+                                    {ValueType::int32, std::int64_t{70000}},
+                                    {ValueType::uint32, std::int64_t{4000000000}},
+                                    Value::int64(5)};
+    for (const Value& count : counts) {
+        Table record = published_death("q", "rejected", 1);
+        for (Field& field : record) {
+            if (field.name == "count") field.value = count;
+        }
+        const auto history =
+            history_in_headers({{"x-death", Value::array({Value::table(std::move(record))})}});
+        ASSERT_TRUE(history);
+        Death elsewhere = history->deaths.front();
+        elsewhere.queue = "other";
+        elsewhere.count = 1;
+        elsewhere.count_type = ValueType::int64;
+        const Table kept = headers_of(with_death(&*history, elsewhere));
+        EXPECT_EQ(*find(*find(kept, "x-death")->as_array()->back().as_table(), "count"), count);
+        Death again = elsewhere;
+        again.queue = "q";
+        const Table counted = headers_of(with_death(&*history, again));
+        EXPECT_EQ(*find(*find(counted, "x-death")->as_array()->front().as_table(), "count"),
+                  Value::int64(*count.as_integer() + 1));
+    }
+}
+
+TEST(HistoryInHeaders, ARecordOfAnotherQueueStaysWithoutACount) {  // DL-109
+    Table record = published_death("q", "rejected", 1);
+    std::erase_if(record, [](const Field& field) { return field.name == "count"; });
+    const auto history =
+        history_in_headers({{"x-death", Value::array({Value::table(std::move(record))})}});
+    ASSERT_TRUE(history);
+    Death elsewhere;
+    elsewhere.queue = "other";
+    const Table kept = headers_of(with_death(&*history, elsewhere));
+    EXPECT_EQ(find(*find(kept, "x-death")->as_array()->back().as_table(), "count"), nullptr);
+}
+
 TEST(HistoryInHeaders, TimesAndCountsBeyondAllOthersAreTheLast) {
     for (const std::uint64_t time :
          {std::uint64_t{INT64_MAX} / 1'000'000 + 1, std::uint64_t{INT64_MAX}, UINT64_MAX}) {

@@ -110,7 +110,8 @@ const MessageFormat& message_format() {
 }
 
 Result<PublishedProperties, PropertiesError> read_published(std::string_view bytes,
-                                                            std::string_view reply_name) {
+                                                            std::string_view reply_name,
+                                                            ExpirationForm form) {
     auto decoded = decode_properties(bytes);
     if (!decoded) return malformed(std::string(describe(decoded.error())));
     BasicProperties properties = *decoded;
@@ -132,8 +133,9 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
     std::string plain_expiration;
     if (properties.has(Property::expiration)) {
         REVENANT_TRY(published.head.ttl_ms, parse_expiration(properties.expiration));
-        // Consumers get the number without a sign and leading zeros.
-        if (properties.expiration.front() < '1' && properties.expiration != "0") {
+        // The number has no sign and no leading zeros.
+        if (form == ExpirationForm::number && properties.expiration.front() < '1' &&
+            properties.expiration != "0") {
             plain_expiration = std::to_string(*published.head.ttl_ms);
             properties.expiration = plain_expiration;
             rewrite = true;

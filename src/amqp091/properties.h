@@ -32,10 +32,17 @@ struct PropertiesError {
     std::string text;
 };
 
+// How consumers get an expiration: RabbitMQ 4.3 sends the number, 3.12 the text as published.
+enum class ExpirationForm : std::uint8_t { number, as_published };
+constexpr ExpirationForm expiration_form_of(std::string_view compat) {
+    return compat == "3.12" ? ExpirationForm::as_published : ExpirationForm::number;
+}
+
 // `reply_name` replaces the reply-to of a direct reply-to request; empty if there is nobody to
 // reply to (amqp091 14.2). The first fault is told, in the order of amqp091 9.2.
-Result<PublishedProperties, PropertiesError> read_published(std::string_view properties,
-                                                            std::string_view reply_name);
+Result<PublishedProperties, PropertiesError> read_published(
+    std::string_view properties, std::string_view reply_name,
+    ExpirationForm form = ExpirationForm::number);
 
 // The property bytes of a message of 0-9-1 with what befell it: x-death, x-first-death-*,
 // x-last-death-* (DL-85 to DL-90), without expiration (DL-70) and, once keys were replaced, without

@@ -25,6 +25,7 @@ constexpr int value_depth_max = 128;
 
 // The last value of an enumeration; each that is in a fact has its own.
 constexpr DeathReason last_of(DeathReason) { return DeathReason::delivery_limit; }
+constexpr ValueType last_of(ValueType) { return ValueType::table; }
 
 void encode_value(const Value& value, ByteWriter& out);
 bool decode_value(ByteReader& in, Value& value, int depth = 0);
@@ -195,12 +196,14 @@ void fields(Archive& a, Death& death) {
     a(death.routing_keys);
     bool has_ttl = death.ttl_ms.has_value();
     bool has_omitted = death.routing_keys_omitted > 0;
-    a.flags(has_ttl, has_omitted);
+    bool has_count_type = death.count_type != ValueType::int64;
+    a.flags(has_ttl, has_omitted, has_count_type);
     if (has_ttl) {
         if (!death.ttl_ms) death.ttl_ms.emplace();
         a(*death.ttl_ms);
     }
     if (has_omitted) a(death.routing_keys_omitted);
+    if (has_count_type) a(death.count_type);
 }
 template <typename Archive>
 void fields(Archive& a, DeathHistory& history) {

@@ -261,13 +261,13 @@ void cancel_for_timeout(Turn& turn, Consumer& consumer) {
 void suspend(Turn& turn, Consumer& consumer) {
     if (consumer.is_linked()) consumer.unlink();
     Queue& queue = *consumer.queue;
-    if (!queue.settings.single_active_consumer || queue.consumers.all.front() != &consumer) return;
+    if (queue.deleted || !queue.settings.single_active_consumer || queue.consumers.all.front() != &consumer) return;
     choose_active(turn, queue);
     tell_whose_turn(turn, consumer);
 }
 
 void resume(Turn& turn, Consumer& consumer) {
-    if (consumer.cancelled || consumer.channel->closing) return;
+    if (consumer.cancelled || consumer.channel->closing || consumer.queue->deleted) return;
     Queue& queue = *consumer.queue;
     if (queue.settings.single_active_consumer && queue.consumers.all.front()->is_suspended()) {
         Consumer& before = *queue.consumers.all.front();
@@ -277,9 +277,16 @@ void resume(Turn& turn, Consumer& consumer) {
     reactivate(turn, consumer);
 }
 
-void cancel_all(Turn& turn, Queue& queue) {
-    turn.portion().spend(queue.consumers.all.size() / 4);
+namespace {
+
+// Whether that were all of them.
+bool cancel_some(Turn& turn, Queue& queue) {
     while (!queue.consumers.empty()) {
+        if (turn.portion().is_used_up()) {
+            PROBE("consumers.cancelled_in_portions");
+            return false;
+        }
+        turn.portion().spend(1);
         Consumer& consumer = *queue.consumers.all.front();
         Channel& channel = *consumer.channel;
         const std::uint32_t number = consumer.number;
@@ -287,6 +294,25 @@ void cancel_all(Turn& turn, Queue& queue) {
         forget(channel, number);
         // RabbitMQ answers a queue.delete before it cancels, and clients rely on it.
         turn.worklist().after_answer.push_back(CancelConsumer{channel.id, number});
+    }
+    return true;
+}
+
+}  // namespace
+
+void cancel_consumers_of(Turn& turn, Queue& queue) {
+    if (cancel_some(turn, queue)) return;
+    queue.awaits_cancelling = true;
+    turn.worklist().cancelling.push_back(&queue);
+}
+
+void go_on_cancelling(Turn& turn) {
+    auto& cancelling = turn.worklist().cancelling;
+    while (!cancelling.empty() && cancel_some(turn, *cancelling.front())) {
+        Queue& queue = *cancelling.front();
+        cancelling.pop_front();
+        queue.awaits_cancelling = false;
+        turn.state().release_deleted_queue(queue);
     }
 }
 

@@ -9,8 +9,10 @@ namespace revenant::engine {
 Result<void, Refusal> consume(Turn& turn, const Consume& command);
 void cancel(Turn& turn, const Cancel& command);
 void set_qos(Turn& turn, const SetQos& command);
-// The queue goes: its consumers end and their channels are told.
-void cancel_all(Turn& turn, Queue& queue);
+// The queue goes: its consumers end and their channels are told, a portion at a time. The worklist
+// has the queue while some are left.
+void cancel_consumers_of(Turn& turn, Queue& queue);
+void go_on_cancelling(Turn& turn);
 // The channel goes: its consumers end silently, a portion at a time; true if that was the last.
 // Auto-delete queues may go with them.
 bool cancel_some(Turn& turn, Channel& channel);

@@ -160,12 +160,10 @@ class Queue final : private ParkingLot {
     Passage passage;
     PublishSources published_from;
     std::set<std::string> cycles_told;  // one warning per distinct cycle (DL-120)
-    // Deliveries that wait on some channel for their settlement. A deleted queue lives on, without
-    // its messages, until there are none.
-    std::uint64_t unsettled_deliveries = 0;
-    std::uint64_t retired_groups =
-        0;  // of bindings, that are not freed yet: it lives on for them too
+    std::uint64_t unsettled_deliveries = 0;  // that wait on some channel for their settlement
+    std::uint64_t retired_groups = 0;        // of bindings, that are not freed yet
     bool deleted = false;
+    bool awaits_cancelling = false;  // deleted, but not all its consumers are told yet
     bool had_consumer = false;
     Timestamp expiry_timer = never;     // of x-expires, while one is running
     WorkHook work_hook;                 // on the worklist while it has work waiting
@@ -175,6 +173,10 @@ class Queue final : private ParkingLot {
     Roster<Queue>::Place roster_place;  // given back when it is deleted
 
     bool awaits_work() const { return work_hook.is_linked(); }
+    // By deliveries, bindings or consumers: a deleted queue lives on for them.
+    bool is_referred_to() const {
+        return unsettled_deliveries > 0 || retired_groups > 0 || awaits_cancelling;
+    }
     const std::string& name() const { return declaration.name; }
     QueueId id() const { return declaration.id; }
     bool is_quorum() const { return declaration.kind == QueueKind::quorum; }

@@ -163,9 +163,8 @@ void State::apply_one(const QueueDeleted& event) {
     queues_.erase(queue.name());
     queue.roster_place.leave();
     queue.deleted = true;
-    // Unsettled deliveries on channels and retired bindings refer to it; release_deleted_queue
-    // frees it then.
-    if (queue.unsettled_deliveries > 0 || queue.retired_groups > 0) {
+    // release_deleted_queue frees it then.
+    if (queue.is_referred_to()) {
         deleted_queues_.emplace(&queue, std::move(found->second));
     }
     queues_by_id_.erase(found);
@@ -237,7 +236,7 @@ void State::apply_one(const CompatibilitySet& event) {
 
 void State::release_deleted_queue(Queue& queue) {
     CHECK(queue.deleted);
-    if (queue.unsettled_deliveries == 0 && queue.retired_groups == 0) deleted_queues_.erase(&queue);
+    if (!queue.is_referred_to()) deleted_queues_.erase(&queue);
 }
 
 // ------------------------------------------------------------------------- bindings

@@ -397,7 +397,7 @@ void free_retired_bindings(Turn& turn) {
 }
 
 void remove_queue(Turn& turn, Queue& queue) {
-    cancel_all(turn, queue);
+    cancel_consumers_of(turn, queue);
     for (const ChannelId sender : turn.attached().take_senders_to(queue.id())) {
         turn.worklist().after_answer.push_back(TargetGone{sender});
     }

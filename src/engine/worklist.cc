@@ -2,6 +2,7 @@
 
 #include "base/probe.h"
 #include "engine/closing.h"
+#include "engine/consumers.h"
 #include "engine/dispatch.h"
 #include "engine/expiry.h"
 #include "engine/overflow.h"
@@ -104,7 +105,8 @@ void serve_touched(Turn& turn) {
 void go_on_with_work(Turn& turn) {
     // Each kind of work comes first in its turn, so that none waits for the whole of another.
     constexpr std::array kinds{expire_due,          go_on_with_channels, go_on_with_connections,
-                               go_on_with_policies, go_on_with_bindings, go_on_with_queues};
+                               go_on_cancelling,    go_on_with_policies, go_on_with_bindings,
+                               go_on_with_queues};
     const std::size_t first = turn.worklist().ticks++ % kinds.size();
     for (std::size_t i = 0; i < kinds.size() && !turn.portion().is_used_up(); ++i) {
         kinds[(first + i) % kinds.size()](turn);

@@ -32,6 +32,7 @@ struct Worklist {
     Queues left;                       // by earlier ones
     std::deque<ChannelId> settling;    // channels with settlements that are not carried out yet
     std::deque<ConnectionId> closing;  // connections that are being closed
+    std::deque<Queue*> cancelling;     // deleted queues with consumers that are not told yet
     bool expiry_is_behind = false;     // something is due that has not died yet
     bool letters_wait = false;         // outboxes that were not all looked at
     QueueId last_outbox;               // that was looked at
@@ -43,7 +44,7 @@ struct Worklist {
     // Whether the next Tick has something to do at once.
     bool has_work() const {
         return expiry_is_behind || letters_wait || !left.empty() || !settling.empty() ||
-               !closing.empty();
+               !closing.empty() || !cancelling.empty();
     }
 };
 
@@ -52,8 +53,8 @@ struct Worklist {
 // loop, never by recursion.
 void serve_touched(Turn& turn);
 
-// One portion of what earlier turns left: expiry, settlements, closing connections, policies,
-// retired bindings and queues.
+// One portion of what earlier turns left: expiry, settlements, closing connections, consumers of
+// deleted queues, policies, retired bindings and queues.
 void go_on_with_work(Turn& turn);
 
 }  // namespace revenant::engine

@@ -224,6 +224,47 @@ TEST(Worklist, ManyConsumersLeaveInPortions) {
     EXPECT_FALSE(p.s.has_queue("q"));
 }
 
+// The queue is gone at once; its consumers are told one portion after the other.
+TEST(Worklist, ManyConsumersOfADeletedQueueAreCancelledInPortions) {
+    Portions p;
+    p.ch.declare_queue("q");
+    for (int i = 0; i < 100; ++i) p.other.consume("q");
+    p.ch.delete_queue("q");
+    EXPECT_FALSE(p.s.has_queue("q"));
+    EXPECT_TRUE(p.has_more());
+    const std::size_t told_first = p.other.take_cancelled().size();
+    EXPECT_LT(told_first, 20U);
+    p.ch.declare_queue("q");
+    p.ch.publish("q", "of the next");
+    EXPECT_GT(p.finish(), 2);
+    EXPECT_EQ(told_first + p.other.take_cancelled().size(), 100U);
+    EXPECT_THAT(p.other.take_deliveries(), IsEmpty());
+    EXPECT_THAT(p.s.ready("q"), ElementsAre("of the next"));
+    EXPECT_THAT(Probe::reached(), Contains("consumers.cancelled_in_portions"));
+}
+
+// What consumers and channels of a deleted queue do before it is their turn to be told.
+TEST(Worklist, ConsumersOfADeletedQueueMayLeaveBeforeTheyAreCancelled) {
+    for (const char* kind : {"classic", "quorum"}) {
+        SCOPED_TRACE(kind);
+        Portions p;
+        p.ch.declare_queue("q", {{"x-queue-type", kind}, {"x-single-active-consumer", true}});
+        p.ch.publish("q", "m");
+        ScenarioChannel& third = p.s.open_channel();
+        for (int i = 0; i < 50; ++i) p.other.consume("q");
+        for (int i = 0; i < 50; ++i) third.consume("q");
+        const auto delivery = p.other.take_deliveries();
+        ASSERT_EQ(delivery.size(), 1U);
+        p.ch.delete_queue("q");
+        ASSERT_TRUE(p.has_more());
+        third.start_closing();
+        p.other.requeue(delivery.front().tag);
+        p.finish();
+        EXPECT_TRUE(third.is_closed());
+        EXPECT_FALSE(p.s.has_queue("q"));
+    }
+}
+
 TEST(Worklist, AConnectionThatClosesTakesItsManyQueuesAlongInPortions) {
     Portions p;
     const ConnectionId connection = p.s.connect();

@@ -59,6 +59,7 @@ struct ApiSettings {
         std::make_shared<runtime::ClientLogins>();
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
+    std::string compat = "4.3";  // in virtual hosts that name none
     std::uint64_t max_message_bytes = 16777216;
     std::optional<std::uint64_t> connections_max;  // of AMQP
     std::string default_queue_type = "classic";    // in virtual hosts that name none
@@ -221,6 +222,8 @@ void add_channel_routes(Router& router, Context& context);
 void add_connection_routes(Router& router, Context& context);
 void add_consumer_routes(Router& router, Context& context);
 void add_dead_letter_routes(Router& router, Context& context);
+// Queues of a vhost that dead letters end in and that are not empty.
+std::set<std::string> queues_with_dead_letters(Context& context, const std::string& vhost);
 void add_definition_routes(Router& router, Context& context);
 void add_exchange_routes(Router& router, Context& context);
 void add_feature_routes(Router& router, Context& context);

@@ -13,8 +13,10 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -193,6 +195,14 @@ class Targets {
         for (auto& [vhost, found] : by_vhost) add(context, vhost, found);
     }
     const std::vector<Target>& all() const { return all_; }
+    const Target* find(const std::string& vhost, const std::string& name) const {
+        const auto wanted = std::tie(vhost, name);
+        const auto found = std::lower_bound(
+            all_.begin(), all_.end(), wanted,
+            [](const Target& a, const auto& b) { return std::tie(a.vhost, a.name) < b; });
+        if (found == all_.end() || std::tie(found->vhost, found->name) != wanted) return nullptr;
+        return &*found;
+    }
 
   private:
     void add(Context& context, const std::string& vhost,
@@ -236,7 +246,20 @@ std::vector<Cause> top_causes(const std::vector<DeadLetterPath>& paths) {
     return causes;
 }
 
-json::array view_top(const std::vector<DeadLetterPath>& paths, const Wanted& wanted) {
+// How many messages are in each of the queues that add_path() names.
+json::array view_target_messages(const DeadLetterPath& path, const Targets& targets) {
+    json::array view;
+    if (path.reach == nullptr) return view;
+    const std::vector<std::string>& names = path.reach->targets;
+    for (std::size_t i = 0; i < std::min(names.size(), names_max); ++i) {
+        const Target* target = targets.find(path.vhost, names[i]);
+        view.emplace_back(target == nullptr ? 0 : target->rest.messages);
+    }
+    return view;
+}
+
+json::array view_top(const std::vector<DeadLetterPath>& paths, const Targets& targets,
+                     const Wanted& wanted) {
     json::array view;
     for (const Cause& cause : top_causes(paths)) {
         const engine::DeadLetterSource& source = cause.path->source;
@@ -249,6 +272,7 @@ json::array view_top(const std::vector<DeadLetterPath>& paths, const Wanted& wan
                           {"outcomes", view_outcomes(source.deaths, cause.reason)},
                           {"rate", trend.rate(died_figure(cause.reason))}};
         add_path(*cause.path, item);
+        item["target_messages"] = view_target_messages(*cause.path, targets);
         view.push_back(std::move(item));
     }
     return view;
@@ -297,6 +321,7 @@ Response summarize(Context& context, const Call& call) {
     if (!wanted) return wanted.error();
     const std::vector<std::string> vhosts = asked_vhosts(context, call);
     const std::vector<DeadLetterPath> paths = find_paths(context, vhosts);
+    const Targets targets(context, paths);
     const NodeSums sums = context.sums();
     const bool everything = vhosts.size() == sums.by_vhost.size();
     engine::Totals totals;
@@ -322,10 +347,10 @@ Response summarize(Context& context, const Call& call) {
                            {{"entered", totals.accounts.entered},
                             {"ended", totals.accounts.ended_total()},
                             {"present", totals.messages()}}},
-                          {"targets", view_targets(Targets(context, paths).all())},
+                          {"targets", view_targets(targets.all())},
                           {"problems", view_problems(paths)},
                           {"sources", died_in},
-                          {"top", view_top(paths, *wanted)},
+                          {"top", view_top(paths, targets, *wanted)},
                       });
 }
 
@@ -392,16 +417,59 @@ json::object view_source(const DeadLetterPath& path) {
     return view;
 }
 
-// ?only=died and ?only=problems leave the others out.
+// ?only=died, ?only=problems and ?exchange=NAME leave the others out.
 Response list_sources(Context& context, const Call& call) {
     std::vector<DeadLetterPath> paths = find_paths(context, asked_vhosts(context, call));
     const std::string_view only = call.asked("only");
+    const auto exchange = call.query.find("exchange");
     std::erase_if(paths, [&](const DeadLetterPath& path) {
+        if (exchange != call.query.end() && path.source.exchange != exchange->second) return true;
         if (only == "problems") return problem_of(path).is_null();
         return only == "died" && !any_died(path);
     });
     return list_items(
         call, paths, [](const DeadLetterPath& path) { return path.source.queue; }, view_source);
+}
+
+// A dead-letter exchange and the queues that name it.
+struct Sink {
+    std::string vhost;
+    std::string exchange;
+    std::vector<const DeadLetterPath*> paths;  // by name
+};
+
+std::vector<Sink> gather_sinks(const std::vector<DeadLetterPath>& paths) {
+    std::map<std::pair<std::string, std::string>, std::vector<const DeadLetterPath*>> by_name;
+    for (const DeadLetterPath& path : paths) {
+        if (path.source.exchange) by_name[{path.vhost, *path.source.exchange}].push_back(&path);
+    }
+    std::vector<Sink> sinks;
+    for (auto& [name, sources] : by_name) {
+        sinks.push_back({name.first, name.second, std::move(sources)});
+    }
+    return sinks;
+}
+
+json::object view_sink(const Sink& sink) {
+    std::uint64_t died = 0;
+    std::vector<std::string> names;
+    for (const DeadLetterPath* path : sink.paths) {
+        for_each_reason([&](DeathReason reason) { died += path->source.deaths.of(reason); });
+        if (names.size() < names_max) names.push_back(path->source.queue);
+    }
+    const Reach* reach = sink.paths.front()->reach.get();
+    return {{"vhost", to_json_string(sink.vhost)},
+            {"name", to_json_string(sink.exchange)},
+            {"exists", reach != nullptr && !reach->exchange_type.empty()},
+            {"sources", first_names(names)},
+            {"source_count", sink.paths.size()},
+            {"died", died}};
+}
+
+Response list_exchanges(Context& context, const Call& call) {
+    const std::vector<DeadLetterPath> paths = find_paths(context, asked_vhosts(context, call));
+    return list_items(
+        call, gather_sinks(paths), [](const Sink& sink) { return sink.exchange; }, view_sink);
 }
 
 // -------------------------------------------------------------------------- one queue
@@ -448,11 +516,23 @@ Response show_deaths_of_queue(Context& context, const Call& call) {
 
 }  // namespace
 
+std::set<std::string> queues_with_dead_letters(Context& context, const std::string& vhost) {
+    const std::vector<DeadLetterPath> paths = find_paths(context, {vhost});
+    std::set<std::string> names;
+    const Targets targets(context, paths);
+    for (const auto& target : targets.all()) {
+        if (!target.rest.goes_on && target.rest.messages > 0) names.insert(target.name);
+    }
+    return names;
+}
+
 void add_dead_letter_routes(Router& router, Context& context) {
     router.add("GET", "/dead-letters", Role::management,
                [&](const Call& call) { return summarize(context, call); });
     router.add("GET", "/dead-letters/queues", Role::management,
                [&](const Call& call) { return list_targets(context, call); });
+    router.add("GET", "/dead-letters/exchanges", Role::management,
+               [&](const Call& call) { return list_exchanges(context, call); });
     router.add("GET", "/dead-letters/sources", Role::management,
                [&](const Call& call) { return list_sources(context, call); });
     router.add("GET", "/queues/*/*/deaths", Role::vhost_visible,

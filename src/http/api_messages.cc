@@ -66,7 +66,11 @@ Result<engine::Publish, Response> read_publish(const Context& context, const Cal
                         "message size " + std::to_string(payload->size()) +
                             " is larger than configured max size " + std::to_string(bytes_max)})};
     }
-    auto published = amqp091::read_published(*properties, "");
+    const Vhost* const vhost = call.access->find_vhost(call.parameter(0));
+    const bool has_compat = vhost != nullptr && !vhost->compat.empty();
+    const auto form =
+        amqp091::expiration_form_of(has_compat ? vhost->compat : context.settings().compat);
+    auto published = amqp091::read_published(*properties, "", form);
     if (!published) {
         return Unexpected{
             amqp_error({engine::RefusalKind::precondition_failed, published.error().text})};

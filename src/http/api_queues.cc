@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -155,6 +156,14 @@ class QueueList {
             rows_.push_back({found, std::move(queue)});
         }
     }
+    void add_with_dead_letters(const std::string& vhost) {
+        const auto found = context_.broker().find_vhost(vhost);
+        if (found == nullptr) return;
+        const std::set<std::string> names = queues_with_dead_letters(context_, vhost);
+        for (auto& queue : queue_names_in(context_.broker(), found)) {
+            if (names.contains(queue.name)) rows_.push_back({found, std::move(queue)});
+        }
+    }
     std::size_t count() const { return rows_.size(); }
     const std::string& name(std::size_t index) const { return rows_[index].queue.name; }
 
@@ -213,7 +222,10 @@ Response list_queues_of(Context& context, const Call& call,
     const bool totals_only =
         context.settings().enable_queue_totals || call.asked("enable_queue_totals") == "true";
     QueueList queues(context, *wanted, totals_only, wants_typed_arguments(call));
-    for (const std::string& vhost : vhosts) queues.add(vhost);
+    const bool only_dead_letters = call.asked("only") == "dead-letters";  // ours
+    for (const std::string& vhost : vhosts) {
+        only_dead_letters ? queues.add_with_dead_letters(vhost) : queues.add(vhost);
+    }
     return list_some_at_a_time(
         call, {queues.count(), [&](std::size_t index) { return queues.name(index); },
                [&](std::span<const std::size_t> indexes) { return queues.views(indexes); }});

@@ -24,7 +24,7 @@ json::object view_vhost(Context& context, const Vhost& vhost, const Wanted& want
         {"description", to_json_string(vhost.description)},
         {"tags", to_json(vhost.tags)},
         {"default_queue_type", type},
-        {"compat", vhost.compat.empty() ? "4.3" : vhost.compat},
+        {"compat", vhost.compat.empty() ? context.settings().compat : vhost.compat},
         {"metadata",
          {{"description", to_json_string(vhost.description)},
           {"tags", to_json(vhost.tags)},

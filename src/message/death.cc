@@ -77,6 +77,7 @@ DeathHistory with_death(const DeathHistory* before, Death death) {
     } else {
         Death& again = after.deaths.emplace_back(*known);
         if (again.count < death_count_max) again.count += 1;
+        again.count_type = ValueType::int64;
         again.last_time = death.last_time;
     }
     after.deaths.insert(after.deaths.end(), before->deaths.begin(), known);

@@ -34,6 +34,9 @@ struct Death {
     std::vector<std::string> routing_keys;
     std::optional<std::int64_t> ttl_ms;
     std::uint32_t routing_keys_omitted = 0;  // there were more than a history may hold
+    // As a publisher's record had it, until the next death in that queue: RabbitMQ 3.12 passes such
+    // records on unchanged (DL-109). void_value: the record has no count.
+    ValueType count_type = ValueType::int64;
     friend bool operator==(const Death&, const Death&) = default;
 };
 

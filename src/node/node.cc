@@ -313,6 +313,7 @@ Result<Ready, std::string> Node::start() {
     REVENANT_TRY_VOID(fill(known));
     protocol::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
+    connection.compat = config_.compat;
     if (config_.compat == "3.12") connection.frame_max_min = 4096;
     connection.permits_global_qos = !config_.denied_features.contains("global_qos");
     network_ = std::make_unique<net::Network>(
@@ -398,6 +399,7 @@ http::ApiSettings Node::api_settings() {
         std::erase(api.mechanisms, Mechanism::anonymous);
     }
     api.configuration = [this] { return config_.said; };
+    api.compat = config_.compat;
     api.max_message_bytes = config_.connection.max_message_size;
     api.default_queue_type = config_.default_queue_type;
     api.disk_free_limit_bytes = [this] { return disk_free_limit_bytes_.load(); };

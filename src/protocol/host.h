@@ -58,6 +58,7 @@ struct ConnectionSettings {
     // Also for clients that could be told that their consumer ends.
     bool consumer_timeout_closes_channel = false;
     std::string default_queue_type = "classic";  // in virtual hosts that name none
+    std::string compat = "4.3";                  // in virtual hosts that name none
     bool permits_global_qos = true;              // amqp091 11.1
 };
 

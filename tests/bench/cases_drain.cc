@@ -36,7 +36,16 @@ void fill_with_rejected(const Options& options, Stage& stage, const Table& argum
     reject_all(options, stage, *consumer);
 }
 
-Cost consume_all(const Options& options, const std::string& queue) {
+struct Emptied {
+    Cost cost;
+    uint64_t received_bytes = 0;
+
+    double cpu_us_per(uint64_t messages) const {
+        return cost.broker_cpu_seconds * 1e6 / static_cast<double>(messages);
+    }
+};
+
+Emptied consume_all(const Options& options, const std::string& queue) {
     const auto consumer = make_consumer(options, queue);
     wait_until_idle(options.broker);
     const Meter meter(options.broker);
@@ -52,29 +61,45 @@ Cost consume_all(const Options& options, const std::string& queue) {
                    "the last settlement");
     const Cost cost = meter.stop();
     if (connection.depth() != 0) throw Failure(queue + " is not empty after all was consumed");
-    return cost;
+    return {cost, connection.received_bytes()};
+}
+
+// A history goes over the wire with every message, so a live message that is as long as a dead
+// letter with its history is the fairer neighbour of the two.
+Emptied consume_as_long(const Options& options, uint64_t more_bytes) {
+    Options longer = options;
+    longer.body_bytes += more_bytes / options.messages;
+    fill_queue(longer, live_queue, {.count = longer.messages});
+    return consume_all(longer, live_queue);
 }
 
 }  // namespace
 
-// A dead-letter queue is emptied, and beside it a backlog of as many messages that never died.
+// A dead-letter queue is emptied, and beside it two backlogs of as many messages that never died:
+// one with the same bodies, one with messages that take as many bytes on the wire.
 void run_drain(const Options& options, Report& report) {
     Table arguments;
     if (options.quorum) arguments.text("x-queue-type", "quorum");
     Stage stage(options);
     stage.add_queue(live_queue, arguments);
     fill_queue(options, live_queue, {.count = options.messages});
-    const Cost live = consume_all(options, live_queue);
+    const Emptied live = consume_all(options, live_queue);
     if (options.via == "reject") {
         fill_with_rejected(options, stage, arguments);
     } else {
         fill_with_dead_letters(options, stage, arguments);
     }
-    const Cost drain = consume_all(options, dead_letter_queue);
-    report.cost(drain, options.messages);
-    report.number("live_cpu_us_per_message",
-                  live.broker_cpu_seconds * 1e6 / static_cast<double>(options.messages));
-    report.number("drain_to_live", drain.broker_cpu_seconds / live.broker_cpu_seconds);
+    const Emptied drain = consume_all(options, dead_letter_queue);
+    report.cost(drain.cost, options.messages);
+    report.number("live_cpu_us_per_message", live.cpu_us_per(options.messages));
+    report.number("drain_to_live", drain.cost.broker_cpu_seconds / live.cost.broker_cpu_seconds);
+    report.number("wire_bytes_per_message", static_cast<double>(drain.received_bytes) /
+                                                static_cast<double>(options.messages));
+    if (drain.received_bytes <= live.received_bytes || !options.as_long) return;
+    const Emptied as_long = consume_as_long(options, drain.received_bytes - live.received_bytes);
+    report.number("as_long_cpu_us_per_message", as_long.cpu_us_per(options.messages));
+    report.number("drain_to_as_long",
+                  drain.cost.broker_cpu_seconds / as_long.cost.broker_cpu_seconds);
 }
 
 }  // namespace bench

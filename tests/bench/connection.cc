@@ -34,6 +34,7 @@ void Connection::receive() {
     if (count == 0) throw Failure("the broker closed the connection");
     if (must_wait(count, "receive") || count < 0) return;
     input_bytes_ += static_cast<size_t>(count);
+    received_bytes_ += static_cast<uint64_t>(count);
 
     const size_t handled = handle({input_.data(), input_bytes_});
     if (handled == 0 && input_bytes_ == input_.size())

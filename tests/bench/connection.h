@@ -36,6 +36,8 @@ class Connection {
     bool has_depth() const { return depth_.has_value(); }
     uint64_t depth() const { return depth_.value_or(0); }
 
+    uint64_t received_bytes() const { return received_bytes_; }
+
   protected:
     // Handles the whole frames at the start of the input and returns how many bytes they take.
     virtual size_t handle(std::string_view input) = 0;
@@ -48,6 +50,7 @@ class Connection {
     Socket socket_;
     std::vector<char> input_;
     size_t input_bytes_ = 0;
+    uint64_t received_bytes_ = 0;
     std::string output_;
     size_t output_sent_ = 0;
     std::optional<uint64_t> depth_;

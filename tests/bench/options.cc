@@ -79,6 +79,7 @@ std::map<std::string, Setter> setters(Options& options) {
         {"hops", number(options.hops)},
         {"retries", number(options.retries)},
         {"quorum", yes_or_no(options.quorum)},
+        {"as-long", yes_or_no(options.as_long)},
         {"headers", number(options.headers)},
         {"letters", number(options.letters)},
         {"letter-bytes", number(options.letter_bytes)},

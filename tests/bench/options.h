@@ -43,6 +43,7 @@ struct Options {
     uint64_t hops = 5;
     uint64_t retries = 3;
     bool quorum = false;   // drain: both queues that are emptied are quorum queues.
+    bool as_long = false;  // drain: also a live backlog that is as long on the wire.
     uint64_t headers = 0;  // Of the publisher, in every message; over AMQP 0-9-1 only.
 
     uint64_t letters = 1000;       // letters: so many of --messages are rejected and stay,

@@ -134,11 +134,13 @@ def print_drains(results, cases):
         if each.case not in cases:
             continue
         values = [results.median(each.case.name, "Revenant", key)
-                  for key in ("cpu_us_per_message", "live_cpu_us_per_message", "drain_to_live")]
+                  for key in ("cpu_us_per_message", "live_cpu_us_per_message", "drain_to_live", "wire_bytes_per_message",
+                              "as_long_cpu_us_per_message", "drain_to_as_long")]
         rows.append([each.work, *[number(value) for value in values]])
     if rows:
         print("\nRevenant empties a dead-letter queue\n")
-        print_table(["deaths in the history", "CPU µs/msg", "CPU µs/msg of a live backlog", "dead / live"], rows)
+        print_table(["deaths in the history", "CPU µs/msg", "of a live backlog", "dead / live", "bytes on the wire",
+                     "CPU µs/msg of live as long", "dead / live as long"], rows)
 
 
 def print_remarks(results, rounds):

@@ -193,6 +193,33 @@ add('declare, bind, publish, get and reject by the forms, and find the dead lett
   await ask('/exchanges/%2F/form.dlx', 'DELETE');
 }));
 
+add('dead letters are counted where they are, filtered, and traced back from their exchange', () => windowFor(async (window, page) => {
+  await window.go('#/');
+  const strip = page.getByRole('region', { name: 'The most frequent deaths' });
+  const emails = (await ask('/dead-letters?vhost=%2F')).top.find((one) => one.name === 'emails');
+  equal([emails.targets, emails.target_messages.length], [['mail.dead'], 1], 'where expired emails are');
+  const cell = strip.locator('tr', { hasText: 'emails' }).locator('td').last();
+  holds(/^mail\.dead\s+\d+$/.test((await cell.innerText()).trim()), `where expired emails are: ${await cell.innerText()}`);
+  holds(Number((await cell.innerText()).replace(/\D/g, '')) >= 23, 'the 23 that expired first are in mail.dead');
+  await window.go('#/queues');
+  await window.sees('audit.sink', 'main');
+  await page.getByRole('button', { name: 'With dead letters' }).click();
+  await page.locator('main').getByText('audit.sink').waitFor({ state: 'detached' });
+  await window.sees('mail.dead', 'main tbody');
+  holds(page.url().includes('only=dead-letters'), 'the filter is part of the address');
+  equal(await page.locator('main tbody').getByText('webhooks.retry').count(), 0, 'a queue that sends dead letters on');
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await window.sees('audit.sink', 'main');
+  await window.go('#/exchanges');
+  const row = page.locator('main tbody tr', { hasText: 'webhooks.dlx' });
+  await row.getByRole('link', { name: 'webhooks.out' }).waitFor();
+  await row.getByRole('link', { name: 'webhooks.dlx' }).click();
+  await page.getByRole('region', { name: 'Dead letters come from' }).last().getByRole('link', { name: 'webhooks.out' }).waitFor();
+  await window.go('#/exchanges/%2F/shop');
+  await window.sees('Bindings from this exchange', 'main');
+  equal(await page.getByText('Dead letters come from').count(), 0, 'an exchange that no queue names as its dead-letter exchange');
+}));
+
 add('the policy DLX on .* is set in the form and seen on the page of the queue', () => windowFor(async (window, page) => {
   await ask('/vhosts/seed', 'PUT');
   await page.waitForTimeout(0);

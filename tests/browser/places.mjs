@@ -4,7 +4,7 @@ export const screens = [
   ['dead-letter-queue', '#/queues/%2F/orders.dead', 'dead letters are here'], ['exchanges', '#/exchanges', 'shop.dlx'],
   ['exchange', '#/exchanges/%2F/shop.dlx', 'The dead-letter exchange of'], ['default-exchange', '#/exchanges/%2F/amq.default', 'Every queue is bound'],
   ['connections', '#/connections', 'checkout-worker'], ['channels', '#/channels', '127.0.0.1'], ['dead-letters', '#/dead-letters', 'orders.dead'],
-  ['deaths', '#/dead-letters/sources', 'stock.sync'], ['broken-paths', '#/dead-letters/sources?only=problems', 'does not exist'],
+  ['deaths', '#/dead-letters/sources', 'stock.sync'], ['broken-paths', '#/dead-letters/sources?only=problems', 'no queue: dropped'],
   ['topology', '#/topology/%2F', 'those that are connected'], ['topology-focus', '#/topology/%2F?focus=webhooks.out', 'within 2 steps'],
   ['topology-list', '#/topology/%2F?view=list', 'stock.dlx does not exist'], ['policies', '#/policies', 'dead-letters'], ['policy', '#/policies/%2F/dead-letters', 'What it matches'],
   ['users', '#/users', 'team-shop'], ['user', '#/users/team-shop', '^team'], ['vhosts', '#/vhosts', 'Default queue type'], ['vhost', '#/vhosts/%2F', 'Topic permissions'],

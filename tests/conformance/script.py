@@ -6,7 +6,7 @@ import os
 import re
 
 Step = collections.namedtuple("Step", "session verb words options line place")
-Scenario = collections.namedtuple("Scenario", "name title steps place since")
+Scenario = collections.namedtuple("Scenario", "name title steps place since until", defaults=(None,))
 
 HEAD = re.compile(r"== ([a-z0-9][a-z0-9.-]*): (\S.*)$")
 OPTION = re.compile(r"([A-Za-z][A-Za-z0-9-]*)=")
@@ -14,6 +14,7 @@ TAGGED = re.compile(r"([tbBsuIilLfdDSATFVx]):")
 BARE = re.compile(r'[^\s,\[\]{}"]+')
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SINCE = re.compile(r"since (\S+)$")
+UNTIL = re.compile(r"until (\S+)$")
 NAME = re.compile(r"[^\s=,\[\]{}\"]+")
 
 
@@ -145,13 +146,15 @@ def parse_file(path):
             text, place = raw.strip(), f"{os.path.basename(path)}:{number}"
             if not text or text.startswith("#"):
                 continue
-            head, since = HEAD.match(text), SINCE.match(text)
+            head, since, until = HEAD.match(text), SINCE.match(text), UNTIL.match(text)
             try:
                 if head:
                     steps = []
                     scenarios.append(Scenario(head[1], head[2], steps, place, None))
                 elif since and steps == []:
                     scenarios[-1] = scenarios[-1]._replace(since=since[1])
+                elif until and steps == []:
+                    scenarios[-1] = scenarios[-1]._replace(until=until[1])
                 elif steps is None:
                     raise ScriptError("a step before the first scenario")
                 else:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from brokers_to_crash import Lost
+from brokers_to_crash import BrokerError, Lost
 from cases import case_of
 from checker import Fault
 from damage import stopped, with_many_users
@@ -18,6 +18,7 @@ NAME_BYTES_MAX, PATH_BYTES_MAX = 255, 4096
 VOLUME_BYTES = 20_000_000
 DESCRIPTORS = (4, 8, 12, 14, 16, 18, 20, 24, 32)
 ENOUGH_DESCRIPTORS = 60
+FILES_WAVE, FILES_BODY_BYTES = 20, 4_000_000
 
 
 # --- two processes -------------------------------------------------------------------------------------
@@ -252,9 +253,24 @@ def connections_do_not_take_the_descriptors_of_the_journal(ground):
     yield from site.losses()
 
 
+def a_backlog_of_more_files_than_there_are_descriptors(ground):
+    """It is written, found by the next start, and read from its beginning to its end."""
+    site = ground.site(wrapper=limited_to(ENOUGH_DESCRIPTORS))
+    site.start()
+    try:
+        while len(segments_of(site.front_door)) < ENOUGH_DESCRIPTORS + 5:
+            site.publish(FILES_WAVE, FILES_BODY_BYTES)
+        site.kill()
+        site.start()
+        yield from site.losses()
+    except (Lost, BrokerError, OSError) as error:
+        yield Fault("broker died", f"{len(segments_of(site.front_door))} files", f"{error}; {site.told().strip()[-300:]}")
+
+
 CASES = [case_of(function) for function in (
     a_directory_has_one_broker, of_two_that_start_together_one_wins, a_file_in_place_of_the_directory_is_refused,
     a_file_in_place_of_a_part_of_the_directory_is_refused, a_name_or_path_that_is_too_long_is_refused,
     an_empty_name_is_refused, a_directory_without_permission_is_refused, a_read_only_file_system_is_refused,
     foreign_files_are_left_alone, a_copy_beside_the_directory_of_a_virtual_host_is_left_alone,
-    with_too_few_descriptors_a_start_is_refused, connections_do_not_take_the_descriptors_of_the_journal)]
+    with_too_few_descriptors_a_start_is_refused, connections_do_not_take_the_descriptors_of_the_journal,
+    a_backlog_of_more_files_than_there_are_descriptors)]

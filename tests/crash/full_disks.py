@@ -12,6 +12,7 @@ from actors import Arena, Publisher
 from brokers_to_crash import Api, BrokerError, Lost
 from cases import case_of
 from checker import Fault
+from journal_files import bytes_in
 from ledger import Ledger, Publication, id_in
 from sites import QUEUE, complaint_about
 from volumes import Ballast, Volume
@@ -27,6 +28,10 @@ ANSWER_SECONDS_MAX = 2
 TAKEN_WHILE_FULL = 20
 CONFIRMS_THAT_SHOW_IT = 10
 WRITES_AT_REST_MAX = 200
+CONSUMED, CONSUMED_BYTES = 500, 100_000
+IDLE_SECONDS, WRITTEN_SECONDS = 3, 1  # A snapshot of idle seconds; what nobody waits for is written then.
+GIVEN_BACK_SECONDS_MAX = 8
+LEFT_BYTES_MAX = 20_000_000
 
 
 class SteadyPublisher(Publisher):
@@ -195,6 +200,30 @@ def a_disk_full_to_the_last_byte_is_freed_by_emptying_the_queues(ground):
     yield from empties_and_recovers(ground, 0)
 
 
+def consumed_messages_give_their_room_back(ground):
+    """Though nothing is written any more: by the broker that has seen them go, and by one that was killed meanwhile."""
+    for ending in ("stay", "kill"):
+        site = ground.site()
+        site.start()
+        site.publish(CONSUMED, CONSUMED_BYTES)
+        time.sleep(IDLE_SECONDS)
+        client = site.client()
+        client.call("basic.consume", 0, QUEUE, "all", False, False, False, False, [])
+        client.read_until(lambda: len(client.deliveries) >= CONSUMED, BLOCK_SECONDS_MAX)
+        client.send("basic.ack", 0, True)
+        client.close()
+        if ending == "kill":
+            time.sleep(WRITTEN_SECONDS)
+            site.kill()
+            site.start()
+        end = time.monotonic() + GIVEN_BACK_SECONDS_MAX
+        while (left := bytes_in(site.front_door)) > LEFT_BYTES_MAX and time.monotonic() < end:
+            time.sleep(0.1)
+        if left > LEFT_BYTES_MAX:
+            yield Fault("space kept", ending, f"{left} bytes stay {GIVEN_BACK_SECONDS_MAX} s after all was acked")
+        site.kill()
+
+
 def a_consumer_of_a_full_broker_may_leave(ground):
     with stage_of(ground, 0, ALARM_BYTES) as stage:
         stage.site.start()
@@ -281,6 +310,6 @@ def a_first_start_on_a_full_disk_is_refused(ground):
 CASES = [case_of(function) for function in (
     at_the_alarm_publishers_wait_until_there_is_room, at_the_last_byte_publishers_wait_until_there_is_room,
     the_waiting_publisher_goes_on_when_there_is_room, an_alarm_ends_when_the_queues_are_emptied,
-    a_disk_full_to_the_last_byte_is_freed_by_emptying_the_queues, a_consumer_of_a_full_broker_may_leave,
+    a_disk_full_to_the_last_byte_is_freed_by_emptying_the_queues, consumed_messages_give_their_room_back, a_consumer_of_a_full_broker_may_leave,
     a_full_broker_rests, a_broker_with_a_full_disk_stops_at_sigterm,
     a_definition_that_finds_no_room_does_not_end_the_broker, a_first_start_on_a_full_disk_is_refused)]

@@ -151,3 +151,22 @@ def a_user_opens_as_many_channels_as_he_may(world):  # amqp091 5.2
     first.channel()
     first.close()
     world.delete("/users/channels")
+
+
+@case
+def a_page_of_another_origin_changes_nothing(world):
+    """A browser says where a request comes from; scripts such as `curl -d` say nothing, and forms may have any type."""
+    wish = {"pattern": "", "definition": {"max-length": 1}}
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+                    {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"}):
+        for content_type in ("text/plain", "application/x-www-form-urlencoded", "application/json"):
+            headers["content-type"] = content_type
+            for method, path, body in (("POST", "/definitions", {}), ("PUT", "/policies/%2F/foreign", wish),
+                                       ("DELETE", "/queues/%2F/any", None)):
+                equal(world.api(method, path, body, headers=headers).status, 403, f"{method} {headers}")
+    equal(world.get("/policies"), [])
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    equal(world.api("POST", "/definitions", "{}", headers=form).status, 204)
+    here = {"Origin": f"http://127.0.0.1:{world.broker.http_port}", "Sec-Fetch-Site": "same-origin"}
+    equal(world.api("PUT", "/policies/%2F/ours", wish, headers=here).status, 201)
+    world.delete("/policies/%2F/ours")

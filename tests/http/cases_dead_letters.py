@@ -49,7 +49,8 @@ def deaths_are_summed_up_by_reason_and_outcome(world):
     equal(summary["problems"], {"exchange_missing": 1, "no_route": 1})
     equal(summary["sources"], 4)
     equal([(row["name"], row["deaths"], row["dropped"]) for row in summary["top"]], [("bare", 4, 4), ("work", 3, 0), ("lost", 2, 2), ("astray", 1, 1)])
-    equal(summary["top"][1]["targets"], ["dead"])
+    equal((summary["top"][1]["targets"], summary["top"][1]["target_messages"]), (["dead"], [3]))
+    equal(summary["top"][2]["target_messages"], [])
     equal(summary["top"][2]["problem"], "exchange_missing")
     # Of all virtual hosts that the caller sees: at least as much.
     everywhere = world.get("/dead-letters?msg_rates_age=60&msg_rates_incr=5")
@@ -83,6 +84,14 @@ def queues_in_which_messages_die_are_listed_with_what_is_wrong(world):
     equal(names(), ["astray", "bare", "lost", "stop", "waits", "work"])
     equal(names("&only=died"), ["astray", "bare", "lost", "work"])
     equal(names("&only=problems"), ["astray", "lost"])
+    equal(names("&exchange=nosuch"), ["lost"])
+    equal(world.get("/dead-letters/sources?vhost=graves&exchange=amq.match"), [])
+    exchanges = {row["name"]: row for row in world.get("/dead-letters/exchanges?vhost=graves")}
+    equal((exchanges["nosuch"]["exists"], exchanges["nosuch"]["sources"], exchanges["nosuch"]["died"]), (False, ["lost"], 2))
+    equal((exchanges["dlx"]["exists"], exchanges["dlx"]["source_count"] >= 2), (True, True))
+    # `stop` is not empty either way: from there they would go on, and the queues where messages die hold none.
+    equal([row["name"] for row in world.get("/queues/graves?only=dead-letters")], ["dead"])
+    equal(world.get("/queues/graves?only=dead-letters&page=1")["total_count"], 1)
     equal(names("&only=died&sort=died&sort_reverse=true")[0], "bare")
     work = world.get("/queues/graves/work/deaths")
     equal((work["dead_letter_exchange"], work["dead_letter_routing_key"], work["exchange_type"], work["problem"], work["targets"]),

@@ -162,6 +162,26 @@ def counters_count_and_balance(world):
 
 
 @case
+def nobody_learns_where_in_the_journal_a_message_lies(world):
+    """The page needs no login: who knew the position of the next message could forge bytes for it."""
+    sizes = (5_000, 70_000)
+    with world.amqp() as connection:
+        channel = connection.channel()
+        channel.queue_declare("placed", durable=True)
+        channel.confirm_delivery()
+        seen = [samples(scrape(world))]
+        for size in sizes:
+            channel.basic_publish("", "placed", bytes(size), pika.BasicProperties(delivery_mode=2))
+            seen.append(samples(scrape(world)))
+        channel.queue_delete("placed")
+    of_journals = [key for key in seen[0] if "journal" in key[0]]
+    equal(len(of_journals) > 5, True)
+    follows = [key for key in of_journals
+               if all(after[key] - before[key] >= size for before, after, size in zip(seen, seen[1:], sizes))]
+    equal(follows, [])
+
+
+@case
 def each_protocol_is_counted_by_itself(world):
     world.put("/queues/%2F/spoken", {"durable": True, "arguments": {"x-queue-type": "quorum"}})
     before = samples(scrape(world))

@@ -1,6 +1,7 @@
 """Commands, exit codes and output of RabbitMQ 4.3.6's programs as they were recorded, and what stands behind them."""
 import os
 import socket
+import threading
 
 import pika
 
@@ -119,6 +120,51 @@ def ctl_suspends_and_resumes_listeners(node):
     node.ctl("revive", program="rabbitmq-upgrade")
     node.amqp().close()
     node.ctl("check_running", program="rabbitmq-diagnostics")
+    equal(node.broker.stop(), 0)
+
+
+@with_node
+def ctl_suspends_listeners_while_clients_connect(node):
+    """A client that arrives during the switch is served or refused; none is left waiting."""
+    port, path = node.broker.ports["amqp"], f"/api/nodes/{node.broker.json('/api/nodes')[0]['name']}/listeners/suspended"
+    over, found = threading.Event(), {"served": 0, "refused": 0, "left waiting": 0}
+
+    def connect_always():
+        while not over.is_set():
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+                    client.sendall(b"AMQP\x00\x00\x09\x01")
+                    found["served" if client.recv(7)[:1] == b"\x01" else "refused"] += 1
+            except (ConnectionRefusedError, ConnectionResetError, BrokenPipeError):
+                found["refused"] += 1
+            except TimeoutError:
+                found["left waiting"] += 1
+
+    def is_served():
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+                client.sendall(b"AMQP\x00\x00\x09\x01")
+                return client.recv(7)[:1] == b"\x01"
+        except ConnectionRefusedError:
+            return False
+
+    clients = [threading.Thread(target=connect_always) for _ in range(4)]
+    for client in clients:
+        client.start()
+    try:
+        wrong = []
+        for turn in range(40):
+            for method, served in (("PUT", False), ("DELETE", True)):
+                status = node.broker.send(method, path)[0]
+                if status != 204 or is_served() != served:
+                    wrong.append((turn, method, status))
+    finally:
+        over.set()
+        for client in clients:
+            client.join()
+    equal(wrong, [])
+    equal(found["left waiting"], 0)
+    equal(found["served"] > 0 and found["refused"] > 0, True)
     equal(node.broker.stop(), 0)
 
 

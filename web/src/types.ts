@@ -42,8 +42,10 @@ export interface DeadLetterSource {
   outcomes: Record<string, number>;
   rate: number;
   dead_letter_exchange: string | null;
+  dead_letter_routing_key: string | null;
   problem: string | null;
   targets: string[];
+  target_messages: number[]; // of each of the targets
 }
 
 export interface DeadLetterSummary {
@@ -70,6 +72,15 @@ export interface DeadLetterQueue {
   source_count: number;
   deaths: Record<string, number>; // of its sources, by reason, as far as they were dead-lettered
   rests: boolean; // false: a dead-letter exchange of its own sends them on
+}
+
+export interface DeadLetterExchange {
+  vhost: string;
+  name: string;
+  exists: boolean;
+  sources: string[];
+  source_count: number;
+  died: number;
 }
 
 export interface DeathPath {

@@ -15,5 +15,6 @@ import cases_links
 import cases_addresses
 import cases_dead_letters
 import cases_management
+import cases_rabbitmq43
 
 sys.exit(peer.run_all())

@@ -10,7 +10,7 @@ const pages: [string, string, () => boolean][] = [
   ['deprecated-features', 'Deprecated features', () => true], ['definitions', 'Definitions', () => may.administrate()],
 ];
 
-export function AdminHead({ title, at, crumb, actions, marks }: { title: string; at: string; crumb?: Crumb; actions?: ComponentChildren; marks?: ComponentChildren }): JSX.Element {
+export function AdminHead({ title, at, crumb, actions, marks, sub }: { title: string; at: string; sub?: string; crumb?: Crumb; actions?: ComponentChildren; marks?: ComponentChildren }): JSX.Element {
   // On a phone the row is wider than the screen: the page that is open must be seen in it.
   const here = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -19,7 +19,7 @@ export function AdminHead({ title, at, crumb, actions, marks }: { title: string;
   }, [at]);
   return (
     <>
-      <PageHead title={title} crumbs={[{ title: 'Admin' }, ...(crumb ? [crumb] : []), { title }]} actions={actions} marks={marks} />
+      <PageHead title={title} crumbs={[{ title: 'Admin' }, ...(crumb ? [crumb] : []), { title }]} actions={actions} marks={marks} sub={sub} />
       <nav class="subnav" aria-label="Admin" ref={here}>
         {pages.filter(([, , allowed]) => allowed()).map(([id, name]) => <a key={id} href={`#/${id}`} aria-current={id === at ? 'page' : undefined}>{name}</a>)}
       </nav>

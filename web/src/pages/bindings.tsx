@@ -29,8 +29,8 @@ function unbind(binding: Binding): void {
   });
 }
 
-function BindingTable({ list, other, mayUnbind, empty }: {
-  list: Binding[]; other: (binding: Binding) => ComponentChildren; mayUnbind: (binding: Binding) => boolean; empty: string;
+function BindingTable({ list, head, other, mayUnbind, empty }: {
+  list: Binding[]; head: 'From' | 'To'; other: (binding: Binding) => ComponentChildren; mayUnbind: (binding: Binding) => boolean; empty: string;
 }): JSX.Element {
   const [all, setAll] = useState(false);
   const shown = all ? list : list.slice(0, 100);
@@ -38,7 +38,7 @@ function BindingTable({ list, other, mayUnbind, empty }: {
   return (
     <>
       <div class="table-wrap" role="region" tabIndex={0} aria-label="Bindings"><table>
-        <thead><tr><th scope="col">{list.length > 0 && 'Name'}</th><th scope="col">Routing key</th><th scope="col" class="w-2">Arguments</th><th scope="col"><span class="sr">Action</span></th></tr></thead>
+        <thead><tr><th scope="col">{head}</th><th scope="col">Routing key</th><th scope="col" class="w-2">Arguments</th><th scope="col"><span class="sr">Action</span></th></tr></thead>
         <tbody>{shown.map((binding) => (
           <tr key={bindingPath(binding)}><th scope="row">{other(binding)}</th><td><code>{visible(binding.routing_key)}</code></td><td class="w-2"><Fields of={binding.arguments} /></td>
             <td class="num">{binding.source !== '' && mayUnbind(binding) && <button class="btn btn-quiet btn-sm" onClick={() => unbind(binding)}>Unbind<span class="sr"> {binding.routing_key}</span></button>}</td></tr>
@@ -86,7 +86,7 @@ export function QueueBindings({ vhost, name, id }: { vhost: string; name: string
   return (
     <Card title="Bindings" note={bindings.data?.length} id={id}>
       <Shown of={bindings} rows={2}>{(list) => (
-        <BindingTable list={list} empty="Nothing is bound to it." other={(binding) => <ExchangeName vhost={vhost} name={binding.source} />}
+        <BindingTable list={list} head="From" empty="It is bound to no exchange." other={(binding) => <ExchangeName vhost={vhost} name={binding.source} />}
           mayUnbind={(binding) => may.write(vhost, name) && may.read(vhost, binding.source)} />
       )}</Shown>
       {may.write(vhost, name) && <AddBinding vhost={vhost} fixed={name} label="exchange" path={(exchange) => at('bindings', vhost, 'e', exchange, 'q', name)} />}
@@ -102,14 +102,14 @@ export function ExchangeBindings({ vhost, name }: { vhost: string; name: string 
     <>
       <Card title="Bindings from this exchange" note={outgoing.data?.length} id="bindings">
         <Shown of={outgoing} rows={2}>{(list) => (
-          <BindingTable list={list} empty="Nothing is bound to it: messages that come here go nowhere." mayUnbind={(binding) => may.read(vhost, name) && may.write(vhost, binding.destination)}
+          <BindingTable list={list} head="To" empty="Nothing is bound to it: messages that come here go nowhere." mayUnbind={(binding) => may.read(vhost, name) && may.write(vhost, binding.destination)}
             other={(binding) => binding.destination_type === 'queue' ? <QueueName vhost={vhost} name={binding.destination} /> : <><ExchangeName vhost={vhost} name={binding.destination} /> <Badge title="an exchange, not a queue">exchange</Badge></>} />
         )}</Shown>
         {name !== '' && may.read(vhost, name) && <AddBinding vhost={vhost} fixed={name} label="queue or exchange" path={(other, kind) => at('bindings', vhost, 'e', name, kind, other)} />}
       </Card>
       {incoming.data && incoming.data.length > 0 && (
         <Card title="Bindings to this exchange" note={incoming.data.length}>
-          <BindingTable list={incoming.data} empty="" mayUnbind={(binding) => may.write(vhost, name) && may.read(vhost, binding.source)} other={(binding) => <ExchangeName vhost={vhost} name={binding.source} />} />
+          <BindingTable list={incoming.data} head="From" empty="" mayUnbind={(binding) => may.write(vhost, name) && may.read(vhost, binding.source)} other={(binding) => <ExchangeName vhost={vhost} name={binding.source} />} />
         </Card>
       )}
     </>

@@ -128,17 +128,17 @@ interface Flag {
   desc: string;
 }
 const flagColumns: Column<Flag>[] = [
-  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <code>{one.name}</code> },
+  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <code class="wraps">{one.name}</code> },
   { id: 'state', title: 'State', value: (one) => one.state, cell: (one) => <StateDot state={one.state} /> },
   { id: 'stability', title: 'Stability', w: 1, value: (one) => one.stability, cell: (one) => one.stability },
-  { id: 'desc', title: 'Description', w: 1, value: (one) => one.desc, cell: (one) => visible(one.desc) },
+  { id: 'desc', title: 'Description', w: 1, off: true, calls: (one) => one.desc !== '', value: (one) => one.desc, cell: (one) => visible(one.desc) },
 ];
 
 export function FeatureFlagsPage(): JSX.Element {
   const flags = useResource<Flag[]>('/feature-flags', 30);
   return (
     <>
-      <AdminHead title="Feature flags" at="feature-flags" />
+      <AdminHead title="Feature flags" at="feature-flags" sub="The names that RabbitMQ 4.3 has, for clients and tools that ask for them. All of them are always enabled." />
       <ListTable<Flag> label="Feature flags" noun={['feature flag', 'feature flags']} store="feature-flags" columns={flagColumns} of={flags} rowKey={(one) => one.name} firstSort="name" empty={<State icon="check" title="No feature flags" />} />
     </>
   );
@@ -164,7 +164,7 @@ export function DeprecatedPage(): JSX.Element {
   const names = new Set((used.data ?? []).map((one) => one.name));
   return (
     <>
-      <AdminHead title="Deprecated features" at="deprecated-features" />
+      <AdminHead title="Deprecated features" at="deprecated-features" sub="Features that a later version of RabbitMQ will refuse. The configuration can refuse them today." />
       <ListTable<Deprecated & { used: boolean }> label="Deprecated features" noun={['feature', 'features']} store="deprecated" columns={deprecatedColumns} of={{ ...all, data: all.data?.map((one) => ({ ...one, used: names.has(one.name) })) }} rowKey={(one) => one.name} firstSort="name" empty={<State icon="check" title="None" />} />
     </>
   );

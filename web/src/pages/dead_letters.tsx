@@ -25,7 +25,7 @@ function Reasons({ of }: { of: Record<string, number> }): JSX.Element {
 }
 
 const queueColumns: Column<DeadLetterQueue>[] = [
-  { id: 'name', title: 'Dead-letter queue', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.name} href={queueLink(one.vhost, one.name)} sub={`from ${plural(one.source_count, 'queue')}`} />{!one.rests && <span class="cell-sub">a stop on the way: they go on from here</span>}</> },
+  { id: 'name', title: 'Dead-letter queue', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.name} href={queueLink(one.vhost, one.name)} sub={`from ${plural(one.source_count, 'queue')}`} />{!one.rests && <span class="cell-sub">intermediate: sent on from here</span>}</> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 3, off: true, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'messages', title: 'Dead letters', sort: 'messages', num: true, value: (one) => one.messages, cell: (one) => <Num value={one.messages} dead={one.rests} /> },
   { id: 'bytes', title: 'Size', sort: 'message_bytes', num: true, w: 2, value: (one) => one.message_bytes, cell: (one) => bytes(one.message_bytes) },
@@ -80,9 +80,15 @@ interface SourceRow extends DeathPath {
   dropped: number;
 }
 
+function outcomesOf(deaths: Deaths): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const parts of Object.values(deaths)) for (const [outcome, value] of Object.entries(parts)) sums[outcome] = (sums[outcome] ?? 0) + value;
+  return sums;
+}
+
 const sum = (row: SourceRow, reason: string) => Object.values(row.deaths[reason] ?? {}).reduce((total, one) => total + one, 0);
 const sourceColumns: Column<SourceRow>[] = [
-  { id: 'name', title: 'Died in', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={queueLink(one.vhost, one.name)} sub={one.dropped ? `${count(one.dropped)} dropped` : undefined} /> },
+  { id: 'name', title: 'Died in', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={queueLink(one.vhost, one.name)} sub={one.dropped || one.problem ? `${one.dropped ? `${count(one.dropped)} dropped: ` : ''}${whyLost({ ...one, outcomes: outcomesOf(one.deaths) })}` : undefined} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 3, off: true, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   ...reasons.map((reason): Column<SourceRow> => ({ id: reason, title: reason, num: true, w: 2, group: 'Deaths', value: (one) => sum(one, reason), cell: (one) => <Num value={sum(one, reason)} /> })),
   { id: 'died', title: 'Total', sort: 'died', num: true, group: 'Deaths', value: (one) => one.died, cell: (one) => <Num value={one.died} strong /> },

@@ -62,7 +62,7 @@ export function DefinitionsCard(): JSX.Element {
   return (
     <Card title="Definitions" note={vhost === '' ? 'all virtual hosts' : `vhost ${vhost}`}>
       <div class="card-body form">
-        <p class="muted">Users, virtual hosts, queues, exchanges, bindings and policies as one JSON file.</p>
+        <p class="muted">{vhost === '' ? 'Users, virtual hosts, queues, exchanges, bindings and policies as one JSON file.' : 'Queues, exchanges, bindings and policies of this virtual host as one JSON file. Choose all virtual hosts at the top to include users and permissions.'}</p>
         <div class="row">
           <button class="btn" onClick={download} disabled={busy !== ''}><Icon name="download" />Export</button>
           <button class="btn" onClick={() => file.current?.click()} disabled={busy !== ''}><Icon name="upload" />Import…</button>

@@ -2,14 +2,14 @@
 import type { JSX } from 'preact';
 import { api, at } from '../api';
 import { Icon } from '../icons';
-import { plural, rate, visible } from '../format';
+import { count, plural, rate, visible } from '../format';
 import { useResource } from '../resource';
 import { exchangeLink, go, jump, link, policyLink, queueLink } from '../router';
 import { may } from '../session';
 import { Card, PageHead, Tile } from '../parts/card';
 import { ChartCard, plotted, RangeChoice, useRange } from '../parts/chart';
 import { ask } from '../parts/dialog';
-import { exchangeTitle, PolicyBadge, SourceMark } from '../parts/marks';
+import { exchangeTitle, Num, PolicyBadge, QueueName, SourceMark } from '../parts/marks';
 import { Callout, Failed, Loading } from '../parts/states';
 import { say } from '../parts/toast';
 import { statDetails, statRate, type Binding, type Exchange, type Policy } from '../types';
@@ -21,8 +21,8 @@ import { cut, MiniMap, type MapEdge, type MapNode } from './minimap';
 interface Feeder {
   name: string;
   died: number;
+  dropped: number;
   dead_letter_routing_key: string | null;
-  dead_letter_exchange: string | null;
 }
 
 function deleteExchange(exchange: Exchange, bindings: number): void {
@@ -69,6 +69,24 @@ function ExchangeMap({ exchange, outgoing, incoming, feeders }: { exchange: Exch
   );
 }
 
+const sourcesShown = 10;
+
+function Sources({ vhost, feeders, all }: { vhost: string; feeders: Feeder[]; all: number }): JSX.Element {
+  return (
+    <Card title="Dead letters come from" note={count(all)}>
+      <div class="table-wrap" role="region" tabIndex={0} aria-label="Dead letters come from"><table>
+        <thead><tr><th scope="col">Queue</th><th scope="col">Dead-letter routing key</th><th scope="col" class="num">Deaths</th><th scope="col" class="num w-1">Dropped</th></tr></thead>
+        <tbody>{feeders.slice(0, sourcesShown).map((one) => (
+          <tr key={one.name}><th scope="row"><QueueName vhost={vhost} name={one.name} /></th>
+            <td>{one.dead_letter_routing_key === null ? <span class="faint">that of the message</span> : <code>{visible(one.dead_letter_routing_key)}</code>}</td>
+            <td class="num"><Num value={one.died} strong /></td><td class="num w-1"><Num value={one.dropped} dead /></td></tr>
+        ))}</tbody>
+      </table></div>
+      {all > sourcesShown && <div class="card-foot"><a href="#/dead-letters/sources?only=all">All queues with a dead-letter exchange</a></div>}
+    </Card>
+  );
+}
+
 function Settings({ exchange, policy }: { exchange: Exchange; policy: Policy | undefined }): JSX.Element {
   const { 'alternate-exchange': asked, ...others } = exchange.arguments;
   const policed = policy?.definition['alternate-exchange'];
@@ -103,11 +121,12 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
   const outgoing = useResource<Binding[]>(name === '' ? null : at('exchanges', vhost, encoded, 'bindings', 'source'), 30);
   const incoming = useResource<Binding[]>(name === '' ? null : at('exchanges', vhost, encoded, 'bindings', 'destination'), 30);
   const policies = useResource<Policy[]>(resource.data?.policy ? at('policies', vhost) : null, 30);
-  const sources = useResource<Feeder[]>(`/dead-letters/sources?vhost=${encodeURIComponent(vhost)}&columns=name,died,dead_letter_exchange,dead_letter_routing_key`, 30);
+  const sources = useResource<{ items: Feeder[]; total_count: number }>(`/dead-letters/sources?vhost=${encodeURIComponent(vhost)}&exchange=${encodeURIComponent(name)}&sort=died&sort_reverse=true&page=1&page_size=100&columns=name,died,dropped,dead_letter_routing_key`, 30);
   const crumbs = [{ title: 'Exchanges', href: '#/exchanges' }, { title: `vhost ${vhost}`, href: link(['exchanges'], { vhost }) }, { title: exchangeTitle(name) }];
   const exchange = resource.data;
   if (!exchange) return <><PageHead title={exchangeTitle(name)} crumbs={crumbs} /><section class="card">{resource.error ? <Failed error={resource.error} retry={resource.reload} /> : <Loading rows={6} />}</section></>;
-  const feeders = (sources.data ?? []).filter((one) => one.dead_letter_exchange === name);
+  const feeders = sources.data?.items ?? [];
+  const fed = sources.data?.total_count ?? 0;
   const stats = exchange.message_stats;
   const rates = plotted([['In', 1, statDetails(stats, 'publish_in')], ['Out', 2, statDetails(stats, 'publish_out')]], 'rate');
   const own = name !== '' && !name.startsWith('amq.');
@@ -121,21 +140,25 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
         </>}
         meta={<><span>Policy {exchange.policy ? <PolicyBadge vhost={vhost} name={exchange.policy} /> : <span class="faint">none</span>}</span></>} />
       <div class="stack">
-        {feeders.length > 0 && outgoing.data?.length === 0 && <Callout tone="dead" title="Dead letters are dropped here:">{plural(feeders.length, 'queue sends', 'queues send')} dead letters to this exchange, and nothing is bound to it.</Callout>}
-        {feeders.length > 0 && (outgoing.data?.length ?? 0) > 0 && <Callout tone="info" icon="letter" title={`The dead-letter exchange of ${plural(feeders.length, 'queue')}:`}>{feeders.slice(0, 5).map((one, index) => <>{index > 0 && ', '}<a href={queueLink(vhost, one.name)}>{visible(one.name)}</a></>)}{feeders.length > 5 && ` and ${feeders.length - 5} more`}.</Callout>}
+        {feeders.length > 0 && outgoing.data?.length === 0 && <Callout tone="dead" title="Dead letters are dropped here:">{plural(fed, 'queue sends', 'queues send')} dead letters to this exchange, and nothing is bound to it.</Callout>}
+        {feeders.length > 0 && (outgoing.data?.length ?? 0) > 0 && <Callout tone="info" icon="letter" title={`The dead-letter exchange of ${plural(fed, 'queue')}:`}>{feeders.slice(0, 5).map((one, index) => <>{index > 0 && ', '}<a href={queueLink(vhost, one.name)}>{visible(one.name)}</a></>)}{fed > 5 && ` and ${fed - 5} more`}.</Callout>}
         <div class="tiles">
           <Tile label="Published in" value={rate(statRate(stats, 'publish_in')).replace('/s', '')} unit="/s" note={`${Number(stats?.publish_in ?? 0).toLocaleString('en-US')} in all`} spark={rates.series[0]!.values.map(Number)} tone="accent" />
           <Tile label="Routed out" value={rate(statRate(stats, 'publish_out')).replace('/s', '')} unit="/s" note={`${Number(stats?.publish_out ?? 0).toLocaleString('en-US')} in all`} spark={rates.series[1]!.values.map(Number)} tone="accent" />
           <Tile label="Bindings" value={name === '' ? 'all queues' : String(outgoing.data?.length ?? 0)} note={name === '' ? 'by their names' : undefined} />
-          <Tile label="Queues that dead-letter here" value={String(feeders.length)} />
+          <Tile label="Queues that dead-letter here" value={count(fed)} />
         </div>
         <div class="cols">
           <div class="stack">
             <ChartCard title="Message rates" data={rates} kind="rate" empty={stats ? undefined : 'No client has published to it yet.'} range={<RangeChoice longest={3600} />} />
             <Settings exchange={exchange} policy={policies.data?.find((one) => one.name === exchange.policy)} />
+            {name === '' && fed > 0 && <Sources vhost={vhost} feeders={feeders} all={fed} />}
           </div>
           {name === '' ? <div class="stack"><Callout tone="info" title="Every queue is bound to the default exchange by its name.">This cannot be changed.</Callout>{publish}</div>
-            : outgoing.data && incoming.data && <ExchangeMap exchange={exchange} outgoing={outgoing.data} incoming={incoming.data} feeders={feeders} />}
+            : <div class="stack">
+              {outgoing.data && incoming.data && <ExchangeMap exchange={exchange} outgoing={outgoing.data} incoming={incoming.data} feeders={feeders} />}
+              {fed > 0 && <Sources vhost={vhost} feeders={feeders} all={fed} />}
+            </div>}
         </div>
         {name !== '' && <div class="cols"><div class="stack"><ExchangeBindings vhost={vhost} name={name} /></div>{publish}</div>}
       </div>

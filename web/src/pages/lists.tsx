@@ -1,6 +1,6 @@
 // The lists of connections, channels and exchanges; and the page that says that there are no streams.
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { api, at } from '../api';
 import { Icon } from '../icons';
 import { bytes, count, plural, visible } from '../format';
@@ -10,11 +10,11 @@ import { chosenVhost, may, session } from '../session';
 import { PageHead } from '../parts/card';
 import { ask, Dialog } from '../parts/dialog';
 import { Check, Pairs, pairsToObject, SelectField, TextField, type Pair } from '../parts/form';
-import { Badge, exchangeTitle, Name, Num, PolicyBadge, Rate, StateDot, Time, protocolTitle } from '../parts/marks';
+import { Badge, exchangeTitle, Name, Num, PolicyBadge, QueueName, Rate, StateDot, Time, protocolTitle } from '../parts/marks';
 import { Callout, State } from '../parts/states';
 import { PagedTable, type Column } from '../parts/table';
 import { say } from '../parts/toast';
-import { statRate, type Channel, type Connection, type Exchange } from '../types';
+import { statRate, type Channel, type Connection, type DeadLetterExchange, type Exchange } from '../types';
 import { useVhostNames, VhostField } from './queues';
 
 // ---- Connections --------------------------------------------------------------------------------------------------------
@@ -106,11 +106,20 @@ export function ChannelsPage(): JSX.Element {
 
 // ---- Exchanges --------------------------------------------------------------------------------------------------------------
 
-const exchangeColumns: Column<Exchange>[] = [
-  { id: 'name', title: 'Name', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={exchangeTitle(one.name)} href={exchangeLink(one.vhost, one.name)} sub={one.type} /> },
+const sinkKey = (one: { vhost: string; name: string }) => `${one.vhost} ${one.name}`;
+type Sinks = Map<string, DeadLetterExchange>; // dead-letter exchanges by virtual host and name
+
+function ComeFrom({ of: sink }: { of?: DeadLetterExchange }): JSX.Element {
+  if (!sink) return <span class="zero">–</span>;
+  return <span title={`${count(sink.died)} messages died there since the broker started`}>{sink.sources.slice(0, 2).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={sink.vhost} name={name} /></>)}{sink.source_count > 2 && <span class="muted"> and {count(sink.source_count - 2)} more</span>}</span>;
+}
+
+const exchangeColumns = (sinks: Sinks): Column<Exchange>[] => [
+  { id: 'name', title: 'Name', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={exchangeTitle(one.name)} href={exchangeLink(one.vhost, one.name)} sub={one.type + (sinks.has(sinkKey(one)) ? `, dead letters from ${plural(sinks.get(sinkKey(one))!.source_count, 'queue')}` : '')} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', off: true, w: 2, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'type', title: 'Type', sort: 'type', w: 1, value: (one) => one.type, cell: (one) => one.type },
   { id: 'features', title: 'Features', w: 1, value: (one) => [one.durable && 'D', one.auto_delete && 'AD', one.internal && 'I', one.arguments['alternate-exchange'] && 'AE'].filter(Boolean).join(' '), cell: (one) => <ExchangeFeatures exchange={one} /> },
+  { id: 'sources', title: 'Dead letters come from', w: 2, value: (one) => sinks.get(sinkKey(one))?.sources.join(' ') ?? '', cell: (one) => <ComeFrom of={sinks.get(sinkKey(one))} /> },
   { id: 'in', title: 'In', sort: 'message_stats.publish_in_details.rate', num: true, group: 'Rates', value: (one) => statRate(one.message_stats, 'publish_in'), cell: (one) => <Rate value={statRate(one.message_stats, 'publish_in')} /> },
   { id: 'out', title: 'Out', sort: 'message_stats.publish_out_details.rate', num: true, group: 'Rates', value: (one) => statRate(one.message_stats, 'publish_out'), cell: (one) => <Rate value={statRate(one.message_stats, 'publish_out')} /> },
 ];
@@ -175,6 +184,8 @@ export function ExchangesPage(): JSX.Element {
   const names = useVhostNames();
   const mayAdd = vhost === '' ? names.some((name) => may.declare(name)) : may.declare(vhost);
   const broken = useResource<{ items: Broken[]; filtered_count: number }>(`/dead-letters/sources?only=problems&page=1&page_size=5${vhost ? `&vhost=${encodeURIComponent(vhost)}` : ''}`, 30);
+  const dead = useResource<DeadLetterExchange[]>(`/dead-letters/exchanges${vhost ? `?vhost=${encodeURIComponent(vhost)}` : ''}`, 30).data;
+  const columns = useMemo(() => exchangeColumns(new Map((dead ?? []).map((one) => [sinkKey(one), one]))), [dead]);
   const missing = (broken.data?.items ?? []).filter((one) => one.problem === 'exchange_missing');
   return (
     <>
@@ -186,7 +197,7 @@ export function ExchangesPage(): JSX.Element {
             and <a href={queueLink(one.vhost, one.name)}>{visible(one.name)}</a> names it as its dead-letter exchange: messages that die there are dropped.
           </Callout>
         ))}
-        <PagedTable<Exchange> label="Exchanges" noun={['exchange', 'exchanges']} store="exchanges" columns={exchangeColumns} firstSort="name" path={vhost === '' ? '/exchanges' : at('exchanges', vhost)}
+        <PagedTable<Exchange> label="Exchanges" noun={['exchange', 'exchanges']} store="exchanges" columns={columns} firstSort="name" path={vhost === '' ? '/exchanges' : at('exchanges', vhost)}
           rowKey={(one) => `${one.vhost} ${one.name}`} rowLink={(one) => exchangeLink(one.vhost, one.name)} onPage={(page) => setTotal(page?.total_count)}
           empty={<State icon="graph" title="No exchanges" />} />
       </div>

@@ -22,7 +22,7 @@ export interface MapEdge {
   dead?: boolean;
 }
 
-const boxWidth = 124, boxHeight = 44, gapX = 68, gapY = 14;
+const boxWidth = 124, boxHeight = 44, gapX = 80, gapY = 14;
 
 const clip = (text: string, length: number) => (text.length > length ? text.slice(0, length - 1) + '…' : text);
 

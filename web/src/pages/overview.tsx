@@ -37,8 +37,9 @@ export function deathBars(details: DeadLetterSummary['deaths_details'], totals: 
   };
 }
 
-export function whyLost(source: { problem: string | null; dead_letter_exchange: string | null; outcomes?: Record<string, number> }): string {
+export function whyLost(source: { problem: string | null; dead_letter_exchange: string | null; dead_letter_routing_key?: string | null; outcomes?: Record<string, number> }): string {
   if (source.problem === 'exchange_missing') return `dead-letter exchange ${visible(source.dead_letter_exchange ?? '')} does not exist`;
+  if (source.problem === 'no_route' && source.dead_letter_routing_key) return `exchange ${visible(source.dead_letter_exchange ?? '')} has no queue for key ${visible(source.dead_letter_routing_key)}`;
   if (source.problem === 'no_route') return `exchange ${visible(source.dead_letter_exchange ?? '')} leads to no queue`;
   if (source.dead_letter_exchange === null) return 'the queue has no dead-letter exchange';
   const main = Object.entries(source.outcomes ?? {}).filter(([outcome]) => isDropped(outcome)).sort((a, b) => b[1] - a[1])[0]?.[0];
@@ -54,7 +55,7 @@ function Resting({ source }: { source: DeadLetterSource }): JSX.Element {
   }
   return (
     <span>
-      {source.targets.slice(0, 2).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={source.vhost} name={name} /></>)}
+      {source.targets.slice(0, 2).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={source.vhost} name={name} /> <span class="faint" title={`${count(source.target_messages[index])} messages are in ${visible(name)} now`}>{count(source.target_messages[index])}</span></>)}
       {source.targets.length > 2 && <span class="muted"> and {source.targets.length - 2} more</span>}
       {source.targets.length === 0 && <span class="muted">by their own keys</span>}
       {source.dropped > 0 && <> <span class="is-dead">{count(source.dropped)} dropped</span></>}
@@ -122,7 +123,7 @@ export function Strip({ data }: { data: DeadLetterSummary }): JSX.Element {
             <tbody>{data.top.slice(0, 5).map((source) => (
               <tr key={`${source.vhost} ${source.name} ${source.reason}`}>
                 <th scope="row"><a class="cell-main" href={queueLink(source.vhost, source.name)} title={visible(source.name)}>{visible(source.name)}</a>
-                  <span class="cell-sub only-phone">{source.reason}{source.dropped > 0 ? `, ${count(source.dropped)} dropped` : ''}{source.targets[0] !== undefined && source.dropped < source.deaths ? `, in ${visible(source.targets[0])}${source.targets.length > 1 ? ` and ${source.targets.length - 1} more` : ''}` : ''}</span></th>
+                  <span class="cell-sub only-phone">{source.reason}{source.dropped > 0 ? `, ${count(source.dropped)} dropped` : ''}{source.targets[0] !== undefined && source.dropped < source.deaths ? `, in ${visible(source.targets[0])} (${count(source.target_messages[0])})${source.targets.length > 1 ? ` and ${source.targets.length - 1} more` : ''}` : ''}</span></th>
                 <td class="w-1"><ReasonMark reason={source.reason} /></td>
                 <td class="num"><strong>{count(source.deaths)}</strong></td>
                 <td class="num w-1">{source.rate > 0 ? rate(source.rate) : <span class="zero">0</span>}</td>

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { api, at } from '../api';
 import { Icon } from '../icons';
 import { count, plural, visible, bytes } from '../format';
-import { queueLink } from '../router';
+import { changeQuery, place, queueLink } from '../router';
 import { retryAll, useResource } from '../resource';
 import { chosenVhost, may } from '../session';
 import { PageHead } from '../parts/card';
@@ -201,6 +201,7 @@ export function QueuesPage(): JSX.Element {
   const vhost = chosenVhost.use();
   const [adding, setAdding] = useState(false);
   const [total, setTotal] = useState<number>();
+  const only = place.use().query.get('only') === 'dead-letters';
   const names = useVhostNames();
   const policies = useResource<Policy[]>(vhost === '' ? '/operator-policies' : at('operator-policies', vhost), 60).data;
   const columns = useMemo(() => columnsWith(new Map((policies ?? []).map((one) => [operatorKey(one.vhost, one.name), one.definition]))), [policies]);
@@ -211,13 +212,14 @@ export function QueuesPage(): JSX.Element {
         sub="Outlined features come from the queue’s arguments, blue ones from a policy, violet ones from an operator policy. A dashed edge marks dead-lettering."
         actions={mayAdd && <button class="btn btn-primary" onClick={() => setAdding(true)}><Icon name="plus" />Add a queue</button>} />
       <PagedTable<Queue> label="Queues" noun={['queue', 'queues']} store="queues" columns={columns} fields={fields}
-        path={vhost === '' ? '/queues' : at('queues', vhost)} rowKey={(queue) => `${queue.vhost} ${queue.name}`} rowLink={(queue) => queueLink(queue.vhost, queue.name)}
+        path={(vhost === '' ? '/queues' : at('queues', vhost)) + (only ? '?only=dead-letters' : '')} rowKey={(queue) => `${queue.vhost} ${queue.name}`} rowLink={(queue) => queueLink(queue.vhost, queue.name)}
         firstSort="name" onPage={(page) => setTotal(page?.total_count)}
+        segments={<div class="seg" role="group" aria-label="Which queues">{([[false, 'All'], [true, 'With dead letters']] as const).map(([dead, title]) => <button key={title} aria-pressed={only === dead} onClick={() => changeQuery({ only: dead ? 'dead-letters' : null, page: null })}>{title}</button>)}</div>}
         bulk={mayAdd ? (rows, clear) => {
           const own = rows.filter((queue) => may.configure(queue.vhost, queue.name));
           return own.length > 0 && <button class="btn btn-sm btn-dead" onClick={() => deleteQueues(own, clear)}><Icon name="trash" />Delete {plural(own.length, 'queue')}…</button>;
         } : undefined}
-        empty={<State icon="queue" title="No queues yet"><p>Applications declare queues when they connect{mayAdd ? ', or add one here' : ''}.</p>{mayAdd && <button class="btn btn-primary" onClick={() => setAdding(true)}><Icon name="plus" />Add a queue</button>}</State>} />
+        empty={only ? <State icon="check" tone="ok" title="No dead letters"><p>Every queue that dead letters go to is empty.</p></State> : <State icon="queue" title="No queues yet"><p>Applications declare queues when they connect{mayAdd ? ', or add one here' : ''}.</p>{mayAdd && <button class="btn btn-primary" onClick={() => setAdding(true)}><Icon name="plus" />Add a queue</button>}</State>} />
       {adding && <AddQueue close={() => setAdding(false)} />}
     </>
   );

@@ -28,7 +28,7 @@ const readableScale = 0.75;
 
 function arrange(drawn: Drawn): Placed {
   const graph = new graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: 'LR', nodesep: 14, ranksep: 86, marginx: 24, marginy: 24, ranker: drawn.vertices.length > 120 ? 'longest-path' : 'network-simplex' });
+  graph.setGraph({ rankdir: 'LR', nodesep: 14, ranksep: 100, marginx: 24, marginy: 24, ranker: drawn.vertices.length > 120 ? 'longest-path' : 'network-simplex' });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const vertex of drawn.vertices) graph.setNode(vertex.id, { width, height });
   drawn.edges.forEach((edge, number) => graph.setEdge(edge.from, edge.to, { weight: edge.dead ? 1 : 2 }, String(number)));
@@ -251,7 +251,7 @@ function Loaded({ graph, vhost, failed }: { graph: Graph; vhost: string; failed?
               <span class="row"><svg class="swatch" viewBox="0 0 18 8" aria-hidden="true"><line class="c7" x1="0" x2="18" y1="4" y2="4" /></svg>binding</span>
               <span class="row"><svg class="swatch" viewBox="0 0 18 8" aria-hidden="true"><line class="c5" x1="0" x2="18" y1="4" y2="4" stroke-dasharray="4 3" /></svg>dead-letter path</span>
               <span class="row"><svg class="swatch" viewBox="0 0 18 8" aria-hidden="true"><line class="c5 thick" x1="0" x2="18" y1="4" y2="4" stroke-dasharray="4 3" /></svg>cycle</span>
-              <span>round: exchange, square: queue, fill: depth</span><span class="row"><svg class="swatch" viewBox="0 0 18 8" aria-hidden="true"><circle class="g-badge" cx="9" cy="4" r="4" /></svg>finding</span><span class="push faint">Drag to move, Ctrl and wheel to zoom</span>
+              <span>round: exchange, square: queue, fill: depth</span><span class="row"><svg class="swatch" viewBox="0 0 18 8" aria-hidden="true"><circle class="g-badge" cx="9" cy="4" r="4" /></svg>finding</span><span class="push w-1 faint">Drag to move, Ctrl and wheel to zoom</span>
             </div>
           </section>
         )}

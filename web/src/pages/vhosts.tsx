@@ -113,7 +113,7 @@ export function VhostPage({ path }: { path: string[] }): JSX.Element {
   const one = vhost.data;
   return (
     <>
-      <AdminHead title={name} at="vhosts" crumb={{ title: 'Virtual hosts', href: '#/vhosts' }} actions={one && <>
+      <AdminHead title={name} at="vhosts" crumb={{ title: 'Virtual hosts', href: '#/vhosts' }} marks={<span class="chip">virtual host</span>} actions={one && <>
         <button class="btn" onClick={() => void protect(!one.protected_from_deletion)}>{one.protected_from_deletion ? 'Allow deletion' : 'Protect from deletion'}</button>
         {!one.protected_from_deletion && <button class="btn btn-dead" onClick={remove}>Delete…</button>}
       </>} />
@@ -178,7 +178,7 @@ function LimitCard({ title, kind, owners, names, list }: { title: string; kind: 
   const rows = list.flatMap((one) => Object.entries(one.value).map(([limit, number]) => ({ owner: one.owner, limit, number })));
   return (
     <Card title={title}>
-      {rows.length === 0 ? <div class="card-body"><p class="muted">No limits.</p></div> : (
+      {rows.length === 0 ? <div class="card-body"><p class="muted">No limits are set.</p></div> : (
         <div class="table-wrap" role="region" tabIndex={0} aria-label={title}><table>
           <thead><tr><th scope="col">{kind === 'vhost-limits' ? 'Virtual host' : 'User'}</th><th scope="col">Limit</th><th scope="col" class="num">Value</th><th scope="col"><span class="sr">Action</span></th></tr></thead>
           <tbody>{rows.map((one) => <tr key={one.owner + one.limit}><th scope="row">{visible(one.owner)}</th><td>{one.limit}</td><td class="num">{one.number < 0 ? 'none' : count(one.number)}</td><td class="num">{may.administrate() && <button class="btn btn-quiet btn-sm" onClick={() => void clear(one.owner, one.limit)}>Clear<span class="sr"> {one.limit} of {one.owner}</span></button>}</td></tr>)}</tbody>
@@ -189,7 +189,7 @@ function LimitCard({ title, kind, owners, names, list }: { title: string; kind: 
           <div class="form-3">
             <SelectField label={kind === 'vhost-limits' ? 'Virtual host' : 'User'} value={chosen} set={setOwner} options={owners.map((one) => [one, visible(one)])} />
             <SelectField label="Limit" value={name} set={setName} options={names.map((one) => [one, one])} />
-            <TextField label="Value" value={value} set={setValue} type="number" required hint="−1: none" />
+            <TextField label="Value" value={value} set={setValue} type="number" required hint="−1 removes the limit" />
           </div>
           <div class="form-actions"><button class="btn" type="submit">Set limit</button></div>
         </form>

@@ -184,7 +184,8 @@ export function Bars({ data, label }: { data: Plotted; label: string }): JSX.Ele
   const step = (width - left) / Math.max(1, data.times.length);
   const y = (value: number) => height - bottom - (value / most) * (height - bottom - top);
   const marks = [0, most / 2, most];
-  const labelled = (narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((share) => Math.min(data.times.length - 1, Math.round(share * (data.times.length - 1))));
+  const every = Math.max(1, Math.ceil(data.times.length / (narrow ? 3 : 5)));
+  const labelled = data.times.map((_, index) => index).filter((index) => index % every === 0);
   return (
     <div class="plot" role="img" aria-label={label}>
       <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
@@ -198,8 +199,8 @@ export function Bars({ data, label }: { data: Plotted; label: string }): JSX.Ele
             return <rect key={`${index}${one.title}`} class={`stackbar c${one.colour}`} x={left + index * step + 0.5} width={Math.max(1, step - 1)} y={y(base)} height={Math.max(0.6, y(base - value) - y(base))} />;
           });
         })}
-        {data.times.length > 1 && labelled.map((index, number) => (
-          <text key={number} class="axis" x={left + (index + 0.5) * step} y={height - 4} text-anchor={number === 0 ? 'start' : number === labelled.length - 1 ? 'end' : 'middle'}>{clock(data.times[index]!, withSeconds(data.times))}</text>
+        {data.times.length > 1 && labelled.map((index) => (
+          <text key={index} class="axis" x={left + (index + 0.5) * step} y={height - 4} text-anchor={index === data.times.length - 1 ? 'end' : 'middle'}>{clock(data.times[index]!, withSeconds(data.times))}</text>
         ))}
       </svg>
     </div>
