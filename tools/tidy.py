@@ -531,7 +531,7 @@ class Retired(NamedTuple):
         only: in prose it may be right."""
         gap = r"(?:[ \t]|\n[ \t]*(?://|#)?)+"
         pattern = rf"\b{re.escape(self.old).replace(chr(92) + ' ', gap)}\b"
-        searched = file.code if not self.is_phrase and re.fullmatch("[a-z]+", self.old) else text
+        searched = file.text if self.is_phrase else file.code if re.fullmatch("[a-z]+", self.old) else text
         for match in re.finditer(pattern, searched):
             yield searched.count("\n", 0, match.start()) + 1
 
@@ -547,7 +547,8 @@ def read_retired(text: str) -> Iterator[Retired]:
 
 @check("retired-name")
 def retired_names(repository: Repository) -> Iterator[Finding]:
-    """In code and comments, not in strings: texts of RabbitMQ and names on the wire or on disk stay."""
+    """Phrases count everywhere, names in code and comments but not in strings: texts of RabbitMQ and
+    names on the wire or on disk stay."""
     if RETIRED_NAMES not in repository.by_path:
         return
     retired = list(read_retired(repository.by_path[RETIRED_NAMES].text))

@@ -211,7 +211,7 @@ class Enforced(Tidy):
         for path, text in (("src/engine/queue.cc", "int old_name;"), ("src/engine/queue.cc", "// old_name is kept"),
                            ("src/engine/queue.cc", "Letter x;"), ("src/node/main.cc", "Letter x;"),
                            ("src/engine/queue.cc", "int uses = 1;"), ("src/engine/queue.cc", "// So it was, so\n// does it now."),
-                           ("docs/a.md", "# so does it")):
+                           ("docs/a.md", "# so does it"), ("src/engine/queue.cc", 'auto a = "so does it";')):
             with self.subTest(text):
                 self.finds(f"{path}:1: retired-name", {path: text + "\n", tidy.RETIRED_NAMES: RETIRED})
 
