@@ -339,7 +339,7 @@ def header_text():
     text += "};\n"
     text += "// The name in reply texts: NOT_FOUND. Empty for a number that is no reply code.\n"
     text += "std::string_view reply_name(ReplyCode code);\n"
-    text += "// Whether the error closes the connection (amqp091 4.2) or the channel only (4.1).\n"
+    text += "// Whether the error closes the connection (amqp091 4.2) or the channel only (amqp091 4.1).\n"
     text += "constexpr bool is_hard(ReplyCode code) {\n    switch (code) {\n"
     text += "".join(f"        case ReplyCode::{name}:\n" for _, name, hard in REPLY_CODES if not hard)
     text += "            return false;\n        default:\n            return true;\n    }\n}\n"

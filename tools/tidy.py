@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """Our taste as a test: what no compiler checks and no reviewer should have to.
 
-Prints every finding as path:line: check: message, then one line per check, and ends with
-"N passed, M failed". A line that must break a rule says so, on itself or in the comment above it:
+Prints every finding as path:line: check: message, then one line per check, the sizes of the rooms, and
+ends with "N passed, M failed". The checks in REPORT_ONLY do not fail; their findings are printed with
+--reports. A line that must break a rule says so, on itself or in the comment above it:
 "tidy-allow: <check>: <reason>".
 """
 
+import argparse
 import ast
 import os
 import re
@@ -15,6 +17,14 @@ from pathlib import Path
 from typing import Callable, Iterator, NamedTuple
 
 FUNCTION_LINES_MAX = 80
+FILE_LINES_MAX = 700
+ROOM_LINES_MAX = 4000
+
+# Checks that count what is left to do. Removing a name from here makes its check fail on findings.
+REPORT_ONLY = ("retired-name", "file-length", "room-size")
+
+# Old names and phrases with what replaces them.
+RETIRED_NAMES = "tools/retired_names.txt"
 
 # Rooms that only decide: no clock, no thread, no input or output, no exception.
 PURE_ROOMS = ("base", "message", "pattern", "engine", "amqp091", "amqp10", "auth", "catalog")
@@ -377,18 +387,35 @@ def document_titles(repository: Repository) -> Iterator[Finding]:
 
 @check("document-link")
 def document_links(repository: Repository) -> Iterator[Finding]:
+    """Relative links lead to a file or folder, and their anchors to a heading of a page."""
     folders = {str(parent) for path in repository.by_path for parent in Path(path).parents}
     for file in repository.files:
         if not file.path.endswith(".md"):
             continue
         for number, line in prose_lines(file):
             for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
-                path = target.split("#")[0]
-                if not path or re.match(r"[a-z]+:", path):
+                path, _, anchor = target.partition("#")
+                if re.match(r"[a-z]+:", target):
                     continue
-                full = os.path.normpath(os.path.join(os.path.dirname(file.path), path))
+                full = os.path.normpath(os.path.join(os.path.dirname(file.path), path)) if path else file.path
                 if full not in repository.by_path and full not in folders:
                     yield Finding(file.path, number, f"{target} leads nowhere")
+                elif anchor and full.endswith(".md") and anchor not in anchors(repository.by_path[full]):
+                    yield Finding(file.path, number, f"{target} leads to no heading")
+
+
+def anchors(file: File) -> set[str]:
+    """The anchors of a page's headings, as web sites of repositories make them."""
+    found: dict[str, int] = {}
+    for _, line in prose_lines(file):
+        heading = re.match(r"#{1,6}\s+(.*?)\s*#*$", line)
+        if heading:
+            text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading.group(1)).lower()
+            slug = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+            found[slug] = found.get(slug, -1) + 1
+            if found[slug]:
+                found[f"{slug}-{found[slug]}"] = 0
+    return set(found)
 
 
 def prose_lines(file: File) -> Iterator[tuple[int, str]]:
@@ -467,18 +494,145 @@ def generated_files(repository: Repository) -> Iterator[Finding]:
                 yield Finding(file.path, 1, reason)
 
 
+@check("version")
+def versions(repository: Repository) -> Iterator[Finding]:
+    """The build, the program and the newest section of the changelog agree about the version."""
+    places = (("CMakeLists.txt", r"^project\(revenant VERSION ([\d.]+)"),
+              ("src/base/version.h", r'revenant_version = "([\d.]+)"'),
+              ("CHANGELOG.md", r"^## (\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d$"))
+    wanted = None
+    for path, pattern in places:
+        if path not in repository.by_path:
+            continue
+        file = repository.by_path[path]
+        found = re.search(pattern, file.text, re.M)
+        if path == "CMakeLists.txt":
+            wanted = found.group(1) if found else None
+        elif wanted and (not found or found.group(1) != wanted):
+            line = file.text.count("\n", 0, found.start(1)) + 1 if found else 1
+            yield Finding(path, line, f"the version is not {wanted}, as in CMakeLists.txt")
+
+
+class Retired(NamedTuple):
+    old: str
+    new: str
+    places: tuple[str, ...]  # Folders and names of files where it is retired; none: everywhere.
+    is_phrase: bool
+
+    def concerns(self, file: File) -> bool:
+        if self.is_phrase:
+            return file.path.endswith((".md", ".py", ".cc", ".h", ".ts", ".tsx"))
+        return (file.is_cpp and file.path.startswith(("src/", "tests/"))
+                and (not self.places or any(file.path.startswith(place) if place.endswith("/")
+                                            else file.name == place for place in self.places)))
+
+    def found_in(self, file: File, text: str) -> Iterator[int]:
+        """The lines with a phrase, over line breaks too, or with a name. A plain word counts in code
+        only: in prose it may be right."""
+        gap = r"(?:[ \t]|\n[ \t]*(?://|#)?)+"
+        pattern = rf"\b{re.escape(self.old).replace(chr(92) + ' ', gap)}\b"
+        searched = file.text if self.is_phrase else file.code if re.fullmatch("[a-z]+", self.old) else text
+        for match in re.finditer(pattern, searched):
+            yield searched.count("\n", 0, match.start()) + 1
+
+
+def read_retired(text: str) -> Iterator[Retired]:
+    """Lines of the form "old -> new", "old -> new: place place" or "phrase: old -> new"."""
+    for line in text.splitlines():
+        match = re.fullmatch(r"(phrase: )?([^#].*?) -> ([^:]+?)(?:: (.+))?", line)
+        if match:
+            phrase, old, new, places = match.groups()
+            yield Retired(old, new, tuple(places.split()) if places else (), bool(phrase))
+
+
+@check("retired-name")
+def retired_names(repository: Repository) -> Iterator[Finding]:
+    """Phrases count everywhere, names in code and comments but not in strings: texts of RabbitMQ and
+    names on the wire or on disk stay."""
+    if RETIRED_NAMES not in repository.by_path:
+        return
+    retired = list(read_retired(repository.by_path[RETIRED_NAMES].text))
+    for file in repository.files:
+        concerned = [one for one in retired if one.concerns(file)]
+        if not concerned or file.is_generated or file.path.startswith("tools/"):
+            continue
+        text = without_strings(file.text) if file.is_cpp else file.text
+        words = set(re.findall(r"\w+", text))
+        for one in concerned:
+            if one.is_phrase or one.old in words:
+                for line in one.found_in(file, text):
+                    yield Finding(file.path, line, f"{one.old}: write {one.new}")
+
+
+def without_strings(text: str) -> str:
+    """The code and its comments with the contents of string literals blanked."""
+    token = re.compile(r'//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*include[^\n]*|R"(?P<tag>[^()\\ ]{0,16})\(.*?\)(?P=tag)"|'
+                       r'"(?:\\.|[^"\\\n])*"', re.S | re.M)
+    return token.sub(lambda match: match[0] if match[0].lstrip()[0] in "/#"
+                     else re.sub(r"[^\n]", " ", match[0]), text)
+
+
+WRITTEN_BY_HAND = (".cc", ".h", ".py", ".js", ".ts", ".tsx", ".java", ".go", ".rb", ".php", ".c")
+
+
+@check("file-length")
+def file_lengths(repository: Repository) -> Iterator[Finding]:
+    for file in repository.files:
+        if (file.path.startswith(("src/", "tests/")) and not file.is_generated
+                and (file.path.endswith(WRITTEN_BY_HAND) or file.name == "run")):
+            lines = file.text.count("\n")
+            if lines > FILE_LINES_MAX:
+                yield Finding(file.path, 1, f"{lines} lines; {FILE_LINES_MAX} are enough for one thing")
+
+
+class Room(NamedTuple):
+    files: int
+    lines: int
+    test_lines: int
+    first: str
+
+
+def rooms_of(repository: Repository) -> dict[str, Room]:
+    """Every folder of src with the files right in it, without generated ones."""
+    rooms: dict[str, Room] = {}
+    for file in repository.cpp():
+        folder = os.path.dirname(file.path)
+        if file.room is None or file.is_generated:
+            continue
+        lines = file.text.count("\n")
+        room = rooms.get(folder, Room(0, 0, 0, file.path))
+        rooms[folder] = (room._replace(test_lines=room.test_lines + lines) if file.is_test
+                         else room._replace(files=room.files + 1, lines=room.lines + lines))
+    return rooms
+
+
+@check("room-size")
+def room_sizes(repository: Repository) -> Iterator[Finding]:
+    for folder, room in rooms_of(repository).items():
+        if room.lines > ROOM_LINES_MAX:
+            yield Finding(room.first, 1, f"{folder} has {room.lines} lines; above {ROOM_LINES_MAX} "
+                                         "it needs rooms within it")
+
+
 def main() -> int:
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
-    repository = Repository(root)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parent.parent)
+    parser.add_argument("--reports", action="store_true", help="print the findings of checks that only report")
+    options = parser.parse_args()
+    repository = Repository(options.root.resolve())
     failed = 0
     for name, function in CHECKS.items():
         findings = sorted({finding for finding in function(repository)
                            if not repository.by_path[finding.path].allows(finding.line, name)})
-        for finding in findings:
-            print(f"{finding.path}:{finding.line}: {name}: {finding.message}")
-        print(f"{'FAILED' if findings else 'ok':7} {name}"
-              + (f", {len(findings)} findings" if findings else ""))
-        failed += bool(findings)
+        reports_only = name in REPORT_ONLY
+        if options.reports or not reports_only:
+            for finding in findings:
+                print(f"{finding.path}:{finding.line}: {name}: {finding.message}")
+        state = "ok" if not findings else "report" if reports_only else "FAILED"
+        print(f"{state:7} {name}" + (f", {len(findings)} findings" if findings else ""))
+        failed += bool(findings) and not reports_only
+    print("\n".join(f"{folder:24} {room.lines:6} lines in {room.files:3} files, {room.test_lines:6} of tests"
+                    for folder, room in rooms_of(repository).items()))
     print(f"{len(CHECKS) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

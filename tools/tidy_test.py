@@ -147,6 +147,26 @@ class Tidy(unittest.TestCase):
     def test_a_link_that_leads_nowhere(self):
         self.finds("README.md:2: document-link", {"README.md": "# One\n[x](docs/none.md)\n"})
 
+    def test_an_anchor_that_leads_to_no_heading(self):
+        page = "# A page\n\n## `One` & two: [three](page.md)\n\n## Same\n\n## Same\n\n```\n# No heading\n```\n"
+        good = "# One\n[a](docs/page.md#one--two-three) [b](docs/page.md#same-1) [c](#one) [d](docs/page.md)\n"
+        self.assertEqual(findings({"README.md": good, "docs/page.md": page}), ([], 0))
+        for target in ("docs/page.md#no-heading", "docs/page.md#same-2", "#two", "docs/page.md#Same"):
+            with self.subTest(target):
+                self.finds("README.md:2: document-link",
+                           {"README.md": f"# One\n[x]({target})\n", "docs/page.md": page})
+
+    def test_versions_that_disagree(self):
+        cmake = "project(revenant VERSION 1.2.0 LANGUAGES CXX)\n" + CMAKE
+        header = HEADER + 'inline constexpr std::string_view revenant_version = "1.2.0";\n'
+        log = "# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-01-02\n\n## 1.1.0 - 2026-01-01\n"
+        good = {"CMakeLists.txt": cmake, "src/base/version.h": header, "CHANGELOG.md": log}
+        self.assertEqual(findings(good), ([], 0))
+        self.finds("src/base/version.h:2: version",
+                   good | {"src/base/version.h": header.replace("1.2.0", "1.1.0")})
+        self.finds("CHANGELOG.md:5: version", good | {"CHANGELOG.md": log.replace("1.2.0", "1.3.0")})
+        self.finds("CHANGELOG.md:1: version", good | {"CHANGELOG.md": "# Changelog\n\n## Unreleased\n"})
+
     def test_a_path_of_one_machine(self):
         for path in ("/".join(("", "home", "me", "x")), "/".join(("", "root", "x"))):
             self.finds("README.md:2: machine-path", {"README.md": f"# One\ncd {path}\n"})
@@ -169,6 +189,74 @@ class Tidy(unittest.TestCase):
     def test_white_space(self):
         self.finds("src/engine/queue.cc:1: whitespace", {"src/engine/queue.cc": "int x; \n"})
         self.finds("src/engine/queue.cc:1: whitespace", {"src/engine/queue.cc": "int x;"})
+
+
+RETIRED = """# old_comment -> new
+old_name -> new_name
+Letter -> Item: src/engine/ main.cc
+uses -> ranges
+phrase: so does it -> the statement
+"""
+
+
+class Enforced(Tidy):
+    """The checks that only report, as they are once they are switched on."""
+
+    def setUp(self):
+        patch = mock.patch.object(tidy, "REPORT_ONLY", ())
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_retired_names(self):
+        for path, text in (("src/engine/queue.cc", "int old_name;"), ("src/engine/queue.cc", "// old_name is kept"),
+                           ("src/engine/queue.cc", "Letter x;"), ("src/node/main.cc", "Letter x;"),
+                           ("src/engine/queue.cc", "int uses = 1;"), ("src/engine/queue.cc", "// So it was, so\n// does it now."),
+                           ("docs/a.md", "# so does it"), ("src/engine/queue.cc", 'auto a = "so does it";')):
+            with self.subTest(text):
+                self.finds(f"{path}:1: retired-name", {path: text + "\n", tidy.RETIRED_NAMES: RETIRED})
+
+    def test_names_that_are_right_elsewhere(self):
+        for path, text in (("src/engine/queue.cc", 'auto a = "old_name Letter";'), ("src/base/a.cc", "Letter x;"),
+                           ("src/engine/queue.cc", "int old_names, my_old_name;"),
+                           ("src/engine/queue.cc", "// What it uses."), ("README.md", "# The old_name"),
+                           ("src/engine/a.gen.cc", "int old_name;")):
+            with self.subTest(text):
+                self.assertEqual(findings({path: text + "\n", tidy.RETIRED_NAMES: RETIRED}), ([], 0))
+
+    def test_a_file_that_is_too_long(self):
+        fitting = "int x;\n" * tidy.FILE_LINES_MAX
+        self.assertEqual(findings({"src/engine/queue.cc": fitting}), ([], 0))
+        self.assertEqual(findings({"src/engine/a.gen.cc": fitting * 2, "tests/a/list.txt": fitting * 2}), ([], 0))
+        self.finds("src/engine/queue.cc:1: file-length", {"src/engine/queue.cc": fitting + "int x;\n"})
+        self.finds("tests/a/cases.py:1: file-length", {"tests/a/cases.py": "x = 1\n" * (tidy.FILE_LINES_MAX + 1)})
+
+    def test_a_room_that_is_too_large(self):
+        part = "int x;\n" * tidy.FILE_LINES_MAX
+        count = tidy.ROOM_LINES_MAX // tidy.FILE_LINES_MAX + 1
+        large = {f"src/engine/part{number}.h": HEADER + part[:-7] for number in range(count)}
+        self.finds("src/engine/command.h:1: room-size", large)
+        tests = {path.replace(".h", "_test.cc"): text for path, text in large.items()}
+        self.assertEqual(findings(tests), ([], 0))
+
+
+class Reports(unittest.TestCase):
+    CHANGES = {"src/engine/queue.cc": "int old_name;\n", tidy.RETIRED_NAMES: RETIRED}
+
+    def test_a_report_does_not_fail(self):
+        self.assertEqual(findings(self.CHANGES), ([], 0))
+
+    def test_sizes_and_counts_are_printed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in (GOOD | self.CHANGES).items():
+                Path(folder, path).parent.mkdir(parents=True, exist_ok=True)
+                Path(folder, path).write_text(text)
+            output = io.StringIO()
+            with mock.patch.object(sys, "argv", ["tidy.py", "--reports", folder]), \
+                    contextlib.redirect_stdout(output):
+                self.assertEqual(tidy.main(), 0)
+        self.assertIn("src/engine/queue.cc:1: retired-name: old_name: write new_name\n", output.getvalue())
+        self.assertIn("report  retired-name, 1 findings\n", output.getvalue())
+        self.assertRegex(output.getvalue(), r"src/engine +8 lines in +4 files, +0 of tests\n")
 
 
 if __name__ == "__main__":

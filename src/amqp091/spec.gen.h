@@ -65,7 +65,7 @@ enum class ReplyCode : std::uint16_t {
 };
 // The name in reply texts: NOT_FOUND. Empty for a number that is no reply code.
 std::string_view reply_name(ReplyCode code);
-// Whether the error closes the connection (amqp091 4.2) or the channel only (4.1).
+// Whether the error closes the connection (amqp091 4.2) or the channel only (amqp091 4.1).
 constexpr bool is_hard(ReplyCode code) {
     switch (code) {
         case ReplyCode::success:

@@ -1,4 +1,5 @@
-// Addresses, version 2: /queues/Q, /exchanges/X/KEY, /exchanges/X, with percent-encoded parts. 4.1
+// Addresses, version 2: /queues/Q, /exchanges/X/KEY, /exchanges/X, with percent-encoded parts
+// (amqp10 4.1).
 #pragma once
 
 #include "amqp10/datum.h"
@@ -17,7 +18,7 @@ struct Address {
     friend bool operator==(const Address&, const Address&) = default;
 };
 
-// The text for a bad address of a target or source, as RabbitMQ does (4.3).
+// The text for a bad address of a target or source, as RabbitMQ does (amqp10 4.3).
 std::string bad_target_text(const Datum& address);
 std::string bad_source_text(const Datum& address);
 

@@ -16,7 +16,8 @@ struct ClientOutcome {
     Ref<const engine::OutcomeDetails> details;
 };
 
-// The state of a disposition (5.24, DL-150). None at all is the default outcome, released (5.3).
+// The state of a disposition (amqp10 5.24, DL-150). None at all is the default outcome, released
+// (amqp10 5.3).
 Result<ClientOutcome, Fault> read_outcome(Raw state);
 // The same state for the answer, which must fit into any frame: without long texts and annotations.
 std::string echo_of(Raw state);

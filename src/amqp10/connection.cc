@@ -150,7 +150,7 @@ void Connection::on_performative(std::uint16_t channel, std::uint64_t code,
     }
     Session* const session = find_session(channel);
     if (session != nullptr) return session->receive(code, items, payload);
-    // Others for a session that is not there are ignored (3.4).
+    // Others for a session that is not there are ignored (amqp10 3.4).
     if (code == Begin::descriptor_code) on_begin(channel, items);
 }
 
@@ -209,7 +209,7 @@ Result<std::string, LoginRefusal> user_of(protocol::Host& host,
 
 }  // namespace
 
-// 2.3, 2.4
+// amqp10 2.3, 2.4
 void Connection::log_in(const SaslInit& init) {
     const auto mechanism = choose_mechanism(init.mechanism, offered_here(settings_, host_));
     if (!mechanism) return drop_later();
@@ -228,7 +228,7 @@ void Connection::log_in(const SaslInit& init) {
     state_ = State::closed;
 }
 
-// What is wrong with the open (2.7, 2.9, 2.10); empty if nothing is. `why` is the condition.
+// What is wrong with the open (amqp10 2.7, 2.9, 2.10); empty if nothing is. `why` is the condition.
 std::string Connection::refusal_of_open(const Open& open, std::string_view& why) const {
     why = condition::frame_size_too_small;
     if (open.max_frame_size < frame_size_min) {
@@ -288,7 +288,7 @@ void Connection::vhost_opened(const protocol::VhostAnswer& answer) {
     send_open();
 }
 
-// 2.8
+// amqp10 2.8
 void Connection::send_open() {
     std::string capabilities;
     TypeWriter(capabilities).symbols({"LINK_PAIR_V1_0", "ANONYMOUS-RELAY"});

@@ -97,7 +97,7 @@ class Connection final : public protocol::Connection {
         host_.wants_flush();
     }
     void fail(Fault fault);
-    // The client has renewed its credentials (7.11).
+    // The client has renewed its credentials (amqp10 7.11).
     void check_permissions_again();
     // Has something to say before the output is sent.
     void wants_flush(Session& session);

@@ -1,4 +1,4 @@
-// What a consumer adds to a message with the outcome `modified` (5.24, DL-203).
+// What a consumer adds to a message with the outcome `modified` (amqp10 5.24, DL-203).
 #pragma once
 
 #include "amqp10/type_reader.h"

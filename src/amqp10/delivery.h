@@ -19,9 +19,9 @@ struct DeliveryFacts {
 };
 
 // Appends to `head` all that stands before the body: header, message annotations, properties and
-// application properties (6.1 to 6.3, 6.10 to 6.13, DL-91 to DL-105). The answer is what is to be
-// sent behind it: a part of the message, or `converted`. Without an envelope nothing is added; one
-// that is given is counted by references, for it may be held on to.
+// application properties (amqp10 6.1 to 6.3, 6.10 to 6.13, DL-91 to DL-105). The answer is what is
+// to be sent behind it: a part of the message, or `converted`. Without an envelope nothing is
+// added; one that is given is counted by references, for it may be held on to.
 std::string_view render_delivery(const Message& message, const Envelope* envelope,
                                  const DeliveryFacts& facts, DeliveryHead& head,
                                  std::string& converted);

@@ -43,7 +43,7 @@ EnvelopeRef one_death() {
     });
 }
 
-TEST(Delivery, OfAPlainMessage) {  // 6.1, 6.2: to the byte
+TEST(Delivery, OfAPlainMessage) {  // amqp10 6.1, 6.2: to the byte
     const MessageRef message = published(hello_body, "ex", "key");
     EXPECT_EQ(to_hex(delivered_bytes(*message)),
               to_hex(from_hex("005370 c006 05 42 40 40 41 43"
@@ -67,7 +67,7 @@ TEST(Delivery, TheLongestNamesAndTheLargestHeaderFit) {
     EXPECT_EQ(*got->annotation("x-routing-key"), Datum::string(key));
 }
 
-TEST(Delivery, TheHeaderIsThatOfThePublisher) {  // 6.2
+TEST(Delivery, TheHeaderIsThatOfThePublisher) {  // amqp10 6.2
     const std::string message =
         encoded(Header{.durable = false, .priority = 9, .ttl = 70000}) + hello_body;
     const auto got = delivered(*published(from_hex("005370c0020142") + hello_body));
@@ -146,7 +146,7 @@ TEST(Delivery, TheMostRecentDeathComesFirst) {  // DL-91
     EXPECT_EQ(got->annotation("x-last-death-queue"), nullptr) << "where RabbitMQ 3.12 is followed";
 }
 
-TEST(Delivery, TheBareMessageStaysTheSame) {  // 5.20, DL-97
+TEST(Delivery, TheBareMessageStaysTheSame) {  // amqp10 5.20, DL-97
     const std::string bare =
         encoded(Properties{.user_id = "u", .subject = "s"}) +
         application_properties({{Datum::string("p"), Datum::uint(7)}}) + hello_body + data("more") +
@@ -160,7 +160,7 @@ TEST(Delivery, TheBareMessageStaysTheSame) {  // 5.20, DL-97
     }
 }
 
-TEST(Delivery, AnnotationsOfThePublisherGiveWayToTheBrokers) {  // 6.1, DL-106, DL-107
+TEST(Delivery, AnnotationsOfThePublisherGiveWayToTheBrokers) {  // amqp10 6.1, DL-106, DL-107
     const MessageRef message =
         published(annotations({{Datum::symbol("x-exchange"), Datum::string("claimed")},
                                {Datum::symbol("x-opt-deaths"), Datum::string("claimed")},
@@ -183,7 +183,7 @@ TEST(Delivery, AnnotationsOfThePublisherGiveWayToTheBrokers) {  // 6.1, DL-106, 
     EXPECT_EQ(dead->annotations.size(), 10U) << "each once";
 }
 
-TEST(Delivery, CountsAreLong) {  // 6.3, DL-152
+TEST(Delivery, CountsAreLong) {  // amqp10 6.3, DL-152
     const MessageRef message = published(
         annotations({{Datum::symbol("x-delivery-count"), Datum::string("mine")}}) + hello_body);
     EXPECT_EQ(*delivered(*message)->annotation("x-delivery-count"), Datum::string("mine"));
@@ -210,7 +210,7 @@ TEST(Delivery, ConsumersAnnotationsCoverThePublishers) {  // DL-203
     EXPECT_EQ(*got->annotation("x-exchange"), Datum::string("dlx"));
 }
 
-TEST(Delivery, TheErrorOfARejectionIsShown) {
+TEST(Delivery, TheErrorOfARejectionIsShown) {  // DL-205, decided otherwise
     const EnvelopeRef envelope = envelope_with([](Envelope& e) {
         e.error = DeathError{"my:condition", "that was wrong"};
     });

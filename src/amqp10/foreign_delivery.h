@@ -1,4 +1,4 @@
-// A message of another protocol for a consumer of AMQP 1.0 (6.11 to 6.13).
+// A message of another protocol for a consumer of AMQP 1.0 (amqp10 6.11 to 6.13).
 #pragma once
 
 #include "amqp10/added_annotations.h"

@@ -1,4 +1,5 @@
-// Frames of AMQP 1.0: size, data offset, type and channel, then a performative and a payload. 1.1
+// Frames of AMQP 1.0: size, data offset, type and channel, then a performative and a payload
+// (amqp10 1.1).
 #pragma once
 
 #include "base/byte_reader.h"

@@ -96,7 +96,7 @@ std::optional<Fault> IncomingLink::choose_target() {
 
 void IncomingLink::on_done(engine::Done&&) { attach(); }
 
-// 5.2
+// amqp10 5.2
 void IncomingLink::attach() {
     write_attach({.source = wish().source,
                   .target = target_of_reply(),
@@ -134,7 +134,7 @@ void IncomingLink::before_close() {
 
 // ------------------------------------------------------------------------- credit
 
-// 5.11
+// amqp10 5.11
 void IncomingLink::grant_credit() {
     if (credit_ > credit_max / 2 || pending_.size() >= credit_max) return;
     credit_ = credit_max;
@@ -204,7 +204,7 @@ void IncomingLink::on_transfer(const Transfer& transfer, std::string_view payloa
     if (is_open()) grant_credit();
 }
 
-// 5.12
+// amqp10 5.12
 bool IncomingLink::begin_message(const Transfer& transfer) {
     if (credit_ == 0) {
         fail({condition::transfer_limit_exceeded, "insufficient link credit", {}});
@@ -288,7 +288,7 @@ void IncomingLink::publish_to(const Destination& destination, Published& publish
     connection().publish(std::move(command));
 }
 
-// 5.15, 5.16
+// amqp10 5.15, 5.16
 void IncomingLink::refuse_message(Fault fault) {
     if (!is_anonymous()) {
         if (!arriving_->settled) {
@@ -317,7 +317,7 @@ std::optional<std::uint32_t> IncomingLink::take_pending(std::uint64_t sequence) 
     return delivery_id;
 }
 
-// 5.14
+// amqp10 5.14
 void IncomingLink::confirm(const engine::Confirm& effect) {
     const Connection::Hearing hearing(connection());
     if (is_open()) settle(effect.sequence, PublishOutcome::accepted);
@@ -328,7 +328,7 @@ void IncomingLink::on_effect(engine::Effect&& effect) {
         on_publish_refused(*refused);
     } else if (const auto* unroutable = std::get_if<engine::ReturnUnroutable>(&effect)) {
         settle(unroutable->sequence, PublishOutcome::released);
-    } else if (std::holds_alternative<engine::TargetGone>(effect)) {  // 4.4
+    } else if (std::holds_alternative<engine::TargetGone>(effect)) {  // amqp10 4.4
         node_deleted();
     }
 }
@@ -356,8 +356,8 @@ void IncomingLink::on_publish_refused(const engine::PublishRefused& effect) {
     if (effect.refusal.kind == engine::RefusalKind::not_permitted) {
         return session().fail(std::move(fault));
     }
-    // An internal exchange, which an attach would not have been let to either (4.3). There it is
-    // forbidden; the engine's text is that of AMQP 0-9-1.
+    // An internal exchange, which an attach would not have been let to either (amqp10 4.3). There
+    // it is forbidden; the engine's text is that of AMQP 0-9-1.
     if (effect.refusal.kind == engine::RefusalKind::access_refused) {
         constexpr std::string_view other_word = "cannot";
         if (fault.description.starts_with(other_word)) {

@@ -22,8 +22,8 @@ KeptSections kept_sections(const Message& message);
 // All of it absent if the section is.
 Properties properties_in(std::string_view section);
 
-// A message-id or correlation-id as text (6.5), a binary one as its bytes. Nothing for any other
-// type.
+// A message-id or correlation-id as text (amqp10 6.5), a binary one as its bytes. Nothing for any
+// other type.
 std::optional<std::string> id_text(Raw id);
 
 // Calls visit(key, datum) for the entries of a section that is a map, until one is wrong or there

@@ -64,14 +64,14 @@ class Link : public engine::EffectSink {
     void close(bool detached);
     // The engine is gone with all its channels.
     void orphaned();
-    // Tells the client that the queue was deleted (4.4).
+    // Tells the client that the queue was deleted (amqp10 4.4).
     void node_deleted();
     // It has asked for the deletion of a queue and owes the client the answer.
     virtual bool awaits_deletion() const { return false; }
     // Why the user may not use it any more, if so.
     virtual std::optional<engine::Refusal> permission_refusal() { return std::nullopt; }
 
-    // The answer to an attach that has none yet, in the form of 5.1: a detach must follow.
+    // The answer to an attach that has none yet, in the form of amqp10 5.1: a detach must follow.
     void attach_to_nothing();
 
     // --- effects ---
@@ -120,14 +120,14 @@ class Link : public engine::EffectSink {
         std::string properties;  // encoded
     };
     void write_attach(const Reply& reply);
-    // What no link of ours can do (5.4).
+    // What no link of ours can do (amqp10 5.4).
     std::optional<Fault> unsupported() const;
     std::string temporary_queue_name();
-    // A queue of this connection alone, made for the link, under a name of our own (4.6). The
-    // answer may come before this returns. The session ends if the user may not.
+    // A queue of this connection alone, made for the link, under a name of our own (amqp10 4.6).
+    // The answer may come before this returns. The session ends if the user may not.
     void declare_temporary_queue(const std::string& name);
     static std::string dynamic_node_properties();
-    // Ends the link with an error; before it was attached, in the form of 5.1.
+    // Ends the link with an error; before it was attached, in the form of amqp10 5.1.
     void fail(Fault fault);
 
   private:

@@ -44,7 +44,7 @@ ManagementLink* ManagementLink::other_half() {
     return dynamic_cast<ManagementLink*>(session().link_named(name(), !client_receives()));
 }
 
-// 7.1
+// amqp10 7.1
 void ManagementLink::start() {
     const auto paired = entry_in(wish().properties, "paired");
     if (!paired || paired->as_boolean() == nullptr || !*paired->as_boolean()) {
@@ -155,7 +155,7 @@ void ManagementRequests::on_flow(const Flow& flow) {
     session().write_link_flow(this, state);
 }
 
-// 7.2
+// amqp10 7.2
 void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view payload) {
     const auto refuse = [this](std::string_view why, std::string text) {
         session().fail({why, std::move(text), {}});

@@ -69,7 +69,7 @@ class ManagementResponses final : public ManagementLink {
   public:
     using ManagementLink::ManagementLink;
     void on_flow(const Flow& flow) override;
-    // The client may take back what was used already: serial numbers (1.4).
+    // The client may take back what was used already: serial numbers (amqp10 1.4).
     std::uint32_t credit() const {
         const auto left = static_cast<std::int32_t>(credit_until_ - delivery_count_);
         return left > 0 ? static_cast<std::uint32_t>(left) : 0;

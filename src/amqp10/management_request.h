@@ -1,4 +1,5 @@
-// ManagementRequest: what a client asks of the node /management, and the answer it gets (7.3).
+// ManagementRequest: what a client asks of the node /management, and the answer it gets
+// (amqp10 7.3).
 #pragma once
 
 #include "amqp10/datum.h"

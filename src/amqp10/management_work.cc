@@ -32,7 +32,8 @@ void ManagementWork::begin(ManagementRequest request) {
     if (current_.is("GET", "bindings", 1)) return list_bindings();
     if (current_.is("DELETE", "bindings", 2)) return unbind();
     if (current_.is("PUT", "auth", 2) && current_.segments[1] == "tokens") {
-        // The internal user store has no tokens that expire, but permissions that change (7.11).
+        // The internal user store has no tokens that expire, but permissions that change
+        // (amqp10 7.11).
         answer({204, Datum::null()});
         return connection_.check_permissions_again();
     }
@@ -82,7 +83,7 @@ Datum count_map(std::uint64_t count) {
 
 }  // namespace
 
-// 7.5
+// amqp10 7.5
 void ManagementWork::declare_queue() {
     const std::string& name = current_.segments[1];
     auto fields = read_fields(current_.body, {"durable", "exclusive", "auto_delete"}, {},
@@ -136,7 +137,7 @@ void ManagementWork::purge_queue() {
 
 // ------------------------------------------------------------------------- exchanges
 
-// 7.8
+// amqp10 7.8
 void ManagementWork::declare_exchange() {
     const std::string& name = current_.segments[1];
     auto fields = read_fields(current_.body, {"durable", "auto_delete", "internal"}, {"type"},
@@ -171,7 +172,8 @@ void ManagementWork::delete_exchange() {
 
 namespace {
 
-// Tells bindings of the same ends and key apart, in their paths; empty without arguments (7.10).
+// Tells bindings of the same ends and key apart, in their paths; empty without arguments
+// (amqp10 7.10).
 std::string mark_of(const Table& arguments) {
     return arguments.empty() ? std::string() : arguments_hash(arguments);
 }
@@ -229,7 +231,7 @@ bool ManagementWork::may_bind() {
            require(Permission::read, "exchange", source_);
 }
 
-// 7.9
+// amqp10 7.9
 void ManagementWork::bind() {
     const auto fields = read_fields(
         current_.body, {}, {"source", "binding_key", "destination_queue", "destination_exchange"},
@@ -248,7 +250,7 @@ void ManagementWork::bind() {
     client_.put_to_engine(std::move(command));
 }
 
-// 7.10
+// amqp10 7.10
 void ManagementWork::list_bindings() {
     const bool has_destination =
         current_.parameter("dstq") != nullptr || current_.parameter("dste") != nullptr;

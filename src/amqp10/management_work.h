@@ -1,5 +1,5 @@
 // ManagementWork: carries out what a request of /management asks, step by step with the engine
-// (7.4 to 7.12). One request at a time.
+// (amqp10 7.4 to 7.12). One request at a time.
 #pragma once
 
 #include "amqp10/management_request.h"
@@ -18,7 +18,7 @@ class Connection;
 class ManagementClient {
   public:
     virtual void answer(const ManagementRequest& request, const ManagementAnswer& given) = 0;
-    // Lacks a permission (7.12).
+    // Lacks a permission (amqp10 7.12).
     virtual void forbid(const engine::Refusal& refusal) = 0;
     // A question to the engine; on_done or on_refused brings the answer.
     virtual void put_to_engine(engine::Command&& command) = 0;

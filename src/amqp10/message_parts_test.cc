@@ -104,7 +104,7 @@ std::string frame_error(const std::string& bytes) {
     return error == nullptr ? "" : error->text;
 }
 
-TEST(Frames, ThatAreWrongAreNamed) {  // 2.11
+TEST(Frames, ThatAreWrongAreNamed) {  // amqp10 2.11
     EXPECT_EQ(frame_error("\0\0\0\x07\x02\0\0\0"s),
               "frame size (7 bytes) < minimum frame size (8 bytes)");
     EXPECT_EQ(frame_error("\0\0\x02\x01\x02\0\0\0"s),
@@ -152,7 +152,7 @@ TEST(Sections, InAnotherOrderOrMixedAreRefused) {
     EXPECT_TRUE(split_message(value));
 }
 
-TEST(Addresses, NameAQueueOrAnExchange) {  // 4.1, 4.2
+TEST(Addresses, NameAQueueOrAnExchange) {  // amqp10 4.1, 4.2
     using Kind = Address::Kind;
     EXPECT_EQ(*parse_address("/queues/q"), (Address{Kind::queue, "q", ""}));
     EXPECT_EQ(*parse_address("/queues/a%2Fb+c"), (Address{Kind::queue, "a/b+c", ""}));

@@ -100,7 +100,7 @@ std::optional<Fault> OutgoingLink::choose_origin() {
     return std::nullopt;
 }
 
-// 4.6
+// amqp10 4.6
 std::optional<Fault> OutgoingLink::choose_dynamic_origin() {
     const auto source = composite_in<Source>(wish().source);
     if (!is_absent(source->address)) {
@@ -176,7 +176,7 @@ std::string OutgoingLink::address() const {
     return encoded;
 }
 
-// 5.3
+// amqp10 5.3
 std::string OutgoingLink::source_of_reply() const {
     Source source = *composite_in<Source>(wish().source);
     const std::string made_address = address();
@@ -223,7 +223,7 @@ void OutgoingLink::on_flow(const Flow& flow) {
         if (flow.echo) send(engine::SetCredit{channel(), consumer, credit_until_, false, true});
         return;
     }
-    // The client counts up to 32 bits and may not have seen all we sent (1.4).
+    // The client counts up to 32 bits and may not have seen all we sent (amqp10 1.4).
     const auto behind = static_cast<std::int32_t>(static_cast<std::uint32_t>(delivery_count_) -
                                                   flow.delivery_count.value_or(0));
     const std::int64_t seen = static_cast<std::int64_t>(delivery_count_) - behind;
@@ -236,7 +236,7 @@ void OutgoingLink::on_flow(const Flow& flow) {
     send(engine::SetCredit{channel(), consumer, credit_until_, flow.drain, flow.echo});
 }
 
-// 5.23
+// amqp10 5.23
 void OutgoingLink::on_credit_state(const engine::CreditState& state) {
     const std::uint64_t left = state.until > state.delivered ? state.until - state.delivered : 0;
     if (state.drained) {

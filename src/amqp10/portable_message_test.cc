@@ -32,7 +32,7 @@ Value header_of(const Datum& property) {
     return value == nullptr ? Value::string("DROPPED") : *value;
 }
 
-TEST(Portable, TheHeaderBecomesProperties) {  // 6.4
+TEST(Portable, TheHeaderBecomesProperties) {  // amqp10 6.4
     const PortableMessage all =
         portable(encoded(Header{.durable = true, .priority = 4, .ttl = 70000}) + hello_body);
     EXPECT_EQ(all.delivery_mode, 2);
@@ -44,7 +44,7 @@ TEST(Portable, TheHeaderBecomesProperties) {  // 6.4
     EXPECT_EQ(none.expiration, std::nullopt);
 }
 
-TEST(Portable, IdsBecomeText) {  // 6.5
+TEST(Portable, IdsBecomeText) {  // amqp10 6.5
     EXPECT_EQ(with_id(Datum::string("id")).message_id, "id");
     EXPECT_EQ(with_id(Datum::string("id")).correlation_id, "id");
     EXPECT_EQ(with_id(Datum::ulong(1234567890123)).message_id, "1234567890123");
@@ -54,7 +54,7 @@ TEST(Portable, IdsBecomeText) {  // 6.5
     EXPECT_EQ(with_id(Datum::uint(7)).message_id, std::nullopt) << "no type of an id";
 }
 
-TEST(Portable, IdsThatAreNoShortTextBecomeHeaders) {  // 6.5
+TEST(Portable, IdsThatAreNoShortTextBecomeHeaders) {  // amqp10 6.5
     const std::string text(256, 'a');
     const PortableMessage longer = with_id(Datum::string(text));
     EXPECT_EQ(longer.message_id, std::nullopt);
@@ -66,7 +66,7 @@ TEST(Portable, IdsThatAreNoShortTextBecomeHeaders) {  // 6.5
                                      {"x-correlation-id", {ValueType::binary, "id"s}}}));
 }
 
-TEST(Portable, PropertiesHaveTheirNearestKin) {  // 6.6
+TEST(Portable, PropertiesHaveTheirNearestKin) {  // amqp10 6.6
     const PortableMessage message = portable(encoded(Properties{.user_id = "u",
                                                                 .to = "/queues/t",
                                                                 .subject = "s",
@@ -91,7 +91,7 @@ TEST(Portable, PropertiesHaveTheirNearestKin) {  // 6.6
     EXPECT_EQ(message, expected);
 }
 
-TEST(Portable, WhatIsNoShortStringIsDropped) {  // 6.6
+TEST(Portable, WhatIsNoShortStringIsDropped) {  // amqp10 6.6
     const std::string text(256, 'a');
     const PortableMessage message = portable(encoded(Properties{.user_id = "\xff",
                                                                 .reply_to = text,
@@ -109,7 +109,7 @@ TEST(Portable, WhatIsNoShortStringIsDropped) {  // 6.6
     EXPECT_EQ(portable(encoded(Properties{.reply_to = "me"}) + hello_body).reply_to, "me");
 }
 
-TEST(Portable, ApplicationPropertiesBecomeHeadersByType) {  // 6.7
+TEST(Portable, ApplicationPropertiesBecomeHeadersByType) {  // amqp10 6.7
     EXPECT_EQ(header_of(Datum::string("s")), Value::string("s"));
     EXPECT_EQ(header_of(Datum::symbol("s")), Value::string("s"));
     EXPECT_EQ(header_of(Datum::binary("\xff\0"s)), Value::string("\xff\0"s));
@@ -133,7 +133,7 @@ TEST(Portable, ApplicationPropertiesBecomeHeadersByType) {  // 6.7
               Value::table({{"k", Value::boolean(false)}}));
 }
 
-TEST(Portable, WhatHasNoKinIsDropped) {  // 6.7
+TEST(Portable, WhatHasNoKinIsDropped) {  // amqp10 6.7
     const Value dropped = Value::string("DROPPED");
     EXPECT_EQ(header_of({Type::decimal32, "abcd"s}), dropped);
     EXPECT_EQ(header_of({Type::decimal64, "abcdefgh"s}), dropped);
@@ -151,7 +151,7 @@ TEST(Portable, WhatHasNoKinIsDropped) {  // 6.7
         IsEmpty());
 }
 
-TEST(Portable, AnnotationsBecomeHeaders) {  // 6.8, DL-105
+TEST(Portable, AnnotationsBecomeHeaders) {  // amqp10 6.8, DL-105
     const PortableMessage message = portable(
         annotations({{Datum::symbol("x-a"), Datum::string("v")},
                      {Datum::symbol("x-basic-priority"), Datum::ubyte(3)},
@@ -170,13 +170,13 @@ TEST(Portable, AnnotationsBecomeHeaders) {  // 6.8, DL-105
     EXPECT_THAT(message.claimed_deaths, IsEmpty());
 }
 
-TEST(Portable, DataAreJoined) {  // 6.9
+TEST(Portable, DataAreJoined) {  // amqp10 6.9
     const PortableMessage message = portable(hello_body + data("") + data(" you"));
     EXPECT_EQ(message.body, "hello you");
     EXPECT_EQ(message.type, std::nullopt);
 }
 
-TEST(Portable, OtherBodiesAreLeftEncoded) {  // 6.9
+TEST(Portable, OtherBodiesAreLeftEncoded) {  // amqp10 6.9
     const std::string footer = section(descriptor::footer, Datum::map({}));
     for (const std::string& sections :
          {section(descriptor::value, Datum::string("v")),

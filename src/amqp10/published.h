@@ -28,7 +28,7 @@ struct PublishError {
     std::string text;
 };
 
-// 5.17, 5.19
+// amqp10 5.17, 5.19
 Result<Published, PublishError> read_published(std::string_view message);
 
 }  // namespace revenant::amqp10

@@ -27,7 +27,7 @@ std::string text_of(const std::string& bytes) {
     return read ? "" : read.error().text;
 }
 
-TEST(Published, TheBareMessageIsKeptAsItCame) {  // 5.20
+TEST(Published, TheBareMessageIsKeptAsItCame) {  // amqp10 5.20
     const std::string kept = annotations({{Datum::symbol("x-a"), Datum::uint(1)}}) +
                              encoded(Properties{.user_id = "me", .to = "/queues/q"}) +
                              application_properties({{Datum::string("p"), Datum::boolean(true)}});
@@ -50,7 +50,7 @@ TEST(Published, TheBareMessageIsKeptAsItCame) {  // 5.20
     EXPECT_THAT(read->head.extra_keys.cc, IsEmpty());
 }
 
-TEST(Published, ABodyIsEnough) {  // 6.2
+TEST(Published, ABodyIsEnough) {  // amqp10 6.2
     const auto read = read_published(hello_body);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->properties, "");
@@ -69,7 +69,7 @@ TEST(Published, DurabilityIsWhatTheHeaderSays) {
     EXPECT_EQ(read_published(from_hex("005370c00503405004 43") + hello_body)->head.ttl_ms, 0);
 }
 
-TEST(Published, FurtherKeysAreAListOfStrings) {  // 5.17, DL-61
+TEST(Published, FurtherKeysAreAListOfStrings) {  // amqp10 5.17, DL-61
     const auto with = [](const Datum& keys) {
         return annotations({{Datum::symbol("x-cc"), keys}}) + hello_body;
     };
@@ -86,7 +86,7 @@ TEST(Published, FurtherKeysAreAListOfStrings) {  // 5.17, DL-61
     }
 }
 
-TEST(Published, AnnotationsHaveKeysOfTheirOwn) {  // 5.19
+TEST(Published, AnnotationsHaveKeysOfTheirOwn) {  // amqp10 5.19
     for (const std::uint64_t code :
          {descriptor::delivery_annotations, descriptor::message_annotations, descriptor::footer}) {
         for (const Datum& key : {Datum::symbol("a"), Datum::string("x-a"), Datum::ulong(5)}) {
@@ -104,7 +104,7 @@ TEST(Published, AnnotationsHaveKeysOfTheirOwn) {  // 5.19
               "failed to parse message: {reserved_annotation_key,{ulong,5}}");
 }
 
-TEST(Published, WhatIsNoMessageIsRefused) {  // 5.19
+TEST(Published, WhatIsNoMessageIsRefused) {  // amqp10 5.19
     EXPECT_EQ(text_of(encoded(Header{})), "failed to parse message: missing_amqp_message_body");
     for (const std::string& wrong :
          {""s, "nonsense"s, hello_body + hello_body.substr(0, 4),

@@ -14,7 +14,7 @@ namespace revenant::amqp10 {
 
 // A field whose map has symbols or strings for keys; entries without a form in 0-9-1 are left out.
 Table table_in(Raw map);
-// One symbol or an array of them (B.1).
+// One symbol or an array of them (amqp10 B.1).
 std::vector<std::string> symbols_in(Raw field);
 // The value under that symbol; nothing if there is none.
 std::optional<Datum> entry_in(Raw map, std::string_view key);

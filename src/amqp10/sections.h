@@ -1,5 +1,5 @@
 // Sections: the parts of a message in AMQP 1.0, found but not read [3.2]. The bare message, from
-// the properties on, is kept as it came and goes out the same (5.20).
+// the properties on, is kept as it came and goes out the same (amqp10 5.20).
 #pragma once
 
 #include "base/result.h"

@@ -37,7 +37,7 @@ Session::~Session() = default;
 
 // ------------------------------------------------------------------------- begin and end
 
-// 3.1
+// amqp10 3.1
 void Session::begin(const Begin& begin) {
     next_incoming_id_ = begin.next_outgoing_id;
     remote_window_ = begin.incoming_window;
@@ -325,7 +325,7 @@ void Session::write_link_state(std::uint32_t handle, const LinkState& state) {
     flow.available = state.available;
     flow.drain = state.drain;
     std::string properties;
-    if (state.active) {  // 5.26
+    if (state.active) {  // amqp10 5.26
         TypeWriter(properties)
             .datum(Datum::map({{Datum::symbol("rabbitmq:active"), Datum::boolean(*state.active)}}));
         flow.properties = properties;
@@ -333,7 +333,7 @@ void Session::write_link_state(std::uint32_t handle, const LinkState& state) {
     write_link_flow(nullptr, flow);
 }
 
-// 5.23: a client that reads of spent credit must have seen what it was spent for.
+// amqp10 5.23: a client that reads of spent credit must have seen what it was spent for.
 void Session::tell_link_state(const Link& link, const LinkState& state) {
     for (auto parcel = parcels_.rbegin(); parcel != parcels_.rend(); ++parcel) {
         if (parcel->handle != link.handle()) continue;
@@ -345,7 +345,7 @@ void Session::tell_link_state(const Link& link, const LinkState& state) {
 
 void Session::on_flow(const Flow& flow) {
     remote_outgoing_window_ = flow.outgoing_window;
-    // Serial arithmetic: what the client may still take, counted from what was sent (1.4).
+    // Serial arithmetic: what the client may still take, counted from what was sent (amqp10 1.4).
     const std::uint32_t from = flow.next_incoming_id.value_or(0);
     if (static_cast<std::int32_t>(from - next_outgoing_id_) > 0) {
         return fail({condition::window_violation,
@@ -483,7 +483,7 @@ void Session::reject_published(std::uint32_t delivery, const Fault& fault) {
     tell(receiving, delivery, state);
 }
 
-// 5.27: the client is told, and settles them when it has understood.
+// amqp10 5.27: the client is told, and settles them when it has understood.
 void Session::tell_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries) {
     const auto is_meant = [&](const OutgoingLink* of, std::uint64_t delivery) {
         return of == &link &&
@@ -529,7 +529,7 @@ void Session::before_flush() {
     }
 }
 
-// Of our messages, by the client (5.24).
+// Of our messages, by the client (amqp10 5.24).
 void Session::on_disposition(const Disposition& disposition) {
     if (disposition.role == sending) return;    // about its own: they were settled by us
     if (disposition.state == accepted_state) {  // mostly

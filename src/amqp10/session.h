@@ -39,7 +39,7 @@ class Session {
     void begin(const Begin& begin);
     void receive(std::uint64_t code, const TypeReader::Items& items, std::string_view payload);
     void before_flush();
-    // Resources are short: its window closes for publishers (3.2).
+    // Resources are short: its window closes for publishers (amqp10 3.2).
     void set_blocked(bool blocked);
     void orphaned();
     bool is_gone() const { return state_ == State::gone; }

@@ -20,7 +20,7 @@ struct LinkState {
     std::uint32_t link_credit = 0;
     std::uint32_t available = 0;
     bool drain = false;
-    std::optional<bool> active;  // 5.26
+    std::optional<bool> active;  // amqp10 5.26
 };
 
 struct Parcel {

@@ -56,7 +56,7 @@ class TypeReader {
     };
     std::optional<Items> list();
     std::optional<Items> map();
-    // The code of a described value, whose value follows; symbolic ones are looked up (1.2).
+    // The code of a described value, whose value follows; symbolic ones are looked up (amqp10 1.2).
     std::optional<std::uint64_t> descriptor();
 
   private:

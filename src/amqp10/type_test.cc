@@ -117,7 +117,7 @@ TEST(Types, EveryPrefixIsRefused) {
     }
 }
 
-TEST(Types, DepthIsBounded) {
+TEST(Types, DepthIsBounded) {  // amqp10 B.2
     std::string lists;
     for (int i = 0; i < 100; ++i) {
         std::string around = "\xd0"s;

@@ -10,7 +10,7 @@ namespace revenant {
 constexpr std::int64_t duration_ms_max = 315'360'000'000;
 
 // Sums and products of times stop at the ends of the number range. A moment beyond it is `never`,
-// so whoever waits for one that was asked for before there was a maximum waits for ever.
+// so whoever waits for one that was asked for before there was a maximum waits forever.
 constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
     if (!__builtin_add_overflow(a, b, &sum)) return sum;

@@ -9,7 +9,7 @@
 //     hash   = text algorithm(u8)
 //
 // There is one encoding of a record: whatever decodes encodes to the same bytes again. Numbers of
-// tags and algorithms are for ever.
+// tags and algorithms are forever.
 #include "catalog/catalog_codec.h"
 
 #include "base/byte_reader.h"

@@ -552,7 +552,7 @@ TEST_F(CatalogTest, NoticesAFactThatCannotBeTrue) {
     }
 }
 
-// What was accepted once opens for ever.
+// What was accepted once opens forever.
 TEST_F(CatalogTest, AsksNoRuleOfTodayOfAFactOfYesterday) {
     Catalog opened;
     opened.limit_vhosts(0);

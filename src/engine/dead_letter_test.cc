@@ -13,6 +13,7 @@ namespace revenant::engine {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Arguments of a queue whose dead go to a queue or through an exchange.
@@ -620,6 +621,17 @@ TEST(Cycles, AQueueThatRejectsToItselfGoesOnForEver) {  // DL-111, DL-113
     c.ch.publish("q", "m");
     for (int i = 0; i < 5; ++i) c.reject_head("q");
     EXPECT_THAT(c.take("q").deaths(), ElementsAre("q rejected 5"));
+}
+
+TEST(Cycles, ACycleIsLoggedOnce) {  // DL-120
+    Cemetery c;
+    c.declare("q", dead_through("", {{"x-message-ttl", 100}}));
+    for (const char* body : {"a", "b"}) {
+        c.ch.publish("q", body);
+        c.s.advance(milliseconds(100));
+    }
+    EXPECT_EQ(c.s.ended(Ending::cycle), 2U);
+    EXPECT_THAT(c.s.notices(), ElementsAre(HasSubstr("without a rejection")));
 }
 
 TEST(Cycles, OnlyTheCyclicTargetsAreLeftOut) {  // DL-115

@@ -1,4 +1,4 @@
-// Every fact the journal can hold. An event is never refused; State::apply replays it for ever.
+// Every fact the journal can hold. An event is never refused; State::apply replays it forever.
 //
 // All events of one command form one record, durable as a whole or not at all: so a dead letter
 // (out of the source, into every target), the overflow it causes and a commit are atomic.

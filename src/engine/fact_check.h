@@ -4,7 +4,7 @@
 //
 // The check is structural: what a fact refers to must be there, and the place it takes must be
 // free. The rules that commands are held to (check_binding, check_policy, queue_arguments) are not
-// asked: they get stricter, and what was accepted once must open for ever. State has to cope with
+// asked: they get stricter, and what was accepted once must open forever. State has to cope with
 // it.
 #pragma once
 

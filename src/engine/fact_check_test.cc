@@ -70,7 +70,7 @@ TEST_F(Checked, BindingsLeadFromOneThingToAnother) {
     EXPECT_TRUE(fits_here(Unbound{"amq.topic", DestinationKind::queue, "classic", "a.*", {}}));
 }
 
-// What was accepted once opens for ever: no rule of today is asked of a fact from the disk.
+// What was accepted once opens forever: no rule of today is asked of a fact from the disk.
 TEST_F(Checked, ABindingThatTodayWouldBeRefusedFits) {
     apply(ExchangeDeclared{{.name = "hash", .type = ExchangeType::consistent_hash}});
     const auto heads = std::vector<Table>{

@@ -85,7 +85,7 @@ TEST(ModulusHash, ExchangesMayBeBoundAsWell) {
 
 // -------------------------------------------------------------- x-local-random
 
-TEST(LocalRandom, EachMessageGoesToOneQueueWhateverItsKey) {
+TEST(LocalRandom, EachMessageGoesToOneQueueWhateverItsKey) {  // amqp091 7.11
     Three t("x-local-random");
     for (int i = 0; i < 300; ++i) t.ch.publish("any", "m", {.exchange = "x"});
     std::size_t all = 0;
@@ -97,7 +97,7 @@ TEST(LocalRandom, EachMessageGoesToOneQueueWhateverItsKey) {
     EXPECT_EQ(all, 300U);
 }
 
-TEST(LocalRandom, IsBoundToClassicQueuesWithoutAKey) {
+TEST(LocalRandom, IsBoundToClassicQueuesWithoutAKey) {  // amqp091 7.11
     Three t("x-local-random");
     t.ch.bind("x", "a", "key");
     t.ch.expect_refused(precondition_failed, "Non empty binding 'key' key not permitted");

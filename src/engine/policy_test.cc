@@ -55,7 +55,7 @@ TEST(QueueSettings, ComeFromTheArguments) {
     EXPECT_FALSE(in_force({{"x-single-active-consumer", false}}).single_active_consumer);
 }
 
-TEST(QueueSettings, EachKeyIsResolvedOnItsOwn) {  // DL-23, DL-24
+TEST(QueueSettings, EachKeyIsResolvedOnItsOwn) {  // management 4.14b; DL-23, DL-24
     const QueueSettings settings = in_force({{"x-dead-letter-exchange", "mine"},
                                              {"x-message-ttl", 10},
                                              {"x-max-length", 1},
@@ -259,7 +259,7 @@ TEST(PolicyBook, AppliesToWhatItNames) {  // DL-191
     EXPECT_EQ(parse_apply_to("Queues"), std::nullopt);
 }
 
-TEST(PolicyBook, TheOperatorsLimitsTighten) {  // DL-25, DL-199, DL-200
+TEST(PolicyBook, TheOperatorsLimitsTighten) {  // management 4.14a; DL-25, DL-199, DL-200
     PolicyBook book;
     book.set(PolicyScope::user, policy("mine", ".*",
                                        {{"message-ttl", 5},
@@ -282,7 +282,8 @@ TEST(PolicyBook, TheOperatorsLimitsTighten) {  // DL-25, DL-199, DL-200
                                               {"overflow", "reject-publish"}}))));
 }
 
-TEST(PolicyChange, TheExchangeInForceAtTheMomentOfDeathIsUsed) {  // amqp091 8.20; DL-29
+// amqp091 8.20, management 4.14c; DL-29
+TEST(PolicyChange, TheExchangeInForceAtTheMomentOfDeathIsUsed) {
     Scenario s;
     ScenarioChannel& ch = s.open_channel();
     ch.declare_queue("dead");

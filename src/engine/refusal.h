@@ -14,8 +14,8 @@ enum class RefusalKind : std::uint8_t {
     resource_locked,
     not_allowed,
     not_implemented,
-    limit_reached,          // how many there may be; 0-9-1 tells it as a failed precondition
-    unknown_exchange_type,  // so does it this
+    limit_reached,          // PRECONDITION_FAILED in AMQP 0-9-1
+    unknown_exchange_type,  // PRECONDITION_FAILED in AMQP 0-9-1
     feature_denied,         // a deprecated feature that the configuration forbids
 };
 

@@ -99,7 +99,7 @@ std::optional<Timestamp> delivery_time_of(const Turn& turn, const OutcomeDetails
     return *details->delivery_time - turn.settings().wall_ahead;
 }
 
-// Consumers may go on adding for ever, and what they add is kept.
+// Consumers may go on adding forever, and what they add is kept.
 constexpr std::size_t annotations_bytes_max = 64 * 1024;
 
 std::size_t bytes_of(const std::vector<Annotation>& annotations) {

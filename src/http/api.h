@@ -5,6 +5,7 @@
 #include "auth/password_rules.h"
 #include "auth/sasl.h"
 #include "base/time.h"
+#include "base/version.h"
 #include "engine/query.h"
 #include "http/cors.h"
 #include "http/deed.h"
@@ -48,7 +49,7 @@ struct ApiSettings {
     std::string node_name = "rabbit@localhost";
     std::string cluster_name = "rabbit@localhost";
     std::string product_name = "Revenant";
-    std::string product_version = "0.1.0";
+    std::string product_version{revenant_version};
     std::string rabbitmq_version = "4.3.0";  // with whom we are compatible
     std::string data_dir;
     std::vector<std::string> loopback_users = {"guest"};

@@ -58,7 +58,7 @@ void finish_batch(std::string& batch, Lsn lsn, Lsn synced, std::uint32_t epoch, 
 // nothing about the checksum.
 std::optional<BatchHeader> read_batch_header(std::string_view bytes, Lsn lsn);
 // The version of the format it says it is in, if it looks like the batch of this position in any
-// version: magic, position and secret keep their places for ever.
+// version: magic, position and secret keep their places forever.
 struct BatchVersion {
     unsigned number = 0;
     Secret secret = 0;

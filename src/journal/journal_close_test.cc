@@ -74,7 +74,7 @@ TEST(ClosedJournal, RemovesAndCompactsNothing) {
     EXPECT_THAT(s.files(".segment"), SizeIs(3)) << "they go with the directory";
 }
 
-// Who waits for room would wait for ever.
+// Who waits for room would wait forever.
 TEST(ClosedJournal, IsNotFull) {
     JournalStage s;
     s.open();

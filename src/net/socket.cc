@@ -16,7 +16,7 @@ namespace revenant::net {
 namespace {
 
 constexpr std::size_t parts_per_write = 256;
-// One socket may not keep the others of its reactor waiting for ever.
+// One socket may not keep the others of its reactor waiting forever.
 constexpr int writes_per_flush = 16;
 constexpr std::size_t idle_buffer_bytes = 1024;
 constexpr std::size_t greeting_bytes = 8;

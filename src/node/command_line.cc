@@ -1,5 +1,7 @@
 #include "node/command_line.h"
 
+#include "base/version.h"
+
 #include <CLI/CLI.hpp>
 
 #include <array>
@@ -74,7 +76,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& into) 
     app.add_flag_callback(
         "--adopt-vhosts", [&said] { said("--adopt-vhosts", "adopt_vhosts", "true"); },
         "After the loss of the catalog: virtual hosts whose directories are there exist again");
-    app.set_version_flag("--version", "revenant 0.1.0, compatible with RabbitMQ " +
+    app.set_version_flag("--version", "revenant " + std::string(revenant_version) +
+                                          ", compatible with RabbitMQ " +
                                           protocol::ConnectionSettings{}.version);
     try {
         app.parse(argc, argv);

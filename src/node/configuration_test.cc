@@ -1,5 +1,6 @@
 #include "node/configuration.h"
 
+#include "base/version.h"
 #include "node/addresses.h"
 
 #include <gtest/gtest.h>
@@ -298,7 +299,7 @@ TEST_F(ConfigurationTest, WhoWeSayWeAreIsConfigured) {
     EXPECT_EQ(plain.connection.product, "RabbitMQ");
     EXPECT_TRUE(plain.connection.version.starts_with("4.3."));
     EXPECT_EQ(plain.connection.product_name, "Revenant");
-    EXPECT_EQ(plain.connection.product_version, "0.1.0");
+    EXPECT_EQ(plain.connection.product_version, revenant_version);
     const Config other = load(
                              "product.name = Other\nproduct.version = 4.2.1\n"
                              "management.product_name = Ours\nmanagement.product_version = 7\n")

@@ -6,6 +6,7 @@
 #include "auth/sasl.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "base/version.h"
 #include "engine/command.h"
 #include "engine/effect.h"
 
@@ -43,7 +44,7 @@ struct ConnectionSettings {
     std::string version = "4.3.0";
     // Who it is.
     std::string product_name = "Revenant";
-    std::string product_version = "0.1.0";
+    std::string product_version{revenant_version};
     std::string platform = "C++";
     std::string cluster_name = "rabbit@localhost";
     std::vector<std::string> loopback_users = {"guest"};

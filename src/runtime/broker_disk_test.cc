@@ -179,7 +179,7 @@ struct Told final : engine::EffectSink {
     int answers = 0;
 };
 
-// The disk will not be asked, so who waits for it would wait for ever.
+// The disk will not be asked, so who waits for it would wait forever.
 TEST_F(OnDisk, WhoWaitsForTheDiskIsAnsweredWhenTheVhostGoes) {
     ASSERT_EQ(start(), "");
     ASSERT_EQ(change(PutVhost{.name = "v"}), "");

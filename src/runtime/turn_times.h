@@ -34,7 +34,7 @@ class TurnTimes {
     bool was_long(Timestamp began, Timestamp now) const {
         return (now - began).us >= limits_us.front();
     }
-    void note_long(std::string_view command);  // lives for ever
+    void note_long(std::string_view command);  // lives forever
     const Summary& summary() const { return summary_; }
 
   private:

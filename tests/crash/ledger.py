@@ -21,7 +21,7 @@ class Certainty(enum.IntEnum):
     NONE = 0
     WISHED = 1  # It was sent; whether the broker read it is unknown.
     DONE = 2  # The broker answered something sent later: it was done, but perhaps not yet durable.
-    PROMISED = 3  # It was answered itself, and must hold for ever.
+    PROMISED = 3  # It was answered itself, and must hold forever.
 
 
 @dataclasses.dataclass

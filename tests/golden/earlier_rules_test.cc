@@ -1,4 +1,4 @@
-// A journal whose facts were accepted under rules that are stricter today. It opens for ever.
+// A journal whose facts were accepted under rules that are stricter today. It opens forever.
 //
 // tests/golden/earlier_rules is the directory of such a virtual host, and what must be found in it:
 // bindings, queues, exchanges and policies that are refused when a client asks for them. It was

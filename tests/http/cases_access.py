@@ -65,7 +65,7 @@ def amqp_permissions_hold_over_http(world):
 
 
 @case
-def user_made_over_http_logs_in_everywhere(world):
+def user_made_over_http_logs_in_everywhere(world):  # management 4.2
     world.put("/users/made", {"password": "secret", "tags": "management,custom"})
     equal(world.get("/users/made")["tags"], ["management", "custom"])
     equal(world.get("/whoami", user="made:secret")["name"], "made")

@@ -10,7 +10,7 @@ from world import Mismatch, case, contains, equal
 
 
 @case
-def ctl_pings_and_awaits(world):
+def ctl_pings_and_awaits(world):  # management 9.4
     contains(world.ctl("ping").stdout, "Ping succeeded")
     for option in ("-q", "-s"):  # without the banner, not without the answer
         equal(world.ctl(option, "ping").stdout, "Ping succeeded\n")
@@ -39,7 +39,7 @@ def ctl_tells_the_status(world):
 
 
 @case
-def ctl_manages_users(world):
+def ctl_manages_users(world):  # management 5.3, 5.10
     done = world.ctl("add_user", "cu", "secret")
     equal(done.stdout.splitlines()[0], 'Adding user "cu" ...')
     equal(world.ctl("add_user", "cu", "secret", status=70).stderr, 'Error:\nUser "cu" already exists\n')
@@ -90,7 +90,7 @@ def ctl_manages_vhosts_and_permissions(world):
 
 
 @case
-def ctl_sets_lists_and_clears_policies(world):
+def ctl_sets_lists_and_clears_policies(world):  # management 5.4, C.14
     definition = '{"dead-letter-exchange":"my-dlx"}'
     done = world.ctl("set_policy", "DLX", ".*", definition, "--apply-to", "queues")
     equal(done.stdout, f'Setting policy "DLX" for pattern ".*" to "{definition}" with priority "0" for vhost "/" ...\n')
@@ -173,7 +173,7 @@ def ctl_says_which_rabbitmq_a_vhost_follows(world):
 
 
 @case
-def ctl_lists_queues_exchanges_bindings(world):
+def ctl_lists_queues_exchanges_bindings(world):  # management 5.5, 5.6
     world.put("/queues/%2F/cq", {"durable": True, "arguments": {"x-max-length": 100, "x-overflow": "reject-publish"}})
     lines = world.ctl("list_queues").stdout.splitlines()
     equal(lines[-2:], ["name\tmessages", "cq\t0"])
@@ -203,7 +203,7 @@ ABSENT = ("ssl_protocol", "ssl_key_exchange", "ssl_cipher", "ssl_hash", "peer_ce
 
 
 @case
-def ctl_lists_and_closes_connections(world):
+def ctl_lists_and_closes_connections(world):  # management 5.7
     connection = world.amqp(name="by name")
     channel = connection.channel()
     channel.queue_declare("watched", auto_delete=True)

@@ -36,7 +36,7 @@ def wipe(world):
 
 
 @case
-def an_export_has_the_shape_tools_know(world):
+def an_export_has_the_shape_tools_know(world):  # management 4.26
     fill(world)
     with world.amqp("/") as connection:
         channel = connection.channel()
@@ -65,7 +65,7 @@ def an_export_has_the_shape_tools_know(world):
 
 
 @case
-def an_import_brings_everything_back(world):
+def an_import_brings_everything_back(world):  # management 4.27, C.9
     fill(world)
     before = world.get("/definitions")
     wipe(world)

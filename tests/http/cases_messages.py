@@ -28,7 +28,7 @@ def bodies(messages):
 
 
 @case
-def a_publish_tells_whether_it_was_routed(world):
+def a_publish_tells_whether_it_was_routed(world):  # management 4.18, C.4
     world.put("/queues/%2F/http1", {})
     equal(publish(world, message("http1")), {"routed": True})
     equal(publish(world, message("nowhere")), {"routed": False})
@@ -102,7 +102,7 @@ def a_full_queue_refuses_what_is_published(world):
 
 
 @case
-def each_way_to_acknowledge(world):
+def each_way_to_acknowledge(world):  # management 4.21, C.5
     world.put("/queues/%2F/http5-dead", {})
     world.put("/queues/%2F/http5", {"arguments": {"x-dead-letter-exchange": "",
                                                   "x-dead-letter-routing-key": "http5-dead"}})
@@ -140,7 +140,7 @@ def fetching_from_a_quorum_queue_counts_as_amqp_does(world):
 
 
 @case
-def payloads_are_text_or_base64_and_can_be_cut(world):
+def payloads_are_text_or_base64_and_can_be_cut(world):  # management 4.21
     world.put("/queues/%2F/http7", {})
     publish(world, message("http7", base64.b64encode(b"\xff\x00\x01").decode(), "base64"))
     publish(world, message("http7", "gr\u00fc\u00dfe"))

@@ -10,7 +10,7 @@ from proton import Delivery, Message
 from proton.reactor import AtLeastOnce
 from world import ROOT, SECONDS_MAX, Mismatch, case, contains, equal
 
-# management 6.2 to 6.4, and what alert rules commonly use (6.3a)
+# management 6.2 to 6.4, and what alert rules commonly use (management 6.3a)
 NAMES = """rabbitmq_identity_info rabbitmq_build_info rabbitmq_connections rabbitmq_channels rabbitmq_queues
 rabbitmq_connections_opened_total rabbitmq_connections_closed_total rabbitmq_channels_opened_total
 rabbitmq_channels_closed_total rabbitmq_queues_declared_total rabbitmq_queues_created_total rabbitmq_queues_deleted_total
@@ -94,7 +94,7 @@ def every_promised_name_is_there_once(world):
 
 
 @case
-def every_page_is_read_by_both_parsers(world):
+def every_page_is_read_by_both_parsers(world):  # management 6.1, 6.5
     with world.amqp() as connection:
         channel = connection.channel()
         channel.queue_declare('a "quoted\\ name', arguments={"x-max-length": 0})
@@ -320,7 +320,7 @@ def see_the_end(connection):
 
 
 @case
-def no_counter_goes_back_while_everything_comes_and_goes(world):  # C.13
+def no_counter_goes_back_while_everything_comes_and_goes(world):  # management C.13
     last = samples(scrape(world))
     for turn in range(6):
         vhost = f"churn{turn % 2}"
@@ -409,7 +409,7 @@ def the_documented_families_are_those_there_are(world):
 
 
 @case
-def the_dashboard_asks_for_what_there_is(world):
+def the_dashboard_asks_for_what_there_is(world):  # management 9.3
     with open(os.path.join(ROOT, "deploy", "grafana", "dead-letters.json")) as file:
         dashboard = json.load(file)
     expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]

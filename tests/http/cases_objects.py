@@ -43,7 +43,7 @@ def queue_declared_by_a_client_is_listed(world):
 
 
 @case
-def queue_declared_over_http_equals_the_clients(world):
+def queue_declared_over_http_equals_the_clients(world):  # management 1.3, 4.20
     world.put("/queues/%2F/same", {"durable": True, "arguments": {"x-message-ttl": 60000}})
     with world.amqp() as connection:
         channel = connection.channel()
@@ -71,7 +71,7 @@ def locked_queue_is_not_deleted_by_others(world):
 
 
 @case
-def exchange_declared_over_http_routes(world):
+def exchange_declared_over_http_routes(world):  # management 4.16
     world.put("/exchanges/%2F/hx", {"type": "topic", "durable": True, "arguments": {"alternate-exchange": "ae"}})
     world.put("/exchanges/%2F/hx", {"type": "topic", "durable": True, "arguments": {"alternate-exchange": "ae"}},
               status=204)
@@ -101,7 +101,7 @@ def exchange_declared_over_http_routes(world):
 
 
 @case
-def binding_is_found_under_its_location(world):
+def binding_is_found_under_its_location(world):  # management 1.3, 4.17, 4.22
     world.put("/queues/%2F/bound", {})
     pair = "/bindings/%2F/e/amq.topic/q/"
     for body in ({"routing_key": "a.#"}, {"routing_key": "b c/~é", "arguments": {"k": 1, "nested": {"x": [1, "y"]}}},
@@ -127,7 +127,7 @@ def binding_is_found_under_its_location(world):
 
 
 @case
-def connection_with_its_channels_and_consumers(world):
+def connection_with_its_channels_and_consumers(world):  # management 4.23, 4.25
     with world.amqp(name="my client") as connection:
         channel = connection.channel()
         channel.queue_declare("consumed")
@@ -192,7 +192,7 @@ def consumers_tell_how_long_they_may_keep_a_message(world):
 
 
 @case
-def connection_is_closed_with_the_operators_words(world):
+def connection_is_closed_with_the_operators_words(world):  # management C.11
     for headers, text in (({"X-Reason": "for tea"}, "for tea"), ({}, "Closed via management plugin")):
         connection = world.amqp()
         name = world.get("/connections")[0]["name"]
@@ -265,7 +265,7 @@ def a_vhost_made_again_is_empty_and_safe(world):
 
 
 @case
-def lists_have_columns_order_and_pages(world):
+def lists_have_columns_order_and_pages(world):  # management C.10
     for name in ("page-b", "page-a", "page-c"):
         world.put("/queues/%2F/" + name, {})
     equal(world.get("/queues/%2F?columns=name&sort=name&sort_reverse=true"),
@@ -283,7 +283,7 @@ def lists_have_columns_order_and_pages(world):
 
 
 @case
-def overview_and_node_tell_what_there_is(world):
+def overview_and_node_tell_what_there_is(world):  # management 4.4
     overview = world.get("/overview")
     check_shape(overview, {
         "rabbitmq_version": str, "product_name": str, "product_version": str, "management_version": str,
@@ -309,7 +309,7 @@ def overview_and_node_tell_what_there_is(world):
 
 
 @case
-def health_checks(world):
+def health_checks(world):  # management 4.28
     for check in ("alarms", "local-alarms", "virtual-hosts", "node-is-quorum-critical", "ready-to-serve-clients",
                   "metadata-store/initialized", "metadata-store/initialized/with-data", "reached-target-cluster-size",
                   "quorum-queues-without-elected-leaders/vhost/%2F/pattern/.*", "is-in-service",

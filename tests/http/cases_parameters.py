@@ -132,7 +132,7 @@ def global_parameters_survive_a_restart(world):
 
 
 @case
-def features_are_all_there(world):
+def features_are_all_there(world):  # management 4.5
     flags = world.get("/feature-flags")
     equal({flag["state"] for flag in flags}, {"enabled"})
     equal(set(flags[0]), {"name", "state", "stability", "provided_by", "desc", "doc_url", "require_level", "experiment_level", "callbacks"})
@@ -147,7 +147,7 @@ def features_are_all_there(world):
 
 
 @case
-def the_memory_of_the_node_has_parts(world):
+def the_memory_of_the_node_has_parts(world):  # management 4.4
     memory = world.get(f"/nodes/{node(world)}/memory")["memory"]
     equal(memory["strategy"], "rss")
     for name in ("mnesia", "metadata_store", "metadata_store_ets"):  # Tools of either kind of RabbitMQ read them.
@@ -165,7 +165,7 @@ def the_memory_of_the_node_has_parts(world):
 
 
 @case
-def logging_in_by_a_form(world):
+def logging_in_by_a_form(world):  # management 4.3
     def log_in(body):
         return world.api("POST", "/login", body, user=None,
                          headers={"content-type": "application/x-www-form-urlencoded"})
@@ -183,7 +183,7 @@ def logging_in_by_a_form(world):
 
 
 @case
-def attempts_to_log_in_are_counted(world):
+def attempts_to_log_in_are_counted(world):  # management 4.30
     path = f"/auth/attempts/{node(world)}"
     world.delete(path)
     equal(world.api("GET", "/whoami", user="guest:wrong").status, 401)
@@ -229,7 +229,7 @@ def answers_are_compressed_for_those_who_want_it(world):
 
 
 @case
-def small_things_of_the_api(world):
+def small_things_of_the_api(world):  # management 4.3, 4.29
     equal(world.get("/aliveness-test/%2F"), {"status": "ok"})
     equal(world.get("/healthchecks/node"), {"status": "ok"})
     equal(world.get("/auth", user=None), {"oauth_enabled": False})

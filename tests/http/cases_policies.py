@@ -46,7 +46,7 @@ def policies_are_listed_by_priority(world):
 
 
 @case
-def mistakes_in_policies_are_named(world):
+def mistakes_in_policies_are_named(world):  # management 4.13, C.7
     def reason(body, kind="policies"):
         return world.put(f"/{kind}/%2F/wrong", body, status=400).json()["reason"]
 
@@ -124,7 +124,7 @@ def policies_need_their_roles(world):
 
 
 @case
-def policies_of_no_vhost_are_not_found(world):
+def policies_of_no_vhost_are_not_found(world):  # management 1.6
     missing = {"error": "Object Not Found", "reason": "Not Found"}
     for kind in ("policies", "operator-policies"):
         for method, path in (("GET", ""), ("GET", "/p"), ("DELETE", "/p")):

@@ -25,7 +25,7 @@ BINDINGS = {
 
 
 @case
-def bindings_have_the_properties_key_of_rabbitmq(world):
+def bindings_have_the_properties_key_of_rabbitmq(world):  # management 4.22, 9.2
     with world.amqp() as connection:
         channel = connection.channel()
         channel.exchange_declare("hx", "headers")
@@ -45,7 +45,7 @@ def bindings_have_the_properties_key_of_rabbitmq(world):
 
 
 @case
-def features_are_those_of_our_version(world):
+def features_are_those_of_our_version(world):  # management 4.5
     flags = {one["name"]: (one["state"], one["stability"], one["require_level"], one["provided_by"])
              for one in world.get("/feature-flags")}
     wanted = {"rabbitmq_4.0.0": ("enabled", "required", "soft", "rabbit"),
@@ -70,7 +70,7 @@ def the_old_health_check_knows_the_node_by_its_name(world):
 
 
 @case
-def what_rabbitmqs_pages_ask_for_is_there(world):
+def what_rabbitmqs_pages_ask_for_is_there(world):  # management 4.3, 4.4, 9.1
     equal(world.get("/extensions"), [{"javascript": "dispatcher.js"}])
     equal(world.send("GET", "/api/version", user=None).status, 200)
     equal(world.get("/deprecated-features/used"), [])

@@ -8,7 +8,7 @@ RANGES = "lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5&data_r
 
 
 @case
-def rates_are_seen_while_messages_pass(world):
+def rates_are_seen_while_messages_pass(world):  # management 2.6
     world.get("/queues")  # From now on somebody is interested.
     done = threading.Event()
 

@@ -9,7 +9,7 @@ SESSION = {"channel_number", "handle_max", "next_incoming_id", "incoming_window"
 
 
 @case
-def sessions_of_amqp_1_0_are_listed_with_their_links(world):
+def sessions_of_amqp_1_0_are_listed_with_their_links(world):  # amqp10 9.4
     world.put("/queues/%2F/sessions", {"durable": True})
     connection = world.amqp10()
     try:

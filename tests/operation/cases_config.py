@@ -93,7 +93,7 @@ def config_with_a_fault_starts_nothing(world):
 
 
 @case
-def config_file_takes_effect(world):
+def config_file_takes_effect(world):  # management 1.1
     text = PORTS + """
 heartbeat = 7
 frame_max = 65536
@@ -260,7 +260,7 @@ def config_of_the_first_start_is_not_forced_on_later_ones(world):
 
 
 @case
-def config_environment_speaks_as_for_rabbitmq(world):
+def config_environment_speaks_as_for_rabbitmq(world):  # management 7.3
     with world.directory() as directory:
         secret = os.path.join(directory, "secret")
         with open(secret, "w") as file:

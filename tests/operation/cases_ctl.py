@@ -93,7 +93,7 @@ def ctl_patterns_may_look_ahead(node):
 
 
 @with_node
-def ctl_formats_lists_in_every_way(node):
+def ctl_formats_lists_in_every_way(node):  # management 5.1
     equal(node.ctl("list_users", "--formatter", "pretty_table", "-q").stdout.splitlines(), [
         "┌───────┬─────────────────┐", "│ user  │ tags            │", "├───────┼─────────────────┤",
         "│ guest │ [administrator] │", "└───────┴─────────────────┘"])
@@ -194,7 +194,7 @@ def ctl_closes_many_connections(node):
 
 
 @with_node
-def ctl_checks_health_as_rabbitmq_diagnostics(node):
+def ctl_checks_health_as_rabbitmq_diagnostics(node):  # management 5.8
     def check(*arguments, **options):
         return node.ctl(*arguments, program="rabbitmq-diagnostics", **options)
 

@@ -53,7 +53,7 @@ RECORDED = (
 
 
 @with_node
-def ctl_ends_as_rabbitmq_43_does(node):
+def ctl_ends_as_rabbitmq_43_does(node):  # management 5.9
     differences = []
     for program, arguments, code, part in RECORDED:
         try:

@@ -45,7 +45,7 @@ EnvelopeRef dead(void (*change)(Envelope&) = nullptr) {
 
 // ------------------------------------------------------------------------- 0-9-1 to 1.0
 
-TEST(From091, DeliveryModePriorityAndExpirationAreTheHeader) {  // 6.10
+TEST(From091, DeliveryModePriorityAndExpirationAreTheHeader) {  // amqp10 6.10
     BasicProperties properties;
     properties.delivery_mode = 2;
     properties.mark(Property::delivery_mode);
@@ -84,7 +84,7 @@ TEST(From091, AnExpirationIsShownWithoutSignAndLeadingZeros) {  // DL-124, as Ra
     }
 }
 
-TEST(From091, PropertiesHaveTheirNearestKin) {  // 6.11
+TEST(From091, PropertiesHaveTheirNearestKin) {  // amqp10 6.11
     BasicProperties properties;
     set(properties, &BasicProperties::message_id, Property::message_id, "id");
     set(properties, &BasicProperties::correlation_id, Property::correlation_id,
@@ -113,7 +113,7 @@ TEST(From091, PropertiesHaveTheirNearestKin) {  // 6.11
     EXPECT_EQ(*got->annotation("x-basic-type"), Datum::string("order"));
 }
 
-TEST(From091, HeadersArePropertiesOrAnnotations) {  // 6.12, DL-101
+TEST(From091, HeadersArePropertiesOrAnnotations) {  // amqp10 6.12, DL-101
     const auto got = amqp10::delivered(*with_headers({
         {"s", Value::string("text")},
         {"latin", Value::string("\xe4")},
@@ -147,14 +147,14 @@ TEST(From091, HeadersArePropertiesOrAnnotations) {  // 6.12, DL-101
               Datum::map({{Datum::symbol("k"), Datum::boolean(true)}}));
 }
 
-TEST(From091, TheBodyIsOneSectionOfData) {  // 6.13
+TEST(From091, TheBodyIsOneSectionOfData) {  // amqp10 6.13
     EXPECT_EQ(amqp10::delivered(*with_headers({}))->sections.body, amqp10::data("hello"));
     EXPECT_EQ(amqp10::delivered(*publish_091({}, {}, ""))->sections.body, amqp10::data(""));
     const std::string large(70000, 'b');
     EXPECT_EQ(amqp10::delivered(*publish_091({}, {}, large))->sections.body, amqp10::data(large));
 }
 
-TEST(From091, EncodedSectionsAreTheBody) {  // 6.13
+TEST(From091, EncodedSectionsAreTheBody) {  // amqp10 6.13
     BasicProperties properties;
     set(properties, &BasicProperties::type, Property::type, "amqp-1.0");
     const std::string sections = amqp10::section(amqp10::descriptor::value, Datum::string("v"));
@@ -232,7 +232,7 @@ TEST(From10, DeathsAreRenderedFor091) {  // DL-98, DL-99
     EXPECT_EQ(*find(got->headers, "x-last-death-queue"), Value::string("q"));
 }
 
-TEST(From10, ClaimedDeathsAreXDeath) {  // 6.8, DL-103, DL-107
+TEST(From10, ClaimedDeathsAreXDeath) {  // amqp10 6.8, DL-103, DL-107
     Death death;
     death.queue = "claimed";
     death.count = 4;

@@ -165,7 +165,7 @@ TEST(ThereAndBack, From091) {
     }
 }
 
-// What a value of AMQP 1.0 is after it was one of 0-9-1 (6.7, 6.12).
+// What a value of AMQP 1.0 is after it was one of 0-9-1 (amqp10 6.7, 6.12).
 Datum after_091(const Datum& datum) {
     const auto texts = [](const std::string& text) { return Datum::string(text); };
     switch (datum.type) {

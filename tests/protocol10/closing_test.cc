@@ -122,7 +122,7 @@ TEST_P(Closing10, ANodeThatStopsSaysNothingButClose) {
     channel().peer().ignore_rest();
 }
 
-// A client that does not answer our close is not waited for for ever.
+// A client that does not answer our close is not waited for forever.
 TEST_P(Closing10, ACloseThatIsNotAnsweredTimesOut) {
     world().close_forced(peer10().index(), "maintenance");
     peer10().expect_close("amqp:internal-error", "Connection forced: \"maintenance\"");

@@ -104,7 +104,7 @@ TEST_P(Link10, OutcomesAreThoseThatWereAskedFor) {
     }
 }
 
-// amqp10 4.3, C.4
+// amqp10 4.3, 5.1, C.4
 TEST_P(Link10, WhatIsNotThereRefusesTheLinkOnly) {
     session().send_attach_sender(0, "/queues/none");
     session().expect_refused_attach(0, "amqp:not-found", "no queue 'none' in vhost '/'");

@@ -72,7 +72,7 @@ TEST_P(ManagementRequests10, ADeletionIsAnsweredBeforeTheLinksEnd) {
     }
 }
 
-// A deletion that is refused holds nothing back for ever.
+// A deletion that is refused holds nothing back forever.
 TEST_P(ManagementRequests10, LinksEndAsEverAfterARefusedDeletion) {
     channel().send(amqp091::QueueDeclare{.queue = "mine", .exclusive = true});
     channel().expect<amqp091::QueueDeclareOk>();

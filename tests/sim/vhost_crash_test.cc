@@ -1,7 +1,7 @@
 // A virtual host over the simulated disk, crashed at its disk's steps. What a restart finds is the
 // durable part of the state as it was after some turn, and of no turn before the last one that
 // somebody was told to be safe. So nothing confirmed is lost, nothing settled for certain comes
-// back, a death neither loses nor doubles, and order holds.
+// back, a death neither loses nor doubles (DL-165, DL-187), and order holds.
 //
 // REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
 // with this seed only, at every step of its disk.

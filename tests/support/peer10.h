@@ -176,7 +176,8 @@ class Peer {
         deliveries_[{channel, handle}] += count;
     }
     std::uint32_t transfers_of(std::uint16_t channel) const;
-    // What the flows of a link told of its turn, in order; such flows need not be expected (5.26).
+    // What the flows of a link told of its turn, in order; such flows need not be expected
+    // (amqp10 5.26).
     std::vector<bool> activity_of(std::uint16_t channel, std::uint32_t handle);
 
     World& world() { return world_; }

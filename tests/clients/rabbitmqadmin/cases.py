@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Debian's rabbitmqadmin, unchanged, as people type it. Usage: cases.py HOST PORT HTTP_PORT"""
+"""Debian's rabbitmqadmin, unchanged, as people type it (management 8.1). Usage: cases.py HOST PORT HTTP_PORT"""
 
 import json
 import os

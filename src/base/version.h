@@ -1,0 +1,10 @@
+// The version of Revenant. CMakeLists.txt has the same one; tools/tidy.py compares them.
+#pragma once
+
+#include <string_view>
+
+namespace revenant {
+
+inline constexpr std::string_view revenant_version = "0.2.0";
+
+}  // namespace revenant
