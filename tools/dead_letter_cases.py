@@ -3,7 +3,7 @@
 
 The cases are in tools/dead_letter_cases.txt, one in a line, with the rules they are about and either
 the tests of ours or the key of a reason why there is none. The reasons are explained in the section
-"RabbitMQ's dead-letter cases that have no test here" of docs/compatibility.md.
+"RabbitMQ dead-letter tests without a counterpart" of docs/compatibility.md.
 
 Prints every case with its tests. With --check it prints only what is wrong, and fails if a case has
 neither a test nor a reason, a test does not exist, or a reason is not explained.
@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 import rules  # noqa: E402
 
-SECTION = "## RabbitMQ's dead-letter cases that have no test here"
+SECTION = "## RabbitMQ dead-letter tests without a counterpart"
 LAST_RULE = 213
 LEFT_OUT = "left out:"
 

@@ -150,8 +150,11 @@ std::vector<std::string> available_versions() {
     // What the system's own configuration of the library rules out stays so.
     const auto lowest = SSL_CTX_get_min_proto_version(context.get());
     const auto highest = SSL_CTX_get_max_proto_version(context.get());
+    // Before 1.2 a server signs with SHA-1, which the library permits at level 0 only.
+    const bool may_sign_with_sha1 = SSL_CTX_get_security_level(context.get()) == 0;
     std::vector<std::string> available;
     for (const Version& version : versions) {
+        if (version.number < TLS1_2_VERSION && !may_sign_with_sha1) continue;
         if (version.number < lowest || (highest != 0 && version.number > highest)) continue;
         SSL_CTX_set_min_proto_version(context.get(), version.number);
         SSL_CTX_set_max_proto_version(context.get(), version.number);
