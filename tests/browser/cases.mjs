@@ -203,6 +203,11 @@ add('dead letters are counted where they are, filtered, and traced back from the
   holds(Number((await cell.innerText()).replace(/\D/g, '')) >= 23, 'the 23 that expired first are in mail.dead');
   await window.go('#/queues');
   await window.sees('audit.sink', 'main');
+  const head = (await page.locator('main thead tr').last().locator('th').allInnerTexts()).findIndex((text) => text.startsWith('Dead letters'));
+  const inRow = async (name) => Number((await page.locator('main tbody tr', { has: page.getByRole('link', { name, exact: true }) }).locator('th, td').nth(head).innerText()).replace(/\D/g, ''));
+  await within(5, 'the 23 that expired first are in the column of mail.dead', async () => await inRow('mail.dead') >= 23);
+  equal(await inRow('audit.sink'), 0, 'dead letters of a queue that none go to');
+  equal(await inRow('webhooks.retry'), 0, 'dead letters of a queue that sends them on');
   await page.getByRole('button', { name: 'With dead letters' }).click();
   await page.locator('main').getByText('audit.sink').waitFor({ state: 'detached' });
   await window.sees('mail.dead', 'main tbody');
@@ -256,6 +261,18 @@ add('the policy DLX on .* is set in the form and seen on the page of the queue',
   await window.go('#/exchanges/seed/feed');
   await why.getByText('spill').waitFor();
   holds(/spill[\s\S]*policy[\s\S]*AE/.test(await row('Alternate exchange').innerText()), await row('Alternate exchange').innerText());
+  const alternate = page.getByTitle('alternate exchange: spill, by policy');
+  await alternate.waitFor();
+  await window.go('#/exchanges?vhost=seed');
+  await page.getByRole('row', { name: /^feed/ }).getByTitle('alternate exchange: spill, by policy').waitFor();
+  equal(await alternate.count(), 1, 'exchanges with an alternate exchange by policy');
+  // The list counts what each policy applies to.
+  await ask('/policies/seed/none', 'PUT', { pattern: '^nothing$', 'apply-to': 'queues', priority: 9, definition: { expires: 60000 } });
+  await window.go('#/policies?vhost=seed');
+  const cells = async (name) => (await page.getByRole('row', { name: new RegExp(`^${name}`) }).getByRole('cell').allInnerTexts()).map((text) => text.trim());
+  await within(40, 'three queues have the policy DLX', async () => (await cells('DLX')).includes('3'));
+  holds((await cells('AE')).includes('1'), 'one exchange has the policy AE');
+  holds((await cells('none')).includes('0, idle'), 'nothing has the policy none');
   // A pattern that is not one is refused where it stands.
   await window.go('#/policies');
   await form.getByLabel('Pattern').fill('(');

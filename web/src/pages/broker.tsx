@@ -9,7 +9,7 @@ import { may } from '../session';
 import { Bar, Card, KeyValues, Tile } from '../parts/card';
 import { ChartCard, plotted, RangeChoice, useRange, type Details } from '../parts/chart';
 import { TextField } from '../parts/form';
-import { StateDot } from '../parts/marks';
+import { Name, StateDot } from '../parts/marks';
 import { Callout, Failed, Loading, Shown, State } from '../parts/states';
 import { ListTable, type Column } from '../parts/table';
 import { say, sayFailure } from '../parts/toast';
@@ -44,7 +44,7 @@ export function ClusterPage(): JSX.Element {
 }
 
 const nodeColumns: Column<Node>[] = [
-  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <a class="cell-main" href={link(['nodes', one.name])}>{visible(one.name)}</a> },
+  { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={link(['nodes', one.name])} sub={`${bytes(one.mem_used)} of ${bytes(one.mem_limit)}, disk free ${bytes(one.disk_free)}, up ${duration(one.uptime)}`} /> },
   { id: 'state', title: 'State', value: (one) => one.running, cell: (one) => <StateDot state={one.running ? 'running' : 'down'} /> },
   { id: 'memory', title: 'Memory', w: 1, value: (one) => one.mem_used, cell: (one) => <><span class="nowrap">{bytes(one.mem_used)} of {bytes(one.mem_limit)}</span><Bar part={one.mem_used} whole={one.mem_limit} tone={one.mem_alarm ? 'dead' : 'ok'} /></> },
   { id: 'disk', title: 'Disk free', w: 1, num: true, value: (one) => one.disk_free, cell: (one) => bytes(one.disk_free) },
@@ -56,7 +56,7 @@ export function NodesPage(): JSX.Element {
   const nodes = useResource<Node[]>('/nodes');
   return (
     <>
-      <AdminHead title="Nodes" at="nodes" />
+      <AdminHead title="Nodes" at="nodes" marks={nodes.data && <span class="count">{count(nodes.data.length)}</span>} />
       <ListTable<Node> label="Nodes" noun={['node', 'nodes']} store="nodes" columns={nodeColumns} of={nodes} rowKey={(one) => one.name} rowLink={(one) => link(['nodes', one.name])} empty={<State icon="graph" title="No nodes" />} />
     </>
   );
@@ -138,7 +138,7 @@ export function FeatureFlagsPage(): JSX.Element {
   const flags = useResource<Flag[]>('/feature-flags', 30);
   return (
     <>
-      <AdminHead title="Feature flags" at="feature-flags" sub="The names that RabbitMQ 4.3 has, for clients and tools that ask for them. All of them are always enabled." />
+      <AdminHead title="Feature flags" at="feature-flags" marks={flags.data && <span class="count">{count(flags.data.length)}</span>} sub="The names that RabbitMQ 4.3 has, for clients and tools that ask for them. All of them are always enabled." />
       <ListTable<Flag> label="Feature flags" noun={['feature flag', 'feature flags']} store="feature-flags" columns={flagColumns} of={flags} rowKey={(one) => one.name} firstSort="name" empty={<State icon="check" title="No feature flags" />} />
     </>
   );
@@ -164,7 +164,7 @@ export function DeprecatedPage(): JSX.Element {
   const names = new Set((used.data ?? []).map((one) => one.name));
   return (
     <>
-      <AdminHead title="Deprecated features" at="deprecated-features" sub="Features that a later version of RabbitMQ will refuse. The configuration can refuse them today." />
+      <AdminHead title="Deprecated features" at="deprecated-features" marks={all.data && <span class="count">{count(all.data.length)}</span>} sub="Features that a later version of RabbitMQ will refuse. The configuration can refuse them today." />
       <ListTable<Deprecated & { used: boolean }> label="Deprecated features" noun={['feature', 'features']} store="deprecated" columns={deprecatedColumns} of={{ ...all, data: all.data?.map((one) => ({ ...one, used: names.has(one.name) })) }} rowKey={(one) => one.name} firstSort="name" empty={<State icon="check" title="None" />} />
     </>
   );

@@ -1,7 +1,7 @@
 // One connection, with its channels or its sessions and links; one channel.
 import type { JSX } from 'preact';
 import { at } from '../api';
-import { bytes, count, duration, rate, visible } from '../format';
+import { bytes, count, duration, plural, rate, visible } from '../format';
 import { useResource } from '../resource';
 import { channelLink, connectionLink, go, link, queueLink } from '../router';
 import { Card, FieldColumns, KeyValues, PageHead, Tile } from '../parts/card';
@@ -47,7 +47,7 @@ function Links({ vhost, session }: { vhost: string; session: SessionView }): JSX
         <div class="table-wrap" role="region" tabIndex={0} aria-label={`Links of session ${session.channel_number}`}><table>
           <thead><tr><th scope="col">Link</th><th scope="col" class="w-1">Direction</th><th scope="col">Address</th><th scope="col" class="w-2">Queue</th><th scope="col" class="num w-1">Credit</th><th scope="col" class="num w-1">Deliveries</th></tr></thead>
           <tbody>{rows.map((one) => (
-            <tr key={one.way + one.handle}><th scope="row"><span class="cell-main" title={visible(one.link_name)}>{visible(one.link_name)}</span></th><td class="w-1">{one.way}</td>
+            <tr key={one.way + one.handle}><th scope="row"><span class="cell-main" title={visible(one.link_name)}>{visible(one.link_name)}</span><span class="cell-sub only-phone">{one.way}, credit {count(one.credit)}, {plural(one.delivery_count ?? 0, 'delivery', 'deliveries')}</span></th><td class="w-1">{one.way}</td>
               <td><code>{visible(String((one.way === 'from client' ? one.target_address : one.source_address) ?? '–'))}</code></td>
               <td class="w-2">{one.queue_name ? <a href={queueLink(vhost, one.queue_name)}>{visible(one.queue_name)}</a> : '–'}</td>
               <td class="num w-1"><Num value={one.credit} /></td><td class="num w-1"><Num value={one.delivery_count} /></td></tr>
@@ -98,11 +98,11 @@ export function ConnectionPage({ path }: { path: string[] }): JSX.Element {
           <Tile label="Heartbeat" value={one.timeout === 0 ? 'none' : duration(one.timeout * 1000)} />
         </div>
         <div class="cols">
-          <ChartCard title="Network" note="bytes a second" data={data} kind="rate" range={<RangeChoice longest={3600} />} />
+          <ChartCard title="Network" note="bytes a second" data={data} kind="rate" show={(value) => `${bytes(Math.round(value))}/s`} range={<RangeChoice longest={3600} />} />
           <Card title="Details"><div class="card-body"><KeyValues tight rows={[
             ['Name', <code>{visible(one.name)}</code>], ['Node', visible(one.node)], ['From', `${one.peer_host}:${one.peer_port}`], ['To', `${one.host}:${one.port}`], ['Authentication', one.auth_mechanism],
             ['TLS', one.ssl ? `${one.ssl_protocol} ${one.ssl_cipher ?? ''}${one.peer_cert_subject ? `, ${visible(one.peer_cert_subject)}` : ''}` : 'no'],
-            ['Frame size', bytes(one.frame_max)], ['Container', one.container_id ? visible(one.container_id) : <span class="faint">none</span>], ['Client', visible(clientOf(one)) || <span class="faint">unknown</span>],
+            ['Frame size', bytes(one.frame_max)], ['Container', one.container_id ? visible(one.container_id) : <span class="faint">none</span>], ['Client', visible(clientOf({ ...one, container_id: undefined })) || <span class="faint">unknown</span>],
           ]} /></div></Card>
         </div>
         {amqp10 ? <Shown of={sessions} rows={2}>{(list) => <>{list.map((session) => <Links key={session.channel_number} vhost={one.vhost} session={session} />)}{list.length === 0 && <Card title="Sessions"><div class="card-body"><p class="muted">No sessions.</p></div></Card>}</>}</Shown>

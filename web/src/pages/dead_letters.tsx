@@ -25,7 +25,7 @@ function Reasons({ of }: { of: Record<string, number> }): JSX.Element {
 }
 
 const queueColumns: Column<DeadLetterQueue>[] = [
-  { id: 'name', title: 'Dead-letter queue', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.name} href={queueLink(one.vhost, one.name)} sub={`from ${plural(one.source_count, 'queue')}`} />{!one.rests && <span class="cell-sub">intermediate: sent on from here</span>}</> },
+  { id: 'name', title: 'Dead-letter queue', sort: 'name', value: (one) => one.name, cell: (one) => <><Name text={one.name} href={queueLink(one.vhost, one.name)} sub={`from ${one.source_count === 1 ? visible(one.sources[0]!) : plural(one.source_count, 'queue')}${reasons.filter((reason) => (one.deaths[reason] ?? 0) > 0).map((reason) => `, ${reason}`).join('')}`} />{!one.rests && <span class="cell-sub">intermediate: sent on from here</span>}</> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 3, off: true, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'messages', title: 'Dead letters', sort: 'messages', num: true, value: (one) => one.messages, cell: (one) => <Num value={one.messages} dead={one.rests} /> },
   { id: 'bytes', title: 'Size', sort: 'message_bytes', num: true, w: 2, value: (one) => one.message_bytes, cell: (one) => bytes(one.message_bytes) },
@@ -44,7 +44,7 @@ function Head({ at }: { at: 'queues' | 'sources' }): JSX.Element {
   return (
     <>
       <PageHead title="Dead letters" meta={data && <>
-        <span><b>{count(data.targets.messages)}</b> in {plural(data.targets.queues, 'queue')}</span>
+        <span><b>{count(data.targets.messages)}</b> dead letter{data.targets.messages === 1 ? '' : 's'} in {plural(data.targets.queues, 'queue')}</span>
         {data.targets.oldest && <span>oldest from <Time ms={data.targets.oldest} /></span>}
         <span>{count(deathsOf(data.deaths))} deaths since <Time ms={data.since} /></span>
         {lost > 0 && <span class="is-dead">{count(lost)} dropped</span>}
@@ -87,14 +87,17 @@ function outcomesOf(deaths: Deaths): Record<string, number> {
 }
 
 const sum = (row: SourceRow, reason: string) => Object.values(row.deaths[reason] ?? {}).reduce((total, one) => total + one, 0);
+/** Why messages were dropped, or else why they died and where they go: what phones have no columns for. */
+const inShort = (row: SourceRow) => row.dropped || row.problem ? `${row.dropped ? `${count(row.dropped)} dropped: ` : ''}${whyLost({ ...row, outcomes: outcomesOf(row.deaths) })}`
+  : [...reasons.filter((reason) => sum(row, reason) > 0), row.targets.length > 0 ? `to ${row.targets.slice(0, 2).map(visible).join(' and ')}${row.targets.length > 2 ? ' and more' : ''}` : ''].filter(Boolean).join(', ');
 const sourceColumns: Column<SourceRow>[] = [
-  { id: 'name', title: 'Died in', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={queueLink(one.vhost, one.name)} sub={one.dropped || one.problem ? `${one.dropped ? `${count(one.dropped)} dropped: ` : ''}${whyLost({ ...one, outcomes: outcomesOf(one.deaths) })}` : undefined} /> },
+  { id: 'name', title: 'Died in', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={one.name} href={queueLink(one.vhost, one.name)} sub={inShort(one)} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 3, off: true, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   ...reasons.map((reason): Column<SourceRow> => ({ id: reason, title: reason, num: true, w: 2, group: 'Deaths', value: (one) => sum(one, reason), cell: (one) => <Num value={sum(one, reason)} /> })),
   { id: 'died', title: 'Total', sort: 'died', num: true, group: 'Deaths', value: (one) => one.died, cell: (one) => <Num value={one.died} strong /> },
   { id: 'dropped', title: 'Dropped', sort: 'dropped', num: true, w: 1, value: (one) => one.dropped, cell: (one) => <Num value={one.dropped} dead /> },
   { id: 'dlx', title: 'Dead-letter exchange', sort: 'dead_letter_exchange', w: 2, value: (one) => one.dead_letter_exchange ?? '', cell: (one) => (one.dead_letter_exchange === null ? <span class="faint">none</span> : one.problem === 'exchange_missing' ? <span class="chip chip-dead"><Icon name="warning" />{visible(one.dead_letter_exchange)} does not exist</span> : <ExchangeName vhost={one.vhost} name={one.dead_letter_exchange} />) },
-  { id: 'targets', title: 'Goes to', w: 1, value: (one) => one.targets.join(' '), cell: (one) => (one.problem ? <span class="is-dead">{one.problem === 'exchange_missing' ? 'no queue: dropped' : whyLost(one)}</span> : one.targets.length > 0 ? <span>{one.targets.slice(0, 2).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={one.vhost} name={name} /></>)}{one.targets.length > 2 && <span class="muted"> and more</span>}</span> : <span class="faint">{one.dead_letter_exchange === null ? 'nowhere' : 'by their keys'}</span>) },
+  { id: 'targets', title: 'Goes to', w: 1, value: (one) => one.targets.join(' '), cell: (one) => (one.problem ? <span class="is-dead">{one.problem === 'exchange_missing' ? 'no queue: dropped' : whyLost(one)}</span> : one.targets.length > 0 ? <span>{one.targets.slice(0, 2).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={one.vhost} name={name} /></>)}{one.targets.length > 2 && <span class="muted"> and more</span>}{one.dropped > 0 && <span class="cell-sub is-dead">{inShort(one)}</span>}</span> : <span class="faint">{one.dead_letter_exchange === null ? 'nowhere' : 'by their keys'}</span>) },
 ];
 
 export function DeathsPage(): JSX.Element {

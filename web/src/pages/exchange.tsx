@@ -125,6 +125,7 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
   const crumbs = [{ title: 'Exchanges', href: '#/exchanges' }, { title: `vhost ${vhost}`, href: link(['exchanges'], { vhost }) }, { title: exchangeTitle(name) }];
   const exchange = resource.data;
   if (!exchange) return <><PageHead title={exchangeTitle(name)} crumbs={crumbs} /><section class="card">{resource.error ? <Failed error={resource.error} retry={resource.reload} /> : <Loading rows={6} />}</section></>;
+  const policy = policies.data?.find((one) => one.name === exchange.policy);
   const feeders = sources.data?.items ?? [];
   const fed = sources.data?.total_count ?? 0;
   const stats = exchange.message_stats;
@@ -133,7 +134,7 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
   const publish = may.write(vhost, name) && !exchange.internal && <PublishCard vhost={vhost} exchange={name} id="publish" />;
   return (
     <>
-      <PageHead title={exchangeTitle(name)} crumbs={crumbs} marks={<><span class="chip">{exchange.type}</span><ExchangeFeatures exchange={exchange} /></>}
+      <PageHead title={exchangeTitle(name)} crumbs={crumbs} marks={<><span class="chip">{exchange.type}</span><ExchangeFeatures exchange={exchange} policed={policy?.definition['alternate-exchange']} /></>}
         actions={<>
           {publish && <a class="btn" href="#publish" onClick={jump('publish')}><Icon name="publish" />Publish</a>}
           {own && may.configure(vhost, name) && <button class="btn btn-dead" onClick={() => deleteExchange(exchange, outgoing.data?.length ?? 0)}>Delete…</button>}
@@ -151,7 +152,7 @@ export function ExchangePage({ path }: { path: string[] }): JSX.Element {
         <div class="cols">
           <div class="stack">
             <ChartCard title="Message rates" data={rates} kind="rate" empty={stats ? undefined : 'No client has published to it yet.'} range={<RangeChoice longest={3600} />} />
-            <Settings exchange={exchange} policy={policies.data?.find((one) => one.name === exchange.policy)} />
+            <Settings exchange={exchange} policy={policy} />
             {name === '' && fed > 0 && <Sources vhost={vhost} feeders={feeders} all={fed} />}
           </div>
           {name === '' ? <div class="stack"><Callout tone="info" title="Every queue is bound to the default exchange by its name.">This cannot be changed.</Callout>{publish}</div>

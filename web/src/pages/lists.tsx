@@ -14,7 +14,7 @@ import { Badge, exchangeTitle, Name, Num, PolicyBadge, QueueName, Rate, StateDot
 import { Callout, State } from '../parts/states';
 import { PagedTable, type Column } from '../parts/table';
 import { say } from '../parts/toast';
-import { statRate, type Channel, type Connection, type DeadLetterExchange, type Exchange } from '../types';
+import { statRate, type Channel, type Connection, type DeadLetterExchange, type Exchange, type Policy } from '../types';
 import { useVhostNames, VhostField } from './queues';
 
 // ---- Connections --------------------------------------------------------------------------------------------------------
@@ -108,29 +108,32 @@ export function ChannelsPage(): JSX.Element {
 
 const sinkKey = (one: { vhost: string; name: string }) => `${one.vhost} ${one.name}`;
 type Sinks = Map<string, DeadLetterExchange>; // dead-letter exchanges by virtual host and name
+type Alternates = Map<string, unknown>; // the alternate exchange that a policy sets, by virtual host and name of the policy
+const policyAlternate = (one: Exchange, alternates: Alternates) => (one.policy ? alternates.get(sinkKey({ vhost: one.vhost, name: one.policy })) : undefined);
 
 function ComeFrom({ of: sink }: { of?: DeadLetterExchange }): JSX.Element {
   if (!sink) return <span class="zero">–</span>;
   return <span title={`${count(sink.died)} messages died there since the broker started`}>{sink.sources.slice(0, 2).map((name, index) => <>{index > 0 && ', '}<QueueName vhost={sink.vhost} name={name} /></>)}{sink.source_count > 2 && <span class="muted"> and {count(sink.source_count - 2)} more</span>}</span>;
 }
 
-const exchangeColumns = (sinks: Sinks): Column<Exchange>[] => [
+const exchangeColumns = (sinks: Sinks, alternates: Alternates): Column<Exchange>[] => [
   { id: 'name', title: 'Name', sort: 'name', value: (one) => one.name, cell: (one) => <Name text={exchangeTitle(one.name)} href={exchangeLink(one.vhost, one.name)} sub={one.type + (sinks.has(sinkKey(one)) ? `, dead letters from ${plural(sinks.get(sinkKey(one))!.source_count, 'queue')}` : '')} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', off: true, w: 2, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
   { id: 'type', title: 'Type', sort: 'type', w: 1, value: (one) => one.type, cell: (one) => one.type },
-  { id: 'features', title: 'Features', w: 1, value: (one) => [one.durable && 'D', one.auto_delete && 'AD', one.internal && 'I', one.arguments['alternate-exchange'] && 'AE'].filter(Boolean).join(' '), cell: (one) => <ExchangeFeatures exchange={one} /> },
+  { id: 'features', title: 'Features', w: 1, value: (one) => [one.durable && 'D', one.auto_delete && 'AD', one.internal && 'I', (one.arguments['alternate-exchange'] ?? policyAlternate(one, alternates)) && 'AE'].filter(Boolean).join(' '), cell: (one) => <ExchangeFeatures exchange={one} policed={policyAlternate(one, alternates)} /> },
   { id: 'sources', title: 'Dead letters come from', w: 2, value: (one) => sinks.get(sinkKey(one))?.sources.join(' ') ?? '', cell: (one) => <ComeFrom of={sinks.get(sinkKey(one))} /> },
   { id: 'in', title: 'In', sort: 'message_stats.publish_in_details.rate', num: true, group: 'Rates', value: (one) => statRate(one.message_stats, 'publish_in'), cell: (one) => <Rate value={statRate(one.message_stats, 'publish_in')} /> },
   { id: 'out', title: 'Out', sort: 'message_stats.publish_out_details.rate', num: true, group: 'Rates', value: (one) => statRate(one.message_stats, 'publish_out'), cell: (one) => <Rate value={statRate(one.message_stats, 'publish_out')} /> },
 ];
 
-export function ExchangeFeatures({ exchange }: { exchange: Exchange }): JSX.Element {
+export function ExchangeFeatures({ exchange, policed }: { exchange: Exchange; policed?: unknown }): JSX.Element {
+  const asked = exchange.arguments['alternate-exchange'];
   return (
     <span class="badges">
       {exchange.durable && <Badge title="durable">D</Badge>}
       {exchange.auto_delete && <Badge title="deleted with its last binding">AD</Badge>}
       {exchange.internal && <Badge title="internal: only other exchanges publish to it">I</Badge>}
-      {exchange.arguments['alternate-exchange'] !== undefined && <Badge title={`alternate exchange: ${visible(String(exchange.arguments['alternate-exchange']))}, by argument`}>AE</Badge>}
+      {(asked ?? policed) !== undefined && <Badge kind={asked === undefined ? 'badge-policy' : ''} title={`alternate exchange: ${visible(String(asked ?? policed))}, by ${asked === undefined ? 'policy' : 'argument'}`}>AE</Badge>}
       {exchange.policy && <PolicyBadge vhost={exchange.vhost} name={exchange.policy} />}
     </span>
   );
@@ -185,7 +188,8 @@ export function ExchangesPage(): JSX.Element {
   const mayAdd = vhost === '' ? names.some((name) => may.declare(name)) : may.declare(vhost);
   const broken = useResource<{ items: Broken[]; filtered_count: number }>(`/dead-letters/sources?only=problems&page=1&page_size=5${vhost ? `&vhost=${encodeURIComponent(vhost)}` : ''}`, 30);
   const dead = useResource<DeadLetterExchange[]>(`/dead-letters/exchanges${vhost ? `?vhost=${encodeURIComponent(vhost)}` : ''}`, 30).data;
-  const columns = useMemo(() => exchangeColumns(new Map((dead ?? []).map((one) => [sinkKey(one), one]))), [dead]);
+  const policies = useResource<Policy[]>(vhost === '' ? '/policies' : at('policies', vhost), 60).data;
+  const columns = useMemo(() => exchangeColumns(new Map((dead ?? []).map((one) => [sinkKey(one), one])), new Map((policies ?? []).map((one) => [sinkKey(one), one.definition['alternate-exchange']]))), [dead, policies]);
   const missing = (broken.data?.items ?? []).filter((one) => one.problem === 'exchange_missing');
   return (
     <>

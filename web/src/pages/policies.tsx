@@ -10,7 +10,7 @@ import { chosenVhost, may } from '../session';
 import { Card } from '../parts/card';
 import { ask } from '../parts/dialog';
 import { pairOf, Pairs, pairsToObject, SelectField, TextField, type Pair } from '../parts/form';
-import { Badge, Name } from '../parts/marks';
+import { Badge, Name, Num } from '../parts/marks';
 import { Callout, Failed, Loading, State } from '../parts/states';
 import { ListTable, type Column } from '../parts/table';
 import { say } from '../parts/toast';
@@ -29,7 +29,32 @@ function Definition({ of }: { of: Table }): JSX.Element {
   return <span class="definition">{Object.entries(of).map(([key, value]) => <span key={key} class="nowrap"><span class="muted">{visible(key)}</span> <code>{visible(typeof value === 'string' ? value : JSON.stringify(value))}</code> </span>)}</span>;
 }
 
-const columns = (operator: boolean): Column<Policy>[] => [
+// How many queues and exchanges each policy applies to, for brokers with at most 500 of either; undefined beyond that.
+type Uses = Map<string, number>;
+interface Governed {
+  total_count: number;
+  items: { vhost: string; policy: string | null; operator_policy?: string | null }[];
+}
+const mostGoverned = 500;
+
+function useUses(vhost: string): { policies: Uses; operators: Uses } | undefined {
+  const all = (kind: string) => `${vhost === '' ? `/${kind}` : at(kind, vhost)}?page=1&page_size=${mostGoverned}&columns=vhost,policy,operator_policy&disable_stats=true`;
+  const queues = useResource<Governed>(all('queues'), 30).data;
+  const exchanges = useResource<Governed>(all('exchanges'), 30).data;
+  return useMemo(() => {
+    if (!queues || !exchanges || Math.max(queues.total_count, exchanges.total_count) > mostGoverned) return undefined;
+    const uses = { policies: new Map<string, number>(), operators: new Map<string, number>() };
+    const add = (to: Uses, of: string, name: string | null | undefined) => name && to.set(`${of} ${name}`, (to.get(`${of} ${name}`) ?? 0) + 1);
+    for (const one of [...queues.items, ...exchanges.items]) {
+      add(uses.policies, one.vhost, one.policy);
+      add(uses.operators, one.vhost, one.operator_policy);
+    }
+    return uses;
+  }, [queues, exchanges]);
+}
+const usesOf = (one: Policy, uses: Uses | undefined) => uses && (uses.get(`${one.vhost} ${one.name}`) ?? 0);
+
+const columns = (operator: boolean, uses: Uses | undefined): Column<Policy>[] => [
   { id: 'name', title: 'Name', value: (one) => one.name, cell: (one) => (operator ? <><Badge kind="badge-oppol" title={`operator policy ${visible(one.name)}`} href={link(['policies', one.vhost, one.name], { operator: 'true' })}><Icon name="lock" />{visible(one.name)}</Badge><span class="cell-sub only-phone">{visible(one.pattern)}</span></>
     : <Name text={one.name} href={policyLink(one.vhost, one.name)} sub={one.pattern} />) },
   { id: 'vhost', title: 'Virtual host', w: 3, value: (one) => one.vhost, cell: (one) => visible(one.vhost) },
@@ -37,6 +62,7 @@ const columns = (operator: boolean): Column<Policy>[] => [
   { id: 'apply', title: 'Apply to', w: 2, value: (one) => one['apply-to'], cell: (one) => one['apply-to'] },
   { id: 'definition', title: 'Definition', w: 1, value: (one) => JSON.stringify(one.definition), cell: (one) => <Definition of={one.definition} /> },
   { id: 'priority', title: 'Priority', num: true, value: (one) => one.priority, cell: (one) => one.priority },
+  { id: 'uses', title: 'Applies to', num: true, value: (one) => usesOf(one, uses), cell: (one) => (usesOf(one, uses) === 0 ? <Badge kind="badge-warn" title="no queue or exchange has this policy">0, idle</Badge> : <Num value={usesOf(one, uses)} />) },
   { id: 'clear', title: 'Action', action: true, num: true, value: () => '', cell: (one) => (operator ? may.administrate() : may.makePolicies(one.vhost)) && <button class="btn btn-quiet btn-sm" onClick={() => clear(one, operator)}>Clear…<span class="sr"> {one.name}</span></button> },
 ];
 
@@ -182,6 +208,7 @@ export function PoliciesPage({ path }: { path: string[] }): JSX.Element {
   const overview = useResource<Overview>('/overview?columns=is_op_policy_updating_enabled', 0);
   const mayOperate = may.administrate() && overview.data?.is_op_policy_updating_enabled !== false;
   const named = path.length === 3;
+  const uses = useUses(vhost);
   const asOperator = named && (location.hash.includes('operator=true') || !(policies.data ?? []).some((one) => one.vhost === path[1] && one.name === path[2]));
   const list = asOperator ? operators : policies;
   const known = named ? (list.data ?? []).find((one) => one.vhost === path[1] && one.name === path[2]) : undefined;
@@ -202,10 +229,10 @@ export function PoliciesPage({ path }: { path: string[] }): JSX.Element {
       <AdminHead title="Policies" at="policies" marks={policies.data && <span class="count">{count(policies.data.length)}</span>}
         actions={may.makePolicies() && <a class="btn btn-primary" href="#policy-form" onClick={jump('policy-form')}><Icon name="plus" />Add a policy</a>} />
       <div class="stack">
-        <ListTable<Policy> label="Policies" noun={['policy', 'policies']} store="policies" columns={columns(false)} of={policies} rowKey={(one) => `${one.vhost} ${one.name}`} rowLink={(one) => policyLink(one.vhost, one.name)} firstSort="name"
+        <ListTable<Policy> label="Policies" noun={['policy', 'policies']} store="policies" columns={columns(false, uses?.policies)} of={policies} rowKey={(one) => `${one.vhost} ${one.name}`} rowLink={(one) => policyLink(one.vhost, one.name)} firstSort="name"
           matches={(one, filter) => `${one.name} ${one.pattern}`.toLowerCase().includes(filter)} filterHint="Filter by name or pattern" empty={empty('A policy gives queues a dead-letter exchange, a TTL or a limit by a pattern on their names, without redeclaring them.')} />
         <Card title="Operator policies" note="set by administrators; they can only make limits lower">
-          <ListTable<Policy> bare label="Operator policies" noun={['operator policy', 'operator policies']} store="operator-policies" prefix="op." columns={columns(true)} of={operators} rowKey={(one) => `${one.vhost} ${one.name}`} rowLink={(one) => link(['policies', one.vhost, one.name], { operator: 'true' })} firstSort="name"
+          <ListTable<Policy> bare label="Operator policies" noun={['operator policy', 'operator policies']} store="operator-policies" prefix="op." columns={columns(true, uses?.operators)} of={operators} rowKey={(one) => `${one.vhost} ${one.name}`} rowLink={(one) => link(['policies', one.vhost, one.name], { operator: 'true' })} firstSort="name"
             empty={empty('An operator policy limits length, TTL, expiry and deliveries, whatever applications and other policies ask for.')} plain />
         </Card>
         {may.makePolicies() && <PolicyForm operator={false} policies={policies.data ?? []} />}

@@ -14,7 +14,7 @@ import { Badge, Name, Num, PolicyBadge, Rate, StateDot, Time } from '../parts/ma
 import { State } from '../parts/states';
 import { PagedTable, type Column } from '../parts/table';
 import { say } from '../parts/toast';
-import { statRate, type Policy, type Queue, type Table } from '../types';
+import { statRate, type DeadLetterQueue, type Policy, type Queue, type Table } from '../types';
 
 interface Feature {
   letters: string;
@@ -68,21 +68,25 @@ export function shownState(queue: Queue): string {
 export const died = (queue: Queue) => Object.values(queue.deaths ?? {}).reduce((sum, one) => sum + one, 0);
 
 type Operators = Map<string, Table>; // definitions by virtual host and name
-const operatorKey = (vhost: string, name: string) => `${vhost} ${name}`;
+const keyOf = (one: { vhost: string; name: string }) => `${one.vhost} ${one.name}`;
 
-const columnsWith = (operators: Operators): Column<Queue>[] => [
-  { id: 'name', title: 'Name', sort: 'name', value: (queue) => queue.name, cell: (queue) => <Name text={queue.name} href={queueLink(queue.vhost, queue.name)} sub={`${queue.type}, ${plural(queue.consumers, 'consumer')}${queue.messages_parked ? `, ${count(queue.messages_parked)} parked` : ''}`} /> },
+const deadLetters = (queue: Queue, rests: Rests) => (rests.has(keyOf(queue)) ? queue.messages : 0);
+type Rests = Set<string>; // queues that dead letters end in, by virtual host and name
+
+const columnsWith = (operators: Operators, rests: Rests): Column<Queue>[] => [
+  { id: 'name', title: 'Name', sort: 'name', value: (queue) => queue.name, cell: (queue) => <Name text={queue.name} href={queueLink(queue.vhost, queue.name)} sub={`${queue.type}, ${plural(queue.consumers, 'consumer')}${died(queue) ? `, ${count(died(queue))} died` : ''}${queue.messages_parked ? `, ${count(queue.messages_parked)} parked` : ''}`} /> },
   { id: 'vhost', title: 'Virtual host', sort: 'vhost', w: 2, off: true, value: (queue) => queue.vhost, cell: (queue) => visible(queue.vhost) },
   { id: 'type', title: 'Type', sort: 'type', w: 3, value: (queue) => queue.type, cell: (queue) => queue.type },
-  { id: 'features', title: 'Features', w: 1, value: (queue) => [queue.durable ? 'D' : '', ...features.filter((one) => (one.argument && one.argument in queue.arguments) || (one.policy && one.policy in (queue.effective_policy_definition ?? {}))).map((one) => one.letters)].join(' ').trim(), cell: (queue) => <Features queue={queue} operatorKeys={queue.operator_policy ? operators.get(operatorKey(queue.vhost, queue.operator_policy)) : undefined} /> },
+  { id: 'features', title: 'Features', w: 1, value: (queue) => [queue.durable ? 'D' : '', ...features.filter((one) => (one.argument && one.argument in queue.arguments) || (one.policy && one.policy in (queue.effective_policy_definition ?? {}))).map((one) => one.letters)].join(' ').trim(), cell: (queue) => <Features queue={queue} operatorKeys={queue.operator_policy ? operators.get(keyOf({ vhost: queue.vhost, name: queue.operator_policy })) : undefined} /> },
   { id: 'policy', title: 'Policy', sort: 'policy', w: 3, off: true, value: (queue) => queue.policy ?? '', cell: (queue) => (queue.policy ? <PolicyBadge vhost={queue.vhost} name={queue.policy} /> : <span class="zero">–</span>) },
   { id: 'state', title: 'State', sort: 'state', w: 2, value: shownState, cell: (queue) => <StateDot state={shownState(queue)} /> },
   { id: 'ready', title: 'Ready', sort: 'messages_ready', num: true, group: 'Messages', value: (queue) => queue.messages_ready, cell: (queue) => <Num value={queue.messages_ready} /> },
   { id: 'unacked', title: 'Unacked', sort: 'messages_unacknowledged', num: true, w: 2, group: 'Messages', value: (queue) => queue.messages_unacknowledged, cell: (queue) => <Num value={queue.messages_unacknowledged} /> },
   { id: 'parked', title: 'Parked', sort: 'messages_parked', num: true, w: 1, off: true, calls: (queue) => queue.messages_parked > 0, group: 'Messages', value: (queue) => queue.messages_parked, cell: (queue) => <Num value={queue.messages_parked} dead /> },
   { id: 'total', title: 'Total', sort: 'messages', num: true, w: 1, group: 'Messages', value: (queue) => queue.messages, cell: (queue) => <Num value={queue.messages} strong /> },
+  { id: 'dead', title: 'Dead letters', num: true, group: 'Messages', value: (queue) => deadLetters(queue, rests), cell: (queue) => <Num value={deadLetters(queue, rests)} dead /> },
   { id: 'bytes', title: 'Bytes', sort: 'message_bytes', num: true, w: 3, off: true, group: 'Messages', value: (queue) => queue.message_bytes, cell: (queue) => bytes(queue.message_bytes) },
-  { id: 'died', title: 'Died', num: true, value: died, cell: (queue) => <Num value={died(queue)} dead /> },
+  { id: 'died', title: 'Died', num: true, w: 1, value: died, cell: (queue) => <Num value={died(queue)} dead /> },
   { id: 'rejected', title: 'Rejected', sort: 'deaths.rejected', num: true, w: 3, off: true, group: 'Died', value: (queue) => queue.deaths?.rejected, cell: (queue) => <Num value={queue.deaths?.rejected} /> },
   { id: 'expired', title: 'Expired', sort: 'deaths.expired', num: true, w: 3, off: true, group: 'Died', value: (queue) => queue.deaths?.expired, cell: (queue) => <Num value={queue.deaths?.expired} /> },
   { id: 'maxlen', title: 'Maxlen', sort: 'deaths.maxlen', num: true, w: 3, off: true, group: 'Died', value: (queue) => queue.deaths?.maxlen, cell: (queue) => <Num value={queue.deaths?.maxlen} /> },
@@ -204,7 +208,8 @@ export function QueuesPage(): JSX.Element {
   const only = place.use().query.get('only') === 'dead-letters';
   const names = useVhostNames();
   const policies = useResource<Policy[]>(vhost === '' ? '/operator-policies' : at('operator-policies', vhost), 60).data;
-  const columns = useMemo(() => columnsWith(new Map((policies ?? []).map((one) => [operatorKey(one.vhost, one.name), one.definition]))), [policies]);
+  const targets = useResource<{ items: DeadLetterQueue[] }>(`/dead-letters/queues?page=1&page_size=500&sort=messages&sort_reverse=true&columns=vhost,name,rests${vhost ? `&vhost=${encodeURIComponent(vhost)}` : ''}`, 60).data?.items;
+  const columns = useMemo(() => columnsWith(new Map((policies ?? []).map((one) => [keyOf(one), one.definition])), new Set((targets ?? []).filter((one) => one.rests).map(keyOf))), [policies, targets]);
   const mayAdd = vhost === '' ? names.some((name) => may.declare(name)) : may.declare(vhost);
   return (
     <>

@@ -168,10 +168,10 @@ interface Way {
 const end = (vertex: Vertex, vhost: string) => vertex.missing ? <span class="chip chip-dead"><Icon name="warning" />{visible(vertex.name)} does not exist</span>
   : <><a class="cell-main" href={vertex.kind === 'queue' ? queueLink(vhost, vertex.name) : exchangeLink(vhost, vertex.name)}>{vertex.kind === 'exchange' ? exchangeTitle(vertex.name) : visible(vertex.name)}</a> <span class="faint">{vertex.kind}</span></>;
 const wayColumns = (vhost: string): Column<Way>[] => [
-  { id: 'from', title: 'From', value: (way) => way.from.name, cell: (way) => <>{end(way.from, vhost)}<span class={way.dead ? 'only-phone cell-sub is-dead' : 'only-phone cell-sub'}>{way.how}</span></> },
+  { id: 'from', title: 'From', value: (way) => way.from.name, cell: (way) => <>{end(way.from, vhost)}<span class={way.dead ? 'only-phone cell-sub is-dead' : 'only-phone cell-sub'}>{way.how}{way.keys && <>, <code>{visible(way.keys)}</code></>}</span></> },
   { id: 'how', title: 'How', w: 1, value: (way) => way.how, cell: (way) => (way.dead ? <span class="badge badge-dl">{way.how}</span> : way.how) },
   { id: 'keys', title: 'Key', w: 1, value: (way) => way.keys, cell: (way) => (way.keys ? <code class="cell-text">{visible(way.keys)}</code> : <span class="zero">–</span>) },
-  { id: 'to', title: 'To', value: (way) => way.to.name, cell: (way) => end(way.to, vhost) },
+  { id: 'to', title: 'To', value: (way) => way.to.name, cell: (way) => <>{end(way.to, vhost)}{way.to.kind === 'queue' && <span class="only-phone cell-sub">{plural(way.to.messages, 'message')}</span>}</> },
   { id: 'messages', title: 'Messages there', num: true, w: 2, value: (way) => way.to.messages, cell: (way) => (way.to.kind === 'queue' ? <Num value={way.to.messages} /> : <span class="zero">–</span>) },
 ];
 

@@ -138,7 +138,9 @@ export function build(queues: RawQueue[], exchanges: RawExchange[], bindings: Ra
   const via = new Map<string, string>(); // queue → vertex its dead edge leads to
   const note = (queue: string, finding: Finding) => {
     findings.push(finding);
-    vertices.get('q ' + queue)!.findings.push(finding.text);
+    const vertex = vertices.get('q ' + queue)!;
+    vertex.findings.push(finding.text);
+    if (finding.kind !== 'exchange-missing') vertex.sub += `, ${finding.kind.replace('-', ' ')}`; // a missing exchange says so itself
   };
   for (const one of queues) {
     const exchange = one.arguments['x-dead-letter-exchange'] ?? setting(one.effective_policy_definition, 'dead-letter-exchange');

@@ -229,12 +229,11 @@ export function Legend({ data, hidden, toggle, show, block }: {
   );
 }
 
-export function ChartCard({ title, note, data, kind, range, empty = 'The first samples come within ten seconds.' }: {
-  title: string; note?: string; data: Plotted; kind: 'level' | 'rate'; range?: JSX.Element; empty?: string;
+export function ChartCard({ title, note, data, kind, range, show = kind === 'rate' ? rate : count, empty = 'The first samples come within ten seconds.' }: {
+  title: string; note?: string; data: Plotted; kind: 'level' | 'rate'; range?: JSX.Element; show?: (value: number) => string; empty?: string;
 }): JSX.Element {
   const [asTable, setAsTable] = useState(false);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const show = kind === 'rate' ? rate : count;
   const toggle = (name: string) => {
     const next = new Set(hidden);
     if (!next.delete(name)) next.add(name);
