@@ -26,8 +26,8 @@ class Drain:
         while time.monotonic() < last_progress + self.broker.patience_seconds:
             if sum(map(self.take_all, self.queues)):
                 last_progress = time.monotonic()
-            elif self.is_complete():
-                break
+            elif self.is_complete() and not sum(map(self.take_all, self.queues)):
+                break  # Only now: what expired between the two looks is in its dead-letter queue.
             else:
                 time.sleep(PAUSE_SECONDS)
         for queue in self.expiring:
