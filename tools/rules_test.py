@@ -1,18 +1,15 @@
 #!/usr/bin/python3
 """tools/rules.py finds citations of every form, and reports what is missing or wrong."""
 
-import contextlib
-import io
 import sys
-import tempfile
 import unittest
 from pathlib import Path
-from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 import rules  # noqa: E402
 from rules import Citation, Rule  # noqa: E402
+from tool_on_tree import run_on_tree  # noqa: E402
 
 
 def cited(text: str) -> list[str]:
@@ -148,16 +145,7 @@ GOOD = {
 
 def checked(changes: dict[str, str]) -> tuple[list[str], int]:
     """What the program prints, and its exit code, for the good tree with these files changed."""
-    with tempfile.TemporaryDirectory() as folder:
-        for path, text in (GOOD | changes).items():
-            file = Path(folder, path)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        output = io.StringIO()
-        with mock.patch.object(sys, "argv", ["rules.py", "--check", "--root", folder]), \
-                contextlib.redirect_stdout(output):
-            code = rules.main()
-        return output.getvalue().splitlines(), code
+    return run_on_tree(rules.main, GOOD | changes, ["rules.py", "--check", "--root"])
 
 
 class Program(unittest.TestCase):

@@ -12,6 +12,7 @@ from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 import tidy  # noqa: E402
+from tool_on_tree import run_on_tree  # noqa: E402
 
 CMAKE = """
 revenant_room(base)
@@ -41,17 +42,8 @@ GOOD = {
 
 def findings(changes: dict[str, str]) -> tuple[list[str], int]:
     """What tidy says, and its exit code, about the good tree with these files changed."""
-    with tempfile.TemporaryDirectory() as folder:
-        for path, text in (GOOD | changes).items():
-            file = Path(folder, path)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        output = io.StringIO()
-        with mock.patch.object(sys, "argv", ["tidy.py", folder]), \
-                contextlib.redirect_stdout(output):
-            code = tidy.main()
-        lines = output.getvalue().splitlines()
-        return [line for line in lines if ": " in line], code
+    lines, code = run_on_tree(tidy.main, GOOD | changes, ["tidy.py"])
+    return [line for line in lines if ": " in line], code
 
 
 class Tidy(unittest.TestCase):
