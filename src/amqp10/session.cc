@@ -483,7 +483,7 @@ void Session::reject_published(std::uint32_t delivery, const Fault& fault) {
     tell(receiving, delivery, state);
 }
 
-// amqp10 5.27: the client is told, and settles them when it has understood.
+// amqp10 5.27: the client gets a notice, and settles them once it has processed that.
 void Session::tell_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries) {
     const auto is_meant = [&](const OutgoingLink* of, std::uint64_t delivery) {
         return of == &link &&

@@ -19,18 +19,18 @@ def publish(world, queue, times):
 
 
 def bury(world):
-    """work → dead, waits → stop → dead; lost names an exchange that is not there, astray a key without a binding."""
+    """wares → dead, waits → stop → dead; lost names an exchange that is not there, astray a key without a binding."""
     world.put("/vhosts/graves")
     world.put("/exchanges/graves/dlx", {"type": "direct", "durable": True})
     dead_letter = {"x-dead-letter-exchange": "dlx"}
-    for name, arguments in (("dead", {}), ("work", {**dead_letter, "x-dead-letter-routing-key": "d"}), ("lost", {"x-dead-letter-exchange": "nosuch"}),
+    for name, arguments in (("dead", {}), ("wares", {**dead_letter, "x-dead-letter-routing-key": "d"}), ("lost", {"x-dead-letter-exchange": "nosuch"}),
                             ("astray", {**dead_letter, "x-dead-letter-routing-key": "nothing"}), ("bare", {}),
                             ("stop", {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"}),
                             ("waits", {**dead_letter, "x-dead-letter-routing-key": "s"})):
         world.put(f"/queues/graves/{name}", {"durable": True, "arguments": arguments})
     for queue, key in (("dead", "d"), ("stop", "s")):
         equal(world.api("POST", f"/bindings/graves/e/dlx/q/{queue}", {"routing_key": key}).status, 201)
-    for queue, times in (("work", 3), ("lost", 2), ("astray", 1), ("bare", 4)):
+    for queue, times in (("wares", 3), ("lost", 2), ("astray", 1), ("bare", 4)):
         publish(world, queue, times)
         die(world, queue, times)
 
@@ -48,7 +48,7 @@ def deaths_are_summed_up_by_reason_and_outcome(world):
     equal(summary["targets"]["oldest"] >= summary["since"], True, "when the oldest died")
     equal(summary["problems"], {"exchange_missing": 1, "no_route": 1})
     equal(summary["sources"], 4)
-    equal([(row["name"], row["deaths"], row["dropped"]) for row in summary["top"]], [("bare", 4, 4), ("work", 3, 0), ("lost", 2, 2), ("astray", 1, 1)])
+    equal([(row["name"], row["deaths"], row["dropped"]) for row in summary["top"]], [("bare", 4, 4), ("wares", 3, 0), ("lost", 2, 2), ("astray", 1, 1)])
     equal((summary["top"][1]["targets"], summary["top"][1]["target_messages"]), (["dead"], [3]))
     equal(summary["top"][2]["target_messages"], [])
     equal(summary["top"][2]["problem"], "exchange_missing")
@@ -68,7 +68,7 @@ def queues_that_dead_letters_go_to_are_listed_with_their_sources(world):
     equal(sorted(rows), ["dead", "stop"])
     equal((rows["stop"]["rests"], rows["stop"]["sources"]), (False, ["waits"]))
     dead = rows["dead"]
-    equal((dead["messages"], dead["consumers"], dead["rests"], dead["sources"], dead["source_count"]), (3, 0, True, ["stop", "work"], 2))
+    equal((dead["messages"], dead["consumers"], dead["rests"], dead["sources"], dead["source_count"]), (3, 0, True, ["stop", "wares"], 2))
     equal(dead["deaths"], {"rejected": 3, "expired": 0, "maxlen": 0, "delivery_limit": 0})
     page = world.get("/dead-letters/queues?vhost=graves&page=1&page_size=1&sort=messages")
     equal((page["total_count"], page["items"][0]["name"]), (2, "stop"))
@@ -81,8 +81,8 @@ def queues_in_which_messages_die_are_listed_with_what_is_wrong(world):
 
     def names(query=""):
         return [row["name"] for row in world.get("/dead-letters/sources?vhost=graves" + query)]
-    equal(names(), ["astray", "bare", "lost", "stop", "waits", "work"])
-    equal(names("&only=died"), ["astray", "bare", "lost", "work"])
+    equal(names(), ["astray", "bare", "lost", "stop", "waits", "wares"])
+    equal(names("&only=died"), ["astray", "bare", "lost", "wares"])
     equal(names("&only=problems"), ["astray", "lost"])
     equal(names("&exchange=nosuch"), ["lost"])
     equal(world.get("/dead-letters/sources?vhost=graves&exchange=amq.match"), [])
@@ -93,12 +93,12 @@ def queues_in_which_messages_die_are_listed_with_what_is_wrong(world):
     equal([row["name"] for row in world.get("/queues/graves?only=dead-letters")], ["dead"])
     equal(world.get("/queues/graves?only=dead-letters&page=1")["total_count"], 1)
     equal(names("&only=died&sort=died&sort_reverse=true")[0], "bare")
-    work = world.get("/queues/graves/work/deaths")
-    equal((work["dead_letter_exchange"], work["dead_letter_routing_key"], work["exchange_type"], work["problem"], work["targets"]),
+    wares = world.get("/queues/graves/wares/deaths")
+    equal((wares["dead_letter_exchange"], wares["dead_letter_routing_key"], wares["exchange_type"], wares["problem"], wares["targets"]),
           ("dlx", "d", "direct", None, ["dead"]))
-    equal(work["deaths"]["rejected"], {"dead_lettered": 3})
+    equal(wares["deaths"]["rejected"], {"dead_lettered": 3})
     dead = world.get("/queues/graves/dead/deaths")
-    equal([row["name"] for row in dead["fed_by"]], ["stop", "work"])
+    equal([row["name"] for row in dead["fed_by"]], ["stop", "wares"])
     equal((dead["dead_letter_exchange"], dead["targets"]), (None, []))
     equal(world.api("GET", "/queues/graves/nosuch/deaths").status, 404)
     world.delete("/vhosts/graves")
