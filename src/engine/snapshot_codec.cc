@@ -69,11 +69,39 @@ void cold_fields(Archive& a, ColdBlock& block) {
     block.durable_first = static_cast<std::uint16_t>(std::min<std::uint64_t>(first, UINT16_MAX));
 }
 
+void add_uses(const Block& block, std::vector<JournalUse>& uses) {
+    for (const Entry& entry : block.entries) {
+        if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
+        const Lsn at = *entry.message->stored_at();
+        uses.push_back({at, at, stored_size(*entry.message)});
+    }
+}
+
+void add_pages(const ColdBlock& cold, std::vector<JournalUse>& uses) {
+    const ColdPage& page = cold.durable_page;
+    if (page) uses.push_back({page.at, page.at, page.size});
+}
+
+// What journal_in_use() says of one queue.
+void add_uses(const Queue& queue, std::vector<JournalUse>& uses) {
+    queue.for_each_level([&](std::size_t, const Chain& chain) {
+        for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
+            const Chain::View view = chain.view(number);
+            if (view.hot != nullptr) add_uses(*view.hot, uses);
+            for (const ColdBlock* const paged : {view.cold, view.parked}) {
+                if (paged == nullptr) continue;
+                uses.insert(uses.end(), paged->uses.begin(), paged->uses.end());
+                add_pages(*paged, uses);
+            }
+        }
+    });
+}
+
 class SnapshotWriter {
   public:
-    SnapshotWriter(State& state, std::string& out) : state_(state), out_(out) {}
+    explicit SnapshotWriter(State& state) : state_(state), out_(snapshot_.bytes) {}
 
-    void write(Stop stop) {
+    EncodedSnapshot write(Stop stop) {
         out_(snapshot_version);
         out_(stop);
         out_(state_.last_queue_id());
@@ -82,6 +110,7 @@ class SnapshotWriter {
         write_exchanges();
         write_queues();
         write_bindings();
+        return std::move(snapshot_);
     }
 
   private:
@@ -97,39 +126,38 @@ class SnapshotWriter {
     // All of a roster in the order they came: nothing has to be sorted, and what depends on the
     // order, as the buckets of a consistent hash do, is the same after a restart.
     // In one walk: with a hundred thousand members, looking at each of them again takes
-    // milliseconds. Their number comes first, so they are written beside it.
-    template <typename Member, typename Survives, typename Write>
-    void write_all(const Roster<Member>& roster, Survives survives, Write write_one) {
+    // milliseconds. Their number comes first, so they are written beside it. `write_one` returns
+    // false for a member that does not survive, and has written nothing then.
+    template <typename Member, typename Write>
+    void write_all(const Roster<Member>& roster, Write write_one) {
         std::string members;
         WriteArchive archive(members);
         std::uint64_t count = 0;
         roster.walk(0, SIZE_MAX, [&](const Member& member) {
-            if (!survives(member)) return true;
-            write_one(archive, member);
-            count += 1;
+            if (write_one(archive, member)) count += 1;
             return true;
         });
         out_(count);
         out_.bytes().bytes(members);
     }
     void write_exchanges() {
-        write_all(
-            state_.exchanges(),
-            [](const Exchange& exchange) {
-                return exchange.declaration.durable && !is_predeclared(exchange.name());
-            },
-            [](WriteArchive& out, const Exchange& exchange) { out(exchange.declaration); });
+        write_all(state_.exchanges(), [](WriteArchive& out, const Exchange& exchange) {
+            if (!exchange.declaration.durable || is_predeclared(exchange.name())) return false;
+            out(exchange.declaration);
+            return true;
+        });
     }
     void write_bindings() {
-        write_all(
-            state_.bindings(),
-            [](const Binding& binding) {
-                const Destination& to = binding.destination;
-                return binding.is_live() && binding.source->declaration.durable &&
-                       (to.queue != nullptr ? to.queue->survives()
-                                            : to.exchange->declaration.durable);
-            },
-            write_binding);
+        write_all(state_.bindings(), [](WriteArchive& out, const Binding& binding) {
+            if (!survives(binding)) return false;
+            write_binding(out, binding);
+            return true;
+        });
+    }
+    static bool survives(const Binding& binding) {
+        const Destination& to = binding.destination;
+        return binding.is_live() && binding.source->declaration.durable &&
+               (to.queue != nullptr ? to.queue->survives() : to.exchange->declaration.durable);
     }
     static void write_binding(WriteArchive& out, const Binding& binding) {
         // As the fields of Bound.
@@ -141,8 +169,12 @@ class SnapshotWriter {
         out(binding.arguments);
     }
     void write_queues() {
-        write_all(
-            state_.queues(), [](const Queue& queue) { return queue.survives(); }, write_queue);
+        write_all(state_.queues(), [this](WriteArchive& out, const Queue& queue) {
+            add_uses(queue, snapshot_.uses);
+            if (!queue.survives()) return false;
+            write_queue(out, queue);
+            return true;
+        });
     }
     static void write_queue(WriteArchive& out, const Queue& queue) {
         out(queue.declaration);
@@ -194,6 +226,7 @@ class SnapshotWriter {
     }
 
     State& state_;
+    EncodedSnapshot snapshot_;
     WriteArchive out_;
 };
 
@@ -345,9 +378,11 @@ class SnapshotReader {
 }  // namespace
 
 std::string encode_snapshot(State& state, Stop stop) {
-    std::string bytes;
-    SnapshotWriter(state, bytes).write(stop);
-    return bytes;
+    return encode_snapshot_with_uses(state, stop).bytes;
+}
+
+EncodedSnapshot encode_snapshot_with_uses(State& state, Stop stop) {
+    return SnapshotWriter(state).write(stop);
 }
 
 std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& state,
@@ -356,19 +391,6 @@ std::optional<DecodedSnapshot> decode_snapshot(std::string_view bytes, State& st
 }
 
 namespace {
-
-void add_uses(const Block& block, std::vector<JournalUse>& uses) {
-    for (const Entry& entry : block.entries) {
-        if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
-        const Lsn at = *entry.message->stored_at();
-        uses.push_back({at, at, stored_size(*entry.message)});
-    }
-}
-
-void add_pages(const ColdBlock& cold, std::vector<JournalUse>& uses) {
-    const ColdPage& page = cold.durable_page;
-    if (page) uses.push_back({page.at, page.at, page.size});
-}
 
 template <typename Visit>
 void for_each_block(State& state, Visit visit) {
@@ -386,13 +408,9 @@ void for_each_block(State& state, Visit visit) {
 
 std::vector<JournalUse> journal_in_use(State& state) {
     std::vector<JournalUse> uses;
-    for_each_block(state, [&](const Chain::View& view) {
-        if (view.hot != nullptr) add_uses(*view.hot, uses);
-        for (const ColdBlock* const paged : {view.cold, view.parked}) {
-            if (paged == nullptr) continue;
-            uses.insert(uses.end(), paged->uses.begin(), paged->uses.end());
-            add_pages(*paged, uses);
-        }
+    state.queues().walk(0, SIZE_MAX, [&](const Queue& queue) {
+        add_uses(queue, uses);
+        return true;
     });
     return uses;
 }

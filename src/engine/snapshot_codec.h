@@ -21,6 +21,13 @@ enum class Stop : std::uint8_t { clean, none };  // whether the broker stops in 
 
 std::string encode_snapshot(State& state, Stop stop);
 
+// A snapshot with what journal_in_use() returns, gathered in the same walk over the queues.
+struct EncodedSnapshot {
+    std::string bytes;
+    std::vector<JournalUse> uses;
+};
+EncodedSnapshot encode_snapshot_with_uses(State& state, Stop stop);
+
 struct DecodedSnapshot {
     Stop stop = Stop::none;
 };

@@ -153,10 +153,10 @@ void VhostStore::free_space(engine::State& state) {
     ended_when_looked_ = ended;
     // It is not worth looking at every queue for less.
     if (closed_bytes() < settings_.compact_for_bytes) return;
-    const BytesInUse used = bytes_in_use(state);
+    const BytesInUse used = bytes_by_segment(engine::journal_in_use(state));
     if (freeable_bytes(used) < settings_.compact_for_bytes) return;
     PROBE("vhost_store.freed_space");
-    take_snapshot(state, engine::Stop::none, used);
+    take_snapshot(state, engine::Stop::none);
 }
 
 bool VhostStore::is_busy() const {
@@ -167,9 +167,10 @@ std::uint64_t VhostStore::bytes_since_snapshot() const {
     return journal_->position().value - journal_->snapshot_position().value;
 }
 
-VhostStore::BytesInUse VhostStore::bytes_in_use(engine::State& state) const {
+VhostStore::BytesInUse VhostStore::bytes_by_segment(
+    const std::vector<engine::JournalUse>& uses) const {
     BytesInUse bytes;
-    for (const engine::JournalUse& use : engine::journal_in_use(state)) {
+    for (const engine::JournalUse& use : uses) {
         // A stretch may reach over several segments; what lies between counts as used.
         const std::vector<Lsn> segments = journal_->segments_between(use.first, use.last);
         for (const Lsn segment : segments) bytes[segment] += use.bytes / segments.size();
@@ -178,13 +179,11 @@ VhostStore::BytesInUse VhostStore::bytes_in_use(engine::State& state) const {
 }
 
 void VhostStore::take_snapshot(engine::State& state, engine::Stop stop) {
-    take_snapshot(state, stop, bytes_in_use(state));
-}
-
-void VhostStore::take_snapshot(engine::State& state, engine::Stop stop, const BytesInUse& used) {
+    engine::EncodedSnapshot snapshot = engine::encode_snapshot_with_uses(state, stop);
+    const BytesInUse used = bytes_by_segment(snapshot.uses);
     std::set<Lsn> in_use;
     for (const auto& [segment, bytes] : used) in_use.insert(segment);
-    journal_->write_snapshot(engine::encode_snapshot(state, stop), std::move(in_use));
+    journal_->write_snapshot(std::move(snapshot.bytes), std::move(in_use));
     if (stop == engine::Stop::none) plan_compactions(state, used);
 }
 

@@ -82,9 +82,8 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     Result<engine::Stop, std::string> recover_snapshot(engine::State& state);
     Result<void, std::string> check_files(engine::State& state) const;
     using BytesInUse = std::map<Lsn, std::uint64_t>;  // by segment
-    BytesInUse bytes_in_use(engine::State& state) const;
+    BytesInUse bytes_by_segment(const std::vector<engine::JournalUse>& uses) const;
     std::uint64_t closed_bytes() const;
-    void take_snapshot(engine::State& state, engine::Stop stop, const BytesInUse& used);
     std::uint64_t freeable_bytes(const BytesInUse& bytes_in_use) const;
     bool is_busy() const;
     void plan_compactions(engine::State& state, const BytesInUse& bytes_in_use);
