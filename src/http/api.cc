@@ -7,6 +7,7 @@
 #include "http/responses.h"
 #include "http/samples.h"
 #include "runtime/system_clock.h"
+#include "runtime/thread_priority.h"
 
 #include <algorithm>
 #include <chrono>
@@ -199,6 +200,7 @@ void Api::stop() {
 }
 
 void Api::sample_until_stopped() {
+    runtime::lower_thread_priority();
     const std::chrono::microseconds interval(context_.settings().sample_interval.us);
     std::unique_lock lock(mutex_);
     while (!stopping_) {

@@ -3,6 +3,7 @@
 #include "http/small_letters.h"
 #include "http/waiting_line.h"
 #include "runtime/descriptors.h"
+#include "runtime/thread_priority.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -389,7 +390,10 @@ void Server::Core::start(Responder& responder) {
     responder_ = &responder;
     accept();
     for (unsigned i = 0; i < settings_.threads; ++i) {
-        threads_.emplace_back([this] { io_.run(); });
+        threads_.emplace_back([this] {
+            runtime::lower_thread_priority();
+            io_.run();
+        });
     }
 }
 
