@@ -2,14 +2,14 @@
 // permission checks. Answers leave in the order of the methods they answer.
 #pragma once
 
+#include "amqp091/codec/frame.h"
 #include "amqp091/connection.h"
-#include "amqp091/content.h"
 #include "amqp091/delivery_writer.h"
-#include "amqp091/frame.h"
+#include "amqp091/message/content.h"
 #include "auth/access.h"
 #include "base/ids.h"
-#include "engine/command.h"
-#include "engine/effect.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
 #include "message/message.h"
 #include "protocol/connection_rights.h"
 

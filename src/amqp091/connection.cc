@@ -1,7 +1,7 @@
 #include "amqp091/connection.h"
 
 #include "amqp091/channel.h"
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
 #include "base/check.h"
 #include "protocol/login.h"
 

@@ -7,9 +7,9 @@
 //   any     ─ error ─▶ (engine lets go) ─ close ─▶ closing ─ close-ok or time ─▶ closed
 #pragma once
 
-#include "amqp091/errors.h"
-#include "amqp091/frame.h"
-#include "amqp091/properties.h"
+#include "amqp091/codec/errors.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/message/properties.h"
 #include "base/time.h"
 #include "message/value.h"
 #include "protocol/connection.h"

@@ -7,13 +7,13 @@
 #pragma once
 
 #include "base/time.h"
-#include "engine/attached.h"
-#include "engine/command.h"
-#include "engine/effect.h"
-#include "engine/event.h"
-#include "engine/state.h"
-#include "engine/turn.h"
-#include "engine/worklist.h"
+#include "engine/rules/turn.h"
+#include "engine/rules/worklist.h"
+#include "engine/state/attached.h"
+#include "engine/state/state.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
+#include "engine/words/event.h"
 
 namespace revenant::engine {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/base64.h"
+#include "http/api/json.h"
 #include "http/api.h"
-#include "http/json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "net/socket.h"
 
 #include "amqp091/connection.h"
-#include "amqp10/connection.h"
+#include "amqp10/links/connection.h"
 #include "base/check.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #include "net/socket.h"
 
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/spec.gen.h"
 #include "base/check.h"
 #include "tests/support/frame_reader.h"
 

@@ -1,10 +1,10 @@
 // revenant: reads its configuration, starts the node, reloads what can be reloaded on SIGHUP and
 // stops cleanly on SIGTERM or SIGINT.
-#include "http/web_assets.h"
-#include "node/command_line.h"
-#include "node/configuration.h"
-#include "node/last_words.h"
-#include "node/log.h"
+#include "http/web/web_assets.h"
+#include "node/config/command_line.h"
+#include "node/config/configuration.h"
+#include "node/log/last_words.h"
+#include "node/log/log.h"
 #include "node/node.h"
 #include "node/supervisor.h"
 

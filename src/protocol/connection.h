@@ -4,8 +4,8 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/client_protocol.h"
-#include "engine/effect.h"
+#include "engine/words/client_protocol.h"
+#include "engine/words/effect.h"
 #include "message/value.h"
 #include "protocol/host.h"
 #include "protocol/output.h"

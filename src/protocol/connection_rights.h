@@ -2,7 +2,7 @@
 // it is open.
 #pragma once
 
-#include "engine/refusal.h"
+#include "engine/words/refusal.h"
 #include "protocol/host.h"
 #include "protocol/rights.h"
 

@@ -7,8 +7,8 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/version.h"
-#include "engine/command.h"
-#include "engine/effect.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
 
 #include <memory>
 #include <optional>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "auth/access.h"
-#include "engine/command.h"
-#include "engine/refusal.h"
+#include "engine/words/command.h"
+#include "engine/words/refusal.h"
 #include "message/value.h"
 
 #include <optional>

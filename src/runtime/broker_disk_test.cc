@@ -1,5 +1,5 @@
 // A broker on a disk: where its vhosts lie, and that no reactor waits for it.
-#include "engine/command.h"
+#include "engine/words/command.h"
 #include "runtime/broker.h"
 #include "tests/support/folder.h"
 #include "tests/support/scenario.h"

@@ -3,7 +3,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/client_protocol.h"
+#include "engine/words/client_protocol.h"
 #include "message/value.h"
 
 #include <cstddef>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "engine/command.h"
-#include "engine/effect.h"
-#include "engine/refusal.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
+#include "engine/words/refusal.h"
 #include "runtime/vhost.h"
 
 #include <chrono>

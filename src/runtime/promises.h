@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/ids.h"
-#include "engine/effect.h"
+#include "engine/words/effect.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 

@@ -7,8 +7,8 @@
 #include "auth/access.h"
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/command.h"
-#include "engine/effect.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
 #include "runtime/mailbox.h"
 #include "runtime/turn_times.h"
 

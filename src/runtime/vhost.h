@@ -4,8 +4,8 @@
 // State runs ahead, promises wait: what tells a client that something is safe leaves when it is.
 #pragma once
 
-#include "engine/durable_facts.h"
 #include "engine/engine.h"
+#include "engine/recovery/durable_facts.h"
 #include "runtime/promises.h"
 #include "runtime/reactor.h"
 #include "runtime/vhost_store.h"

@@ -2,11 +2,11 @@
 
 #include "base/check.h"
 #include "base/probe.h"
-#include "engine/fact_check.h"
-#include "engine/memory_budget.h"
-#include "engine/message_codec.h"
-#include "engine/page_codec.h"
-#include "engine/snapshot_codec.h"
+#include "engine/chain/page_codec.h"
+#include "engine/codec/message_codec.h"
+#include "engine/recovery/fact_check.h"
+#include "engine/recovery/snapshot_codec.h"
+#include "engine/state/memory_budget.h"
 
 #include <algorithm>
 #include <map>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "engine/cold_store.h"
-#include "engine/durable_facts.h"
-#include "engine/snapshot_codec.h"
+#include "engine/chain/cold_store.h"
+#include "engine/recovery/durable_facts.h"
+#include "engine/recovery/snapshot_codec.h"
 #include "journal/disk.h"
 #include "journal/disk_worker.h"
 #include "journal/journal.h"

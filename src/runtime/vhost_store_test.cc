@@ -1,8 +1,8 @@
 #include "runtime/vhost_store.h"
 
 #include "base/probe.h"
-#include "engine/describe.h"
-#include "engine/page_codec.h"
+#include "engine/chain/page_codec.h"
+#include "engine/view/describe.h"
 #include "journal/segments.h"
 #include "journal/snapshot_file.h"
 #include "tests/sim/sim_disk.h"

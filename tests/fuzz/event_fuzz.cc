@@ -1,9 +1,9 @@
 // Records of facts: any bytes are read or refused; facts that were read are written to the same
 // bytes by two writers in a row; and those that fit a state can be applied to it.
-#include "amqp091/properties.h"
+#include "amqp091/message/properties.h"
 #include "base/check.h"
-#include "engine/event_codec.h"
-#include "engine/fact_check.h"
+#include "engine/codec/event_codec.h"
+#include "engine/recovery/fact_check.h"
 #include "tests/support/repaired.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Frames: whatever the bytes and the limit, a cut is consistent, and a frame written again is the
 // bytes it was cut from.
-#include "amqp091/frame.h"
+#include "amqp091/codec/frame.h"
 #include "base/check.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Methods: arguments that decode survive encoding and decoding, and no prefix of them decodes.
-#include "amqp091/frame.h"
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/codec/spec.gen.h"
 #include "base/check.h"
 
 #include <cstdint>

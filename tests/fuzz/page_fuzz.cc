@@ -1,8 +1,8 @@
 // Pages: any bytes behind a good checksum are read or refused, and what was read is written to the
 // same bytes by two writers in a row.
-#include "amqp091/properties.h"
+#include "amqp091/message/properties.h"
 #include "base/check.h"
-#include "engine/page_codec.h"
+#include "engine/chain/page_codec.h"
 #include "tests/support/repaired.h"
 
 #include <cstdint>

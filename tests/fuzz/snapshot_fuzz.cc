@@ -1,8 +1,8 @@
 // Snapshots of a virtual host: any bytes are read or refused, and a state that was read is written
 // to the same bytes by two writers in a row.
-#include "amqp091/properties.h"
+#include "amqp091/message/properties.h"
 #include "base/check.h"
-#include "engine/snapshot_codec.h"
+#include "engine/recovery/snapshot_codec.h"
 #include "tests/support/repaired.h"
 
 #include <cstdint>

@@ -4,9 +4,9 @@
 // bindings, queues, exchanges and policies that are refused when a client asks for them. It was
 // written fact by fact, with REVENANT_WRITE_GOLDEN=1. A rule that gets stricter adds a fact here.
 
-#include "amqp091/properties.h"
-#include "engine/event_codec.h"
-#include "engine/policy.h"
+#include "amqp091/message/properties.h"
+#include "engine/codec/event_codec.h"
+#include "engine/words/policy.h"
 #include "journal/disk_posix.h"
 #include "journal/journal.h"
 #include "tests/golden/golden_properties.h"

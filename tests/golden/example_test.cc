@@ -1,8 +1,8 @@
 // The example of docs/formats/journal.md is what the code writes, and reads.
 
-#include "amqp091/properties.h"
-#include "engine/event_codec.h"
-#include "engine/message_codec.h"
+#include "amqp091/message/properties.h"
+#include "engine/codec/event_codec.h"
+#include "engine/codec/message_codec.h"
 #include "tests/golden/golden_properties.h"
 #include "tests/support/folder.h"
 #include "tests/support/hex.h"

@@ -1,12 +1,12 @@
 // Seeds for the fuzz targets of the formats, out of the golden files: REVENANT_WRITE_GOLDEN=1
 // writes them anew. They are tests as well: a seed must be what its target reads to the end.
 
-#include "amqp091/properties.h"
-#include "amqp10/message_format.h"
+#include "amqp091/message/properties.h"
+#include "amqp10/message/message_format.h"
 #include "catalog/catalog_codec.h"
-#include "engine/event_codec.h"
-#include "engine/page_codec.h"
-#include "engine/snapshot_codec.h"
+#include "engine/chain/page_codec.h"
+#include "engine/codec/event_codec.h"
+#include "engine/recovery/snapshot_codec.h"
 #include "journal/disk_posix.h"
 #include "journal/journal.h"
 #include "tests/golden/golden_properties.h"

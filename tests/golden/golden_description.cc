@@ -1,6 +1,6 @@
 #include "tests/golden/golden_description.h"
 
-#include "engine/describe.h"
+#include "engine/view/describe.h"
 #include "message/value.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // What a newer broker wrote is refused by name and left as it is.
 
-#include "engine/snapshot_codec.h"
+#include "engine/recovery/snapshot_codec.h"
 #include "journal/disk_posix.h"
 #include "journal/journal.h"
 #include "journal/snapshot_file.h"

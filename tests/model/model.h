@@ -15,11 +15,11 @@
 #pragma once
 
 #include "base/time.h"
-#include "engine/accounts.h"
-#include "engine/command.h"
-#include "engine/policy.h"
-#include "engine/queue_settings.h"
-#include "engine/refusal.h"
+#include "engine/words/accounts.h"
+#include "engine/words/command.h"
+#include "engine/words/policy.h"
+#include "engine/words/queue_settings.h"
+#include "engine/words/refusal.h"
 #include "message/death.h"
 #include "message/value.h"
 

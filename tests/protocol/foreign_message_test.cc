@@ -1,5 +1,5 @@
 // Messages of AMQP 1.0 on the wire of 0-9-1 and in the answers of the HTTP API.
-#include "http/message_json.h"
+#include "http/api/messages/message_json.h"
 #include "tests/support/amqp10_message.h"
 #include "tests/support/peer.h"
 

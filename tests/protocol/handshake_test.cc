@@ -1,5 +1,5 @@
 // Greeting, start, tune, open, heartbeats (amqp091, section 2).
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
 #include "tests/support/hex.h"
 #include "tests/support/peer.h"
 

@@ -1,7 +1,7 @@
 // What a consumer gets of a message that the broker added something to: spliced from bytes, and
 // the same as a renderer that decodes everything, sorts it and encodes it again.
+#include "amqp091/codec/frame.h"
 #include "amqp091/delivery_writer.h"
-#include "amqp091/frame.h"
 #include "base/byte_writer.h"
 #include "message/portable.h"
 #include "tests/support/amqp091_content.h"

@@ -1,5 +1,5 @@
 // Frames, methods, tables and contents as bytes (amqp091, section 1).
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
 #include "tests/support/hex.h"
 #include "tests/support/peer.h"
 

@@ -1,5 +1,5 @@
 // Errors and ends of connections (amqp10, 2.11, 2.12 and section 8).
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {

@@ -1,5 +1,5 @@
 // Messages to the client: transfers, frames, annotations, bounds (amqp10, 5.21 to 5.28 and 6).
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {

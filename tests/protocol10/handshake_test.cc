@@ -1,5 +1,5 @@
 // Header, SASL and open (amqp10, section 2).
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "base/version.h"
 #include "tests/support/peer10.h"
 

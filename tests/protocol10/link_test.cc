@@ -1,5 +1,5 @@
 // Links: addresses, attach and its refusals, detach (amqp10, sections 4 and 5).
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
 #include <map>

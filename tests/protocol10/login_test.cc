@@ -1,5 +1,5 @@
 // Who a client is by its certificate: SASL EXTERNAL (amqp10, 2.2 to 2.4).
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Messages from the client: transfers, outcomes, and what refuses them (amqp10, 5.11 to 5.20).
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {

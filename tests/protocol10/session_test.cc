@@ -1,5 +1,5 @@
 // Sessions: windows, handles, and what ends them (amqp10, section 3).
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {

@@ -1,6 +1,6 @@
 // What a client says of the messages it was given, and what is done with those it says nothing of
 // (amqp10, 5.24; dead-lettering, 17 and 22).
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {

@@ -1,5 +1,5 @@
 // What waits in a connection: a client that talks before its vhost is ready, and commands that come
-// up while the engine is telling us something (amqp10/connection.h).
+// up while the engine is telling us something (amqp10/links/connection.h).
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {

@@ -1,7 +1,7 @@
 #include "tests/sim/vhost_world.h"
 
-#include "engine/describe.h"
-#include "engine/snapshot_codec.h"
+#include "engine/recovery/snapshot_codec.h"
+#include "engine/view/describe.h"
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // Messages of AMQP 1.0 for tests: put together, published, delivered and taken apart again.
 #pragma once
 
-#include "amqp10/delivery.h"
-#include "amqp10/descriptors.h"
-#include "amqp10/message_format.h"
-#include "amqp10/performatives.gen.h"
-#include "amqp10/sections.h"
+#include "amqp10/codec/descriptors.h"
+#include "amqp10/codec/performatives.gen.h"
+#include "amqp10/codec/sections.h"
+#include "amqp10/message/delivery.h"
+#include "amqp10/message/message_format.h"
 #include "base/check.h"
 
 #include <memory>

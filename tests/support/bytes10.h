@@ -2,9 +2,9 @@
 // that came, taken apart.
 #pragma once
 
-#include "amqp10/fault.h"
-#include "amqp10/frame.h"
-#include "amqp10/performatives.gen.h"
+#include "amqp10/codec/fault.h"
+#include "amqp10/codec/frame.h"
+#include "amqp10/codec/performatives.gen.h"
 #include "tests/support/amqp10_message.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // them.
 #pragma once
 
-#include "engine/queue.h"
+#include "engine/state/queue.h"
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>

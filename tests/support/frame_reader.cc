@@ -1,7 +1,7 @@
 #include "tests/support/frame_reader.h"
 
-#include "amqp091/content.h"
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/spec.gen.h"
+#include "amqp091/message/content.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // FrameReader: what a server sends, as methods with their contents, and what no server may send.
 #pragma once
 
-#include "amqp091/frame.h"
+#include "amqp091/codec/frame.h"
 
 #include <cstdint>
 #include <map>

@@ -1,8 +1,8 @@
 #include "tests/support/memory_store.h"
 
 #include "base/check.h"
-#include "engine/fact_check.h"
-#include "engine/message_codec.h"
+#include "engine/codec/message_codec.h"
+#include "engine/recovery/fact_check.h"
 
 #include <cstring>
 #include <string_view>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/check.h"
-#include "engine/cold_store.h"
-#include "engine/durable_facts.h"
+#include "engine/chain/cold_store.h"
+#include "engine/recovery/durable_facts.h"
 
 #include <map>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "tests/support/peer.h"
 
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
 #include "base/check.h"
 #include "tests/support/frame_reader10.h"
 

@@ -10,9 +10,9 @@
 // be the same, and the engine sound.
 #pragma once
 
-#include "amqp091/content.h"
-#include "amqp091/frame.h"
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/codec/spec.gen.h"
+#include "amqp091/message/content.h"
 #include "tests/support/frame_reader.h"
 #include "tests/support/scenario.h"
 #include "tests/support/world.h"

@@ -1,6 +1,6 @@
 #include "tests/support/peer10.h"
 
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "base/check.h"
 
 #include <algorithm>

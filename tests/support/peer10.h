@@ -5,7 +5,7 @@
 // channel of AMQP 0-9-1 as well, for topology and for messages that go from one to the other.
 #pragma once
 
-#include "amqp10/performatives.gen.h"
+#include "amqp10/codec/performatives.gen.h"
 #include "tests/support/bytes10.h"
 #include "tests/support/frame_reader10.h"
 #include "tests/support/peer.h"

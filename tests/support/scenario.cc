@@ -1,9 +1,9 @@
 #include "tests/support/scenario.h"
 
 #include "base/check.h"
-#include "engine/consumers.h"
-#include "engine/describe.h"
-#include "engine/snapshot_codec.h"
+#include "engine/recovery/snapshot_codec.h"
+#include "engine/rules/consumers.h"
+#include "engine/view/describe.h"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/durable_facts.h"
-#include "engine/effect.h"
 #include "engine/engine.h"
-#include "engine/event.h"
+#include "engine/recovery/durable_facts.h"
+#include "engine/words/effect.h"
+#include "engine/words/event.h"
 #include "message/message.h"
 #include "message/value.h"
 #include "tests/support/memory_store.h"

@@ -1,8 +1,8 @@
 #include "tests/support/world.h"
 
-#include "amqp10/connection.h"
+#include "amqp10/links/connection.h"
 #include "base/check.h"
-#include "engine/describe.h"
+#include "engine/view/describe.h"
 
 #include <algorithm>
 #include <array>
