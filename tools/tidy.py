@@ -295,7 +295,7 @@ def unbuilt_sources(repository: Repository) -> Iterator[Finding]:
                 and (file.name != "main.cc" or file.room in programs))
         elif file.path.startswith("tests/"):
             built = (file.path.startswith(("tests/support/", "tests/engine/", "tests/golden/", "tests/model/",
-                                           "tests/sim/", "tests/protocol/", "tests/protocol10/"))
+                                           "tests/sim/", "tests/amqp091/", "tests/amqp10/"))
                      or (folder == "tests/fuzz" and file.name.endswith("_fuzz.cc"))
                      or named_by_folder(repository, file))
         else:

@@ -1,6 +1,6 @@
 // Content headers and properties: what decodes encodes to the same bytes.
-#include "amqp091/content.h"
-#include "amqp091/frame.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/message/content.h"
 #include "base/check.h"
 
 #include <cstdint>
