@@ -33,7 +33,7 @@ class Engine {
         state_.free_retired_bindings();
     }
     // The state is that of before a restart: what depends on the present begins now.
-    void recovered(Timestamp now);
+    void finish_recovery(Timestamp now);
     // The wall clock was set: what is shown from now on follows it, deadlines do not.
     void set_wall_ahead(Duration by) { settings_.wall_ahead = by; }
     // The connection of this channel can take no more deliveries for now.

@@ -15,7 +15,7 @@
 namespace revenant::http {
 namespace {
 
-Response method_not_allowed(const Router::Missing& missing, unsigned status) {
+Response method_not_allowed(const Router::NoRoute& missing, unsigned status) {
     Response response;
     response.status = status;
     std::string allow;
@@ -34,8 +34,8 @@ Response foreign_wish_refused() {
                           "management.cors.allow_origins");
 }
 
-bool may_enter(const Call& call, const std::string& vhost) {
-    return is_administrator(*call.user) || call.access->may_enter(call.user->name, vhost);
+bool can_access_vhost(const Call& call, const std::string& vhost) {
+    return is_administrator(*call.user) || call.access->can_access_vhost(call.user->name, vhost);
 }
 
 // Roles that are about the vhost in the path.
@@ -48,10 +48,10 @@ std::optional<Response> check_vhost(const Call& call, Role role) {
         const bool puts = call.request.method == "PUT" || call.request.method == "POST";
         return puts ? error_response(404, "not_found", "vhost_not_found") : not_found();
     }
-    if (role == Role::vhost_visible && sees_vhost(*call.access, *call.user, vhost)) {
+    if (role == Role::vhost_visible && can_see_vhost(*call.access, *call.user, vhost)) {
         return std::nullopt;
     }
-    if (role != Role::vhost_visible && may_enter(call, vhost)) return std::nullopt;
+    if (role != Role::vhost_visible && can_access_vhost(call, vhost)) return std::nullopt;
     if (role == Role::policymaker) return no_object;
     return not_authorised("User not authorised to access virtual host");
 }

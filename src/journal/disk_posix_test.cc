@@ -60,7 +60,7 @@ TEST(PosixDisk, WhatIsWrittenIsRead) {
     EXPECT_EQ(file->size().value(), 24U);
     EXPECT_EQ(read_all(*r.disk.open(r.folder / "a").value()),
               "some bytes" + std::string(10, '\0') + "more");
-    file->expect_read(0, 24);
+    file->will_need(0, 24);
     char letters[4];
     EXPECT_EQ(file->read(22, letters).value(), 2U) << "fewer bytes at the end";
     EXPECT_EQ(file->read(100, letters).value(), 0U);

@@ -49,7 +49,7 @@ class Visitor {
 TEST(Network, AConnectionIsNamedByItsTwoEnds) {
     runtime::Broker broker({});
     broker.start();
-    for (const CatalogCommand& command : default_content({}, Salt{})) {
+    for (const CatalogCommand& command : initial_commands({}, Salt{})) {
         ASSERT_TRUE(broker.change(command));
     }
     Network network({}, broker, [](std::string_view) {});

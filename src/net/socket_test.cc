@@ -109,7 +109,7 @@ class SocketPieces : public testing::TestWithParam<std::size_t> {};
 TEST_P(SocketPieces, AFrameIsTheSameHoweverItArrives) {
     runtime::Broker broker({});
     broker.start();
-    for (const CatalogCommand& command : default_content({}, Salt{})) {
+    for (const CatalogCommand& command : initial_commands({}, Salt{})) {
         ASSERT_TRUE(broker.change(command));
     }
     Network network({}, broker, [](std::string_view) {});
@@ -147,7 +147,7 @@ class SocketAbandoned : public testing::TestWithParam<bool> {};
 TEST_P(SocketAbandoned, ABlockedClientThatHasGoneIsForgotten) {
     runtime::Broker broker({});
     broker.start();
-    for (const CatalogCommand& command : default_content({}, Salt{})) {
+    for (const CatalogCommand& command : initial_commands({}, Salt{})) {
         ASSERT_TRUE(broker.change(command));
     }
     Network network({}, broker, [](std::string_view) {});

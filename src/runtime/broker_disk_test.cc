@@ -313,7 +313,7 @@ TEST_F(OnDisk, DirectoriesAreNotForEverybody) {
 struct OnASlowDisk : OnDisk {
     OnASlowDisk() {
         EXPECT_EQ(start(), "");
-        for (const CatalogCommand& command : default_content({}, Salt{})) change(command);
+        for (const CatalogCommand& command : initial_commands({}, Salt{})) change(command);
     }
     // The longest time that reactors took for what a connection needs when it comes and goes,
     // while this is done.
@@ -335,7 +335,7 @@ struct OnASlowDisk : OnDisk {
                     EXPECT_EQ(broker->admit("/", "guest"), std::nullopt);
                     EXPECT_NE(broker->access(), nullptr);
                     broker->place(*vhost);
-                    broker->leave("/", "guest");
+                    broker->release_connection("/", "guest");
                 });
                 longest = std::max(longest, Clock::now() - began);
             }

@@ -151,8 +151,8 @@ TEST_P(ProtocolClientHabits, CeleryCanStart) {
 
 // Peers near and far share an engine and see the same.
 TEST_P(ProtocolClientHabits, NearAndFarPeersMeetInOneEngine) {
-    Peer near(world(), Connect{Distance::near, PeerPlace::loopback});
-    Peer far(world(), Connect{Distance::far, PeerPlace::loopback});
+    Peer near(world(), Connect{Distance::near, PeerLocation::loopback});
+    Peer far(world(), Connect{Distance::far, PeerLocation::loopback});
     near.connect();
     far.connect();
     auto here = near.open_channel();

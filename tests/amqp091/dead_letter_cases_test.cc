@@ -144,10 +144,10 @@ TEST_P(ProtocolDeadLetters, WaitingLettersCountTheirProperties) {
         channel().publish("", "guarded", "m1", Properties().expiration("0"));
     world().advance(milliseconds(1));
     const engine::Queue& queue = *world().engine().state().find_queue("guarded");
-    EXPECT_EQ(queue.outbox(), (engine::Amount{10, 60}));
+    EXPECT_EQ(queue.outbox(), (engine::MessageTotals{10, 60}));
     channel().declare("dead");
     channel().bind("dead", "dlx", "guarded");
-    EXPECT_EQ(queue.outbox(), engine::Amount{});
+    EXPECT_EQ(queue.outbox(), engine::MessageTotals{});
     EXPECT_EQ(channel().drain("dead").size(), 10U);
 }
 

@@ -184,9 +184,9 @@ TEST_P(ProtocolHandshake, ClientPropertiesAreRemembered) {
                                     .response = "\0guest\0guest"s,
                                     .locale = "en_US"});
     named.expect<ConnectionTune>();
-    EXPECT_EQ(named.wire().connection().facts().client_properties,
+    EXPECT_EQ(named.wire().connection().info().client_properties,
               engine::arguments({{"connection_name", "the till"}, {"product", "shop"}}));
-    EXPECT_EQ(named.wire().connection().facts().mechanism, "PLAIN");
+    EXPECT_EQ(named.wire().connection().info().mechanism, "PLAIN");
 }
 
 // amqp091 2.9: a client without a capability is spared what it does not know.

@@ -10,7 +10,7 @@ class ProtocolLogin : public WireTest {
   protected:
     // A peer that has been told the mechanisms and answers with this one.
     Peer& answer_start(std::string_view mechanism, std::string_view response,
-                       const Login& login = {}, PeerPlace place = PeerPlace::loopback) {
+                       const Login& login = {}, PeerLocation place = PeerLocation::loopback) {
         return answer_start(new_peer(place), mechanism, response, login);
     }
     static Peer& answer_start(Peer& one, std::string_view mechanism, std::string_view response,
@@ -40,7 +40,7 @@ class ProtocolLogin : public WireTest {
         dropped.expect_end(where);
     }
     // Who has shown a certificate of this name, over TLS.
-    Connect showing(std::string_view name, PeerPlace place = PeerPlace::loopback) {
+    Connect showing(std::string_view name, PeerLocation place = PeerLocation::loopback) {
         return {GetParam(), place, protocol::Protocol::amqp091, std::string(name)};
     }
     void offer_external() {
@@ -136,7 +136,7 @@ TEST_P(ProtocolLogin, ACertificateOfNobodyIsRefused) {
 // amqp091 2.12, 3.3
 TEST_P(ProtocolLogin, GuestMayNotComeFromElsewhereWithACertificateEither) {
     offer_external();
-    Peer guest(world(), showing("guest", PeerPlace::elsewhere));
+    Peer guest(world(), showing("guest", PeerLocation::remote));
     expect_refused(answer_start(guest, "EXTERNAL", ""), "EXTERNAL");
 }
 
@@ -170,16 +170,16 @@ TEST_P(ProtocolLogin, AWrongPasswordIsSilenceForOldClients) {
 
 // amqp091 3.3
 TEST_P(ProtocolLogin, GuestMayComeFromThisMachineOnly) {
-    expect_refused(answer_start("PLAIN", "\0guest\0guest"s, {}, PeerPlace::elsewhere), "PLAIN");
+    expect_refused(answer_start("PLAIN", "\0guest\0guest"s, {}, PeerLocation::remote), "PLAIN");
     add_user("traveller", {".*", ".*", ".*"});
-    answer_start("PLAIN", "\0traveller\0secret"s, {}, PeerPlace::elsewhere)
+    answer_start("PLAIN", "\0traveller\0secret"s, {}, PeerLocation::remote)
         .expect<ConnectionTune>();
 }
 
 // amqp091 3.3
 TEST_P(ProtocolLogin, LoopbackUsersCanBeConfigured) {
     settings().loopback_users = {};
-    answer_start("PLAIN", "\0guest\0guest"s, {}, PeerPlace::elsewhere).expect<ConnectionTune>();
+    answer_start("PLAIN", "\0guest\0guest"s, {}, PeerLocation::remote).expect<ConnectionTune>();
 }
 
 // amqp091 3.4

@@ -60,7 +60,7 @@ void naive_deaths(const std::vector<Death>& deaths, Table& headers) {
     naive_set(headers, "x-death", Value::array(std::move(array)));
 }
 
-void naive_mark(const std::string& prefix, const DeathMark& mark, Table& headers) {
+void naive_mark(const std::string& prefix, const DeathSummary& mark, Table& headers) {
     naive_set(headers, prefix + "exchange", Value::string(mark.exchange));
     naive_set(headers, prefix + "queue", Value::string(mark.queue));
     naive_set(headers, prefix + "reason", Value::string(to_string(mark.reason)));
@@ -79,7 +79,7 @@ void naive_envelope(const Envelope& envelope, Table& headers) {
         }
     }
     naive_deaths(envelope.history.deaths, headers);
-    if (envelope.died()) {
+    if (envelope.has_died()) {
         naive_mark("x-first-death-", envelope.history.first, headers);
         if (envelope.history.last) naive_mark("x-last-death-", *envelope.history.last, headers);
     }
@@ -92,7 +92,7 @@ std::string naive_properties(BasicProperties properties, Table headers, const En
                              ShownCounts counts) {
     if (envelope != nullptr) {
         naive_envelope(*envelope, headers);
-        if (envelope->died()) properties.clear(Property::expiration);
+        if (envelope->has_died()) properties.clear(Property::expiration);
     }
     if (counts.delivery > 0) naive_set(headers, "x-delivery-count", Value::int64(counts.delivery));
     if (counts.acquired > 0) naive_set(headers, "x-acquired-count", Value::int64(counts.acquired));
@@ -129,7 +129,7 @@ std::string naive_fitting(const Envelope* envelope, std::uint32_t frame_max, Ren
         return frame_max == 0 || 12 + properties.size() + 8 <= frame_max;
     };
     std::string properties = render(envelope);
-    if (fits(properties) || envelope == nullptr || !envelope->died()) return properties;
+    if (fits(properties) || envelope == nullptr || !envelope->has_died()) return properties;
     Envelope shorter(*envelope);
     for (Death& death : shorter.history.deaths) {
         death.routing_keys_omitted += static_cast<std::uint32_t>(death.routing_keys.size());
@@ -291,7 +291,7 @@ class RenderingDice {
         if (one_in(3)) death.routing_keys_omitted = static_cast<std::uint32_t>(random_());
         return death;
     }
-    DeathMark mark() { return {text(), static_cast<DeathReason>(below(4)), text()}; }
+    DeathSummary mark() { return {text(), static_cast<DeathReason>(below(4)), text()}; }
     EnvelopeRef envelope() {
         if (one_in(8)) return {};
         auto* const envelope = new Envelope;
@@ -507,7 +507,7 @@ std::uint32_t naive_history10(const DeathHistory& history, std::string& out) {
     std::string deaths;
     for (const Death& death : history.deaths) deaths += naive_death10(death);
     out += naive_symbol("x-opt-deaths") + naive_array(0xd1, deaths, history.deaths.size());
-    const auto add_mark = [&](const std::string& prefix, const DeathMark& mark) {
+    const auto add_mark = [&](const std::string& prefix, const DeathSummary& mark) {
         out += naive_symbol(prefix + "queue") + naive_string(mark.queue);
         out += naive_symbol(prefix + "reason") + naive_string(to_string(mark.reason));
         out += naive_symbol(prefix + "exchange") + naive_string(mark.exchange);
@@ -533,7 +533,7 @@ std::string naive_annotations10(const Message& message, const amqp10::DataMap& o
     count("x-delivery-count", counts.delivery);
     count("x-acquired-count", counts.acquired);
     entries += naive_history10(envelope.history, added);
-    if (envelope.died()) {
+    if (envelope.has_died()) {
         names.insert(names.end(), {"x-death", "x-opt-deaths"});
         for (const char* const what : {"queue", "reason", "exchange"}) {
             names.push_back(std::string("x-first-death-") + what);

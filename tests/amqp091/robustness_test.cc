@@ -13,8 +13,8 @@ using namespace std::string_literals;
 class Recording {
   public:
     explicit Recording(Distance distance) {
-        first_ = std::make_unique<Peer>(world_, Connect{distance, PeerPlace::loopback});
-        second_ = std::make_unique<Peer>(world_, Connect{distance, PeerPlace::loopback});
+        first_ = std::make_unique<Peer>(world_, Connect{distance, PeerLocation::loopback});
+        second_ = std::make_unique<Peer>(world_, Connect{distance, PeerLocation::loopback});
         first_->connect();
         second_->connect();
         declare();
@@ -205,7 +205,7 @@ TEST_P(ProtocolRobustness, PiecesOfAnySizeGiveTheSameAnswers) {
 
 // A peer with two channels open, behind a whole handshake.
 std::size_t connect_by_hand(World& world, Distance distance) {
-    Peer peer(world, Connect{distance, PeerPlace::loopback});
+    Peer peer(world, Connect{distance, PeerLocation::loopback});
     peer.connect();
     auto one = peer.open_channel(1);
     one.declare("q", {{"x-max-length", 50}});

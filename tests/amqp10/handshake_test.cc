@@ -40,8 +40,8 @@ TEST_P(Handshake10, GoesFromHeaderToOpen) {
     client.expect_header(amqp_greeting);
     client.send_open({.hostname = "vhost:/"});
     client.expect<Open>();
-    EXPECT_EQ(client.wire().connection().facts().vhost, "/");
-    EXPECT_EQ(client.wire().connection().facts().user, "guest");
+    EXPECT_EQ(client.wire().connection().info().vhost, "/");
+    EXPECT_EQ(client.wire().connection().info().user, "guest");
 }
 
 // amqp10 2.8
@@ -112,8 +112,8 @@ TEST_P(Handshake10, TheSecondHeaderIsThatOfAmqp) {
 TEST_P(Handshake10, AnonymousIsTheUserOfTheSettings) {
     connect10({.mechanism = "ANONYMOUS"});
     Peer& client = connect10({.mechanism = "ANONYMOUS"});
-    EXPECT_EQ(client.wire().connection().facts().user, "guest");
-    EXPECT_EQ(client.wire().connection().facts().mechanism, "ANONYMOUS");
+    EXPECT_EQ(client.wire().connection().info().user, "guest");
+    EXPECT_EQ(client.wire().connection().info().mechanism, "ANONYMOUS");
 }
 
 // amqp10 2.4
@@ -173,11 +173,11 @@ TEST_P(Handshake10, FramesBeforeOpenAreSmall) {
 // amqp10 2.6, 9.2
 TEST_P(Handshake10, TheHostnameChoosesTheVhost) {
     world().change(SetPermissions{"guest", "elsewhere", {".*", ".*", ".*"}});
-    EXPECT_EQ(connect10({.hostname = "vhost:elsewhere"}).wire().connection().facts().vhost,
+    EXPECT_EQ(connect10({.hostname = "vhost:elsewhere"}).wire().connection().info().vhost,
               "elsewhere");
-    EXPECT_EQ(connect10({.hostname = "broker.example"}).wire().connection().facts().vhost, "/");
-    EXPECT_EQ(connect10({.hostname = ""}).wire().connection().facts().vhost, "/");
-    EXPECT_EQ(connect10().wire().connection().facts().vhost, "/");
+    EXPECT_EQ(connect10({.hostname = "broker.example"}).wire().connection().info().vhost, "/");
+    EXPECT_EQ(connect10({.hostname = ""}).wire().connection().info().vhost, "/");
+    EXPECT_EQ(connect10().wire().connection().info().vhost, "/");
 }
 
 // amqp10 2.6: an open without a container, or none at all.
@@ -223,7 +223,7 @@ TEST_P(Handshake10, ARefusedOpenDropsTheSocketInSilence) {
 
 // amqp10 2.7
 TEST_P(Handshake10, GuestComesFromHereOnly) {
-    Peer& client = new_peer10(PeerPlace::elsewhere);
+    Peer& client = new_peer10(PeerLocation::remote);
     client.log_in({});
     client.send_open({});
     expect_silent_drop(client,
@@ -285,8 +285,8 @@ TEST_P(Handshake10, SymbolicDescriptorsAndWideFormsAreRead) {
                              static_cast<char>(list.size() + 4) + "\0\0\0\3"s + list;
     client.send(frame10(FrameType::amqp, 0, body));
     client.expect<Open>();
-    EXPECT_EQ(client.wire().connection().facts().container_id, "wide");
-    EXPECT_EQ(client.wire().connection().facts().frame_max, 4096U);
+    EXPECT_EQ(client.wire().connection().info().container_id, "wide");
+    EXPECT_EQ(client.wire().connection().info().frame_max, 4096U);
 }
 
 // amqp10 2.10, 9.5

@@ -13,7 +13,7 @@ class External10 : public Wire10Test {
   protected:
     void SetUp() override { settings().mechanisms = {Mechanism::plain, Mechanism::external}; }
     void add_bunny() { add_user(bunny, {".*", ".*", ".*"}); }
-    Connect showing(std::string_view name, PeerPlace place = PeerPlace::loopback) {
+    Connect showing(std::string_view name, PeerLocation place = PeerLocation::loopback) {
         return {GetParam(), place, Protocol::amqp10, std::string(name)};
     }
     // Behind the mechanisms, with an identity that the client would like to have.
@@ -59,8 +59,8 @@ TEST_P(External10, IsTheUserOfTheCertificate) {
     declare("q");
     Peer client(world(), showing(bunny));
     client.connect({.mechanism = "EXTERNAL"});
-    EXPECT_EQ(client.wire().connection().facts().user, bunny);
-    EXPECT_EQ(client.wire().connection().facts().mechanism, "EXTERNAL");
+    EXPECT_EQ(client.wire().connection().info().user, bunny);
+    EXPECT_EQ(client.wire().connection().info().mechanism, "EXTERNAL");
     PeerSession begun = client.begin();
     begun.attach_sender(0, "/queues/q");
     begun.publish<Accepted>(0, 0, MessageBytes("by certificate"));
@@ -74,7 +74,7 @@ TEST_P(External10, IsNobodyElse) {
     client.greet();
     send_external(client, "guest");
     EXPECT_EQ(client.expect<SaslOutcome>().code, 0);
-    EXPECT_EQ(client.wire().connection().facts().user, bunny);
+    EXPECT_EQ(client.wire().connection().info().user, bunny);
 }
 
 // amqp10 2.4
@@ -115,12 +115,12 @@ TEST_P(External10, AClientWithACertificateMayUseItsPassword) {
     add_bunny();
     Peer client(world(), showing(bunny));
     client.connect({.user = "guest", .password = "guest"});
-    EXPECT_EQ(client.wire().connection().facts().user, "guest");
+    EXPECT_EQ(client.wire().connection().info().user, "guest");
 }
 
 // amqp10 2.7
 TEST_P(External10, GuestComesFromHereOnlyWithACertificateAsWell) {
-    Peer client(world(), showing("guest", PeerPlace::elsewhere));
+    Peer client(world(), showing("guest", PeerLocation::remote));
     client.log_in({.mechanism = "EXTERNAL"});
     client.send_open({});
     client.expect_nothing();

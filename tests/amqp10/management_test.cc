@@ -74,7 +74,7 @@ TEST_P(Management10, ABadQueueIsRefused) {
                    "/queues/q", Datum::map({{Datum::string("durable"), Datum::string("yes")}}));
     expect_refusal("400", "bad queue property {{uint,1},true}", "PUT", "/queues/q",
                    Datum::map({{Datum::uint(1), Datum::boolean(true)}}));
-    expect_refusal("400", "the body is no map", "PUT", "/queues/q", Datum::string("text"));
+    expect_refusal("400", "the body is not a map", "PUT", "/queues/q", Datum::string("text"));
     expect_refusal("400", "declare queue with empty name not allowed", "PUT", "/queues/");
     const Answer broken = ask("PUT", "/queues/a%0Ab");
     EXPECT_EQ(broken.status, "400");

@@ -77,9 +77,10 @@ class Robustness10 : public testing::TestWithParam<Distance> {
     // What is wrong after a client has sent that and gone.
     static std::string fault_after(const std::string& bytes) {
         World world;
-        world.connect({GetParam(), PeerPlace::loopback, Protocol::amqp091});
+        world.connect({GetParam(), PeerLocation::loopback, Protocol::amqp091});
         declare_queue(world);
-        const std::size_t wire = world.connect({GetParam(), PeerPlace::loopback, Protocol::amqp10});
+        const std::size_t wire =
+            world.connect({GetParam(), PeerLocation::loopback, Protocol::amqp10});
         world.feed(wire, bytes);
         world.carry();
         if (std::string fault = world.fault(); !fault.empty()) return fault;

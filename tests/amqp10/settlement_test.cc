@@ -139,7 +139,7 @@ TEST_P(Settlement10, AnnotationsOfModifiedHaveKeysOfTheirOwn) {
         encoded(Datum::map({{Datum::symbol("why"), Datum::string("not now")}}));
     session().settle(0, 0, encoded(Modified{.message_annotations = annotations}));
     session().expect_end("amqp:invalid-field",
-                         "a key of message-annotations is no symbol beginning with x-");
+                         "a key of message-annotations is not a symbol beginning with x-");
     expect_in_queue("q", 1, 1);
 }
 

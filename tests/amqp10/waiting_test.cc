@@ -46,7 +46,7 @@ TEST_P(Waiting10, NothingIsReadBeforeTheVhostIsReady) {
         protocol::Connection& moving = client.wire().connection();
         EXPECT_FALSE(moving.wants_input());
         EXPECT_EQ(moving.receive(frames, world().now()), 0U);
-        EXPECT_EQ(moving.facts().state, "opening");
+        EXPECT_EQ(moving.info().state, "opening");
         EXPECT_EQ(channels_of_the_engine(), 1U) << "that of 0-9-1";
     }
     client.send(frames);

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     State again;
     CHECK(decode(written, again).has_value());
     CHECK(encode_snapshot(again, decoded->stop) == written);
-    journal_in_use(state);
-    state.suspect_all();
+    journal_ranges_in_use(state);
+    state.mark_all_redelivered();
     return 0;
 }

@@ -122,10 +122,10 @@ void write_facts(journal::Disk& disk, const std::string& directory) {
     engine::EventWriter writer;
     for (const Event& fact : facts_of_earlier_rules()) {
         std::string& record = journal->begin_record();
-        record.push_back(static_cast<char>(engine::RecordKind::facts));
+        record.push_back(static_cast<char>(engine::RecordKind::events));
         writer.write({record, journal->position(), journal->batch_position()}, fact);
         journal->end_record();
-        journal->flush(journal::Journal::Urgency::now);
+        journal->flush(journal::Journal::SyncMode::immediate);
     }
 }
 

@@ -56,7 +56,7 @@ struct Version : ::testing::Test {
         auto journal = journal::Journal::open(disk, worker, directory, {}).value();
         journal->begin_record() += record;
         journal->end_record();
-        journal->flush(journal::Journal::Urgency::now);
+        journal->flush(journal::Journal::SyncMode::immediate);
     }
     std::string refusal_of_vhost() {
         const auto before = all_files(vhost);

@@ -27,7 +27,7 @@ std::string describe(const DeathHistory& history) {
                 (death.ttl_ms ? " ttl " + text(*death.ttl_ms) : std::string()) + '}';
     }
     if (history.deaths.empty()) return line;
-    const auto mark = [](const DeathMark& one) {
+    const auto mark = [](const DeathSummary& one) {
         return one.queue + '/' + std::string(to_string(one.reason)) + '/' + one.exchange;
     };
     line += " first " + mark(history.first);

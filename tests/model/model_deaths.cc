@@ -100,7 +100,7 @@ Message Model::dead_letter(const Queue& source, const Message& message, DeathRea
 
 // DL-75, DL-76, DL-80
 void Model::record_death(DeathHistory& history, Death death) {
-    const DeathMark mark{death.queue, death.reason, death.exchange};
+    const DeathSummary mark{death.queue, death.reason, death.exchange};
     if (history.deaths.empty()) history.first = mark;
     history.last = mark;
     for (const Death& known : history.deaths) {

@@ -47,7 +47,7 @@ Table headers_with_deaths(const Message& message) {
         std::erase_if(headers, [&](const Field& one) { return one.name == name; });
         headers.push_back({name, Value::string(value)});
     };
-    const auto mark = [&](const std::string& prefix, const DeathMark& death) {
+    const auto mark = [&](const std::string& prefix, const DeathSummary& death) {
         set(prefix + "queue", death.queue);
         set(prefix + "reason", std::string(to_string(death.reason)));
         set(prefix + "exchange", death.exchange);

@@ -57,7 +57,7 @@ inline MessageRef published(std::string_view bytes, std::string_view exchange = 
 }
 
 inline std::string delivered_bytes(const Message& message, const Envelope* envelope = nullptr,
-                                   const DeliveryFacts& facts = {}) {
+                                   const DeliveryInfo& facts = {}) {
     DeliveryHead head;
     std::string converted;
     const std::string_view body = render_delivery(message, envelope, facts, head, converted);
@@ -115,7 +115,7 @@ inline std::unique_ptr<Delivered> take_apart(std::string bytes) {
 
 inline std::unique_ptr<Delivered> delivered(const Message& message,
                                             const Envelope* envelope = nullptr,
-                                            const DeliveryFacts& facts = {}) {
+                                            const DeliveryInfo& facts = {}) {
     return take_apart(delivered_bytes(message, envelope, facts));
 }
 

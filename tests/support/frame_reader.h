@@ -47,7 +47,7 @@ class FrameReader {
     struct Assembly {
         Arrival arrival;
         bool has_header = false;
-        std::uint64_t body_missing = 0;
+        std::uint64_t body_bytes_left = 0;
     };
     std::optional<Read> accept(const Frame& frame);
     std::optional<Read> accept_method(const Frame& frame);

@@ -304,7 +304,7 @@ class WireTest : public testing::TestWithParam<Distance> {
     }
     World& world();
     // Not yet connected.
-    Peer& new_peer(PeerPlace place = PeerPlace::loopback);
+    Peer& new_peer(PeerLocation place = PeerLocation::loopback);
     Peer& connect(const Login& login = {}, Where where = Where::here());
     // On a connection of its own.
     PeerChannel open_channel(const Login& login = {}, Where where = Where::here());

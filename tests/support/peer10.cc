@@ -414,7 +414,7 @@ void Wire10Test::TearDown() {
     WireTest::TearDown();
 }
 
-Peer& Wire10Test::new_peer10(PeerPlace place) {
+Peer& Wire10Test::new_peer10(PeerLocation place) {
     peers10_.push_back(
         std::make_unique<Peer>(world(), Connect{GetParam(), place, protocol::Protocol::amqp10}));
     return *peers10_.back();

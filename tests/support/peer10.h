@@ -241,7 +241,7 @@ class Wire10Test : public amqp091::WireTest {
     void TearDown() override;
 
     // Not yet connected.
-    Peer& new_peer10(PeerPlace place = PeerPlace::loopback);
+    Peer& new_peer10(PeerLocation place = PeerLocation::loopback);
     Peer& connect10(const Login& login = {}, Where where = Where::here());
     // The peer of a test that needs but one, connected.
     Peer& peer10();

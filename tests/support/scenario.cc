@@ -23,8 +23,8 @@ EngineSettings with_store(EngineSettings settings, MemoryStore& store) {
 // Whatever can leave memory does so after every turn: no test may notice.
 Scenario::Scenario(EngineSettings settings)
     : engine_(with_store(std::move(settings), store_), *this, this) {
-    facts_.observe(engine_.state());
-    engine_.state().paging().worth_bytes = 0;
+    recorder_.observe(engine_.state());
+    engine_.state().paging().page_bytes_min = 0;
     engine_.state().paging().shed_bytes_min = 0;
     connect();
 }
@@ -107,7 +107,7 @@ std::vector<std::string> Scenario::ready(std::string_view name) {
     for (std::size_t level = found.served_levels(); level-- > 0;) {
         found.level(level).for_each([&](std::uint64_t, const Entry& entry) {
             if (entry.state != EntryState::ready) return;
-            bodies.emplace_back(engine_.state().whole(entry.message).value()->body());
+            bodies.emplace_back(engine_.state().loaded(entry.message).value()->body());
         });
     }
     return bodies;

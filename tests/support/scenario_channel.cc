@@ -112,9 +112,9 @@ std::uint64_t ScenarioChannel::publish(std::string_view routing_key, std::string
                     options.confirm ? ++last_publish_ : 0,
                     options.refusal_if_topic,
                     options.refusal,
-                    options.one_outcome};
+                    options.single_outcome};
     const std::uint64_t sequence = command.confirm_sequence;
-    sole_outcome_ = options.one_outcome ? sequence : 0;
+    sole_outcome_ = options.single_outcome ? sequence : 0;
     answers_.clear();
     scenario_.handle(std::move(command));
     EXPECT_TRUE(answers_.empty()) << "a publish is not answered";
@@ -133,7 +133,7 @@ std::uint32_t ScenarioChannel::consume(std::string queue, ConsumeOptions options
     starting_consumer_ = consumer;
     ask(Consume{id_, consumer, std::move(queue), "tag " + std::to_string(consumer), options.no_ack,
                 options.exclusive, std::move(options.arguments), std::move(options.reply_name),
-                options.credited, options.on_timeout});
+                options.uses_credit, options.on_timeout});
     return consumer;
 }
 

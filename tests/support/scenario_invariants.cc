@@ -19,15 +19,15 @@ struct Recount {
     std::uint64_t unacked = 0;
     std::uint64_t ready_bytes = 0;
     std::uint64_t unacked_bytes = 0;
-    Amount delayed{};
-    Amount outbox{};
-    Amount lasting{};
-    Amount parked{};
+    MessageTotals delayed{};
+    MessageTotals outbox{};
+    MessageTotals persistent_messages{};
+    MessageTotals parked{};
     friend bool operator==(const Recount&, const Recount&) = default;
 
     void add(const Queue& queue, std::size_t level, const Entry& entry) {
         const std::uint64_t bytes = queue.bytes_of(*entry.message);
-        if (queue.keeps(*entry.message)) lasting.add(bytes);
+        if (queue.persists(*entry.message)) persistent_messages.add(bytes);
         if (entry.state == EntryState::parked) return parked.add(bytes);
         if (level >= queue.served_levels()) {
             EXPECT_EQ(entry.state, EntryState::ready) << queue.name();
@@ -43,14 +43,15 @@ struct Recount {
             const ColdBlock* const pages = chain.view(block).parked;
             if (pages == nullptr) continue;
             parked.add({pages->all.live, queue.bytes_of(pages->all)});
-            lasting.add({pages->durable.live, queue.bytes_of(pages->durable)});
+            persistent_messages.add({pages->durable.live, queue.bytes_of(pages->durable)});
         }
     }
 };
 
 Recount counters_of(const Queue& queue) {
-    return {queue.ready_count(), queue.unacked_count(), queue.ready_bytes(), queue.unacked_bytes(),
-            queue.delayed(),     queue.outbox(),        queue.lasting(),     queue.parked()};
+    return {queue.ready_count(),         queue.unacked_count(), queue.ready_bytes(),
+            queue.unacked_bytes(),       queue.delayed(),       queue.outbox(),
+            queue.persistent_messages(), queue.parked()};
 }
 
 Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
@@ -103,15 +104,15 @@ void Scenario::check_queues() {
     for (Queue* const queue : engine_.state().queues_by_name()) {
         const Recount counted = recount(*queue, now_, engine_.next_deadline());
         EXPECT_EQ(counted, counters_of(*queue)) << queue->name();
-        EXPECT_EQ(queue->letters.size(), queue->outbox().count) << queue->name();
-        EXPECT_EQ(queue->waits != nullptr, !queue->letters.empty()) << queue->name();
+        EXPECT_EQ(queue->outbox_entries.size(), queue->outbox().count) << queue->name();
+        EXPECT_EQ(queue->outbox_progress != nullptr, !queue->outbox_entries.empty()) << queue->name();
         EXPECT_EQ(queue->unsettled_deliveries, queue->unacked_count()) << queue->name();
         EXPECT_FALSE(queue->awaits_work() || queue->deleted) << queue->name();
         if (queue->settings.overflow == Overflow::drop_head && queue->ready_count() > 0) {
-            EXPECT_LE(queue->limited().count,
+            EXPECT_LE(queue->totals_for_limits().count,
                       static_cast<std::uint64_t>(queue->settings.max_length.value_or(INT64_MAX)));
             EXPECT_LE(
-                queue->limited().bytes,
+                queue->totals_for_limits().bytes,
                 static_cast<std::uint64_t>(queue->settings.max_length_bytes.value_or(INT64_MAX)));
         }
         check_consumers_of(*queue);
@@ -171,7 +172,7 @@ void Scenario::check_accounts() {
     for (const Queue* queue : engine_.state().queues_by_name()) {
         here += queue->message_count();
     }
-    const Accounts& accounts = engine_.state().accounts();
+    const EntryCounters& accounts = engine_.state().accounts();
     EXPECT_EQ(accounts.entered, accounts.ended_total() + here);
 }
 
@@ -191,18 +192,18 @@ void Scenario::check_replay() {
 }
 
 void Scenario::check_restart() {
-    const std::string life = describe(engine_.state(), Described::durable);
+    const std::string life = describe(engine_.state(), DescribeScope::durable);
     const MessageFormats formats{&test_message_format()};
     State journaled;
     journaled.paging().store = &store_;
     journaled.paging().formats = formats;
     ASSERT_TRUE(store_.replay(journaled, formats));
-    EXPECT_EQ(describe(journaled, Described::durable), life) << "the journal differs from life";
+    EXPECT_EQ(describe(journaled, DescribeScope::durable), life) << "the journal differs from life";
     State restored;
     restored.paging().store = &store_;
     restored.paging().formats = formats;
-    ASSERT_TRUE(decode_snapshot(encode_snapshot(engine_.state(), Stop::none), restored));
-    EXPECT_EQ(describe(restored, Described::durable), life) << "the snapshot differs from life";
+    ASSERT_TRUE(decode_snapshot(encode_snapshot(engine_.state(), Shutdown::none), restored));
+    EXPECT_EQ(describe(restored, DescribeScope::durable), life) << "the snapshot differs from life";
     for (const Queue* queue : restored.queues_by_name()) {
         EXPECT_EQ(recount(*queue, Timestamp{INT64_MIN}, restored.deadlines_next()),
                   counters_of(*queue))

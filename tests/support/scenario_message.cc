@@ -10,13 +10,13 @@ namespace {
 // The test format: properties = { name NUL type NUL value NUL }. Names of properties begin with
 // '@', all others are headers.
 
-char letter_of(ValueType type) { return static_cast<char>('a' + static_cast<int>(type)); }
+char type_tag_of(ValueType type) { return static_cast<char>('a' + static_cast<int>(type)); }
 
 void append_field(std::string& out, std::string_view prefix, const Field& field) {
     out += prefix;
     out += field.name;
     out += '\0';
-    out += letter_of(field.value.type);
+    out += type_tag_of(field.value.type);
     out += '\0';
     out += display(field.value);
     out += '\0';

@@ -23,7 +23,7 @@ struct Frame {
 };
 
 // What stands at the front of the received bytes.
-struct FrameCut {
+struct FrameResult {
     enum class Outcome : std::uint8_t {
         frame,          // A frame. The payload of a method has its ids, that of a header its sizes.
         incomplete,     // No whole frame yet: try again when `size` bytes are there.
@@ -64,8 +64,8 @@ constexpr bool is_known_frame(FrameType type, std::size_t payload_size) {
 
 // Cuts the first frame off. A payload may be as large as frame_max: the overhead of eight bytes is
 // forgiven, as RabbitMQ forgives it (amqp091 1.7). With frame_max 0 there is no limit.
-inline FrameCut cut_frame(std::string_view bytes, std::uint32_t frame_max) {
-    FrameCut cut;
+inline FrameResult read_frame(std::string_view bytes, std::uint32_t frame_max) {
+    FrameResult cut;
     if (bytes.size() < frame_header_bytes) {
         cut.size = frame_header_bytes;
         return cut;
@@ -76,18 +76,18 @@ inline FrameCut cut_frame(std::string_view bytes, std::uint32_t frame_max) {
     cut.payload_size = in.u32();
     cut.size = std::size_t{cut.payload_size} + frame_overhead_bytes;
     if (cut.payload_size > frame_max && frame_max != 0) {
-        cut.outcome = FrameCut::Outcome::too_large;
+        cut.outcome = FrameResult::Outcome::too_large;
         return cut;
     }
     if (bytes.size() < cut.size) return cut;
     cut.frame.payload = bytes.substr(frame_header_bytes, cut.payload_size);
     cut.end_octet = static_cast<std::uint8_t>(bytes[cut.size - 1]);
     if (cut.end_octet != frame_end) {
-        cut.outcome = FrameCut::Outcome::bad_end;
+        cut.outcome = FrameResult::Outcome::bad_end;
     } else if (!is_known_frame(cut.frame.type, cut.payload_size)) {
-        cut.outcome = FrameCut::Outcome::unknown_frame;
+        cut.outcome = FrameResult::Outcome::unknown_frame;
     } else {
-        cut.outcome = FrameCut::Outcome::frame;
+        cut.outcome = FrameResult::Outcome::frame;
     }
     return cut;
 }
@@ -101,7 +101,7 @@ struct MethodPayload {
     std::uint32_t key() const { return method_key(class_id, method_id); }
 };
 
-// The frame is one that cut_frame found whole and of type method.
+// The frame is one that read_frame found whole and of type method.
 inline MethodPayload split_method(const Frame& frame) {
     CHECK(frame.payload.size() >= method_payload_bytes_min);
     ByteReader in(frame.payload);

@@ -11,7 +11,7 @@
 namespace revenant::amqp091 {
 namespace {
 
-using Outcome = FrameCut::Outcome;
+using Outcome = FrameResult::Outcome;
 
 std::string frame_bytes(int type, std::uint16_t channel, std::string_view payload) {
     std::string out;
@@ -25,7 +25,7 @@ std::string frame_bytes(int type, std::uint16_t channel, std::string_view payloa
 TEST(CutFrame, GivesTheFirstFrameAndItsSize) {
     // amqp091 1.1
     const std::string bytes = from_hex("01 0102 00000004 003c0050 ce 08");
-    const FrameCut cut = cut_frame(bytes, 4096);
+    const FrameResult cut = read_frame(bytes, 4096);
     EXPECT_EQ(cut.outcome, Outcome::frame);
     EXPECT_EQ(cut.frame.type, FrameType::method);
     EXPECT_EQ(cut.frame.channel, 0x0102);
@@ -37,7 +37,7 @@ TEST(CutFrame, GivesTheFirstFrameAndItsSize) {
 
 TEST(CutFrame, AMethodFrameSplitsIntoIdsAndArguments) {
     const std::string bytes = frame_bytes(1, 1, from_hex("003c 0050 0000000000000001 01"));
-    const MethodPayload method = split_method(cut_frame(bytes, 0).frame);
+    const MethodPayload method = split_method(read_frame(bytes, 0).frame);
     EXPECT_EQ(method.class_id, 60);
     EXPECT_EQ(method.method_id, 80);
     EXPECT_EQ(method.key(), BasicAck::key);
@@ -48,7 +48,7 @@ TEST(CutFrame, EveryProperPrefixIsIncompleteAndSaysHowMuchIsNeeded) {
     const std::string bytes = frame_bytes(3, 7, "0123456789");
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         const std::string prefix = bytes.substr(0, size);
-        const FrameCut cut = cut_frame(prefix, 4096);
+        const FrameResult cut = read_frame(prefix, 4096);
         EXPECT_EQ(cut.outcome, Outcome::incomplete) << size;
         EXPECT_EQ(cut.size, size < 7 ? 7U : bytes.size()) << size;
     }
@@ -57,16 +57,16 @@ TEST(CutFrame, EveryProperPrefixIsIncompleteAndSaysHowMuchIsNeeded) {
 TEST(CutFrame, APayloadOfExactlyFrameMaxIsForgiven) {
     // amqp091 1.7
     const std::string fits = frame_bytes(3, 1, std::string(4096, 'x'));
-    EXPECT_EQ(cut_frame(fits, 4096).outcome, Outcome::frame);
+    EXPECT_EQ(read_frame(fits, 4096).outcome, Outcome::frame);
     const std::string over = frame_bytes(3, 1, std::string(4097, 'x'));
-    const FrameCut cut = cut_frame(over, 4096);
+    const FrameResult cut = read_frame(over, 4096);
     EXPECT_EQ(cut.outcome, Outcome::too_large);
     EXPECT_EQ(cut.payload_size, 4097U);
     EXPECT_TRUE(cut.frame.payload.empty());
 }
 
 TEST(CutFrame, AFrameTooLargeIsFoundBeforeItsPayloadArrives) {
-    const FrameCut cut = cut_frame(from_hex("03 0005 ffffffff"), 131072);
+    const FrameResult cut = read_frame(from_hex("03 0005 ffffffff"), 131072);
     EXPECT_EQ(cut.outcome, Outcome::too_large);
     EXPECT_EQ(cut.frame.type, FrameType::body);
     EXPECT_EQ(cut.frame.channel, 5);
@@ -75,8 +75,8 @@ TEST(CutFrame, AFrameTooLargeIsFoundBeforeItsPayloadArrives) {
 
 TEST(CutFrame, FrameMaxZeroIsNoLimit) {
     const std::string bytes = frame_bytes(3, 1, std::string(300000, 'x'));
-    EXPECT_EQ(cut_frame(bytes, 0).outcome, Outcome::frame);
-    const FrameCut cut = cut_frame(from_hex("03 0001 ffffffff 00"), 0);
+    EXPECT_EQ(read_frame(bytes, 0).outcome, Outcome::frame);
+    const FrameResult cut = read_frame(from_hex("03 0001 ffffffff 00"), 0);
     EXPECT_EQ(cut.outcome, Outcome::incomplete);
     EXPECT_EQ(cut.size, 0xffffffffULL + 8);
 }
@@ -85,7 +85,7 @@ TEST(CutFrame, AWrongEndOctetIsReported) {
     // amqp091 12.1
     std::string bytes = frame_bytes(1, 1, from_hex("003c0050"));
     bytes.back() = '\xcd';
-    const FrameCut cut = cut_frame(bytes, 4096);
+    const FrameResult cut = read_frame(bytes, 4096);
     EXPECT_EQ(cut.outcome, Outcome::bad_end);
     EXPECT_EQ(cut.end_octet, 0xcd);
     EXPECT_EQ(cut.frame.payload, from_hex("003c0050"));
@@ -94,7 +94,7 @@ TEST(CutFrame, AWrongEndOctetIsReported) {
 TEST(CutFrame, UnknownTypesAreReportedWithTheirOctets) {
     // amqp091 12.1
     for (const int type : {0, 4, 5, 7, 9, 65, 255}) {
-        const FrameCut cut = cut_frame(frame_bytes(type, 1, "abcdefghijkl"), 4096);
+        const FrameResult cut = read_frame(frame_bytes(type, 1, "abcdefghijkl"), 4096);
         EXPECT_EQ(cut.outcome, Outcome::unknown_frame) << type;
         EXPECT_EQ(static_cast<int>(cut.frame.type), type);
         EXPECT_EQ(cut.size, 20U);
@@ -103,13 +103,13 @@ TEST(CutFrame, UnknownTypesAreReportedWithTheirOctets) {
 
 TEST(CutFrame, PayloadsThatCannotBelongToTheirTypeAreUnknown) {
     // amqp091 12.1; RabbitMQ treats a method without ids and a header without sizes alike.
-    EXPECT_EQ(cut_frame(frame_bytes(8, 0, "x"), 4096).outcome, Outcome::unknown_frame);
-    EXPECT_EQ(cut_frame(frame_bytes(8, 0, ""), 4096).outcome, Outcome::frame);
-    EXPECT_EQ(cut_frame(frame_bytes(1, 0, "abc"), 4096).outcome, Outcome::unknown_frame);
-    EXPECT_EQ(cut_frame(frame_bytes(1, 0, "abcd"), 4096).outcome, Outcome::frame);
-    EXPECT_EQ(cut_frame(frame_bytes(2, 1, "0123456789a"), 4096).outcome, Outcome::unknown_frame);
-    EXPECT_EQ(cut_frame(frame_bytes(2, 1, "0123456789ab"), 4096).outcome, Outcome::frame);
-    EXPECT_EQ(cut_frame(frame_bytes(3, 1, ""), 4096).outcome, Outcome::frame);
+    EXPECT_EQ(read_frame(frame_bytes(8, 0, "x"), 4096).outcome, Outcome::unknown_frame);
+    EXPECT_EQ(read_frame(frame_bytes(8, 0, ""), 4096).outcome, Outcome::frame);
+    EXPECT_EQ(read_frame(frame_bytes(1, 0, "abc"), 4096).outcome, Outcome::unknown_frame);
+    EXPECT_EQ(read_frame(frame_bytes(1, 0, "abcd"), 4096).outcome, Outcome::frame);
+    EXPECT_EQ(read_frame(frame_bytes(2, 1, "0123456789a"), 4096).outcome, Outcome::unknown_frame);
+    EXPECT_EQ(read_frame(frame_bytes(2, 1, "0123456789ab"), 4096).outcome, Outcome::frame);
+    EXPECT_EQ(read_frame(frame_bytes(3, 1, ""), 4096).outcome, Outcome::frame);
 }
 
 TEST(AppendFrames, WriteTheBytesOfTheSpecification) {
@@ -142,7 +142,7 @@ TEST(AppendFrames, ABodyIsSplitAtFrameMaxLessEight) {
     std::string joined;
     std::string_view left = out;
     while (!left.empty()) {
-        const FrameCut cut = cut_frame(left, 4096);
+        const FrameResult cut = read_frame(left, 4096);
         ASSERT_EQ(cut.outcome, Outcome::frame);
         EXPECT_EQ(cut.frame.type, FrameType::body);
         EXPECT_LE(cut.size, 4096U);
@@ -173,7 +173,7 @@ TEST(AppendFrames, WithoutFrameMaxTheWholeBodyIsOneFrame) {
     std::string out;
     append_body_frames(out, 1, std::string(300000, 'b'), 0);
     EXPECT_EQ(out.size(), 300008U);
-    EXPECT_EQ(cut_frame(out, 0).frame.payload.size(), 300000U);
+    EXPECT_EQ(read_frame(out, 0).frame.payload.size(), 300000U);
 }
 
 TEST(Frames, AStreamIsCutTheSameHoweverItArrives) {
@@ -192,7 +192,7 @@ TEST(Frames, AStreamIsCutTheSameHoweverItArrives) {
         for (std::size_t at = 0; at < stream.size(); at += step) {
             buffer += stream.substr(at, step);
             for (;;) {
-                const FrameCut cut = cut_frame(buffer, 4096);
+                const FrameResult cut = read_frame(buffer, 4096);
                 if (cut.outcome == Outcome::incomplete) {
                     ASSERT_GT(cut.size, buffer.size());
                     break;

@@ -15,13 +15,13 @@ namespace {
 // A field of a table or an element of an array, its content not yet looked at.
 struct Item {
     std::string_view name;  // empty in an array
-    char letter = 0;
+    char type_tag = 0;
     std::string_view raw;
     // Where the item and its raw content start, counted from the outermost bytes.
     std::size_t offset = 0;
     std::size_t raw_offset = 0;
 
-    bool is_container() const { return letter == 'F' || letter == 'A'; }
+    bool is_container() const { return type_tag == 'F' || type_tag == 'A'; }
 };
 
 enum class Shape : std::uint8_t { fixed, long_string, unknown };
@@ -30,8 +30,8 @@ struct Layout {
     std::size_t size;  // of a fixed one
 };
 
-constexpr Layout layout_of(char letter) {
-    switch (letter) {
+constexpr Layout layout_of(char type_tag) {
+    switch (type_tag) {
         case 'V':
             return {Shape::fixed, 0};
         case 't':
@@ -71,19 +71,19 @@ class ItemReader {
         : in_(bytes), base_(base), size_(bytes.size()), holder_(holder) {}
 
     static ItemReader inside(const Item& item) {
-        return {item.raw, item.raw_offset, item.letter == 'F' ? Holder::table : Holder::array};
+        return {item.raw, item.raw_offset, item.type_tag == 'F' ? Holder::table : Holder::array};
     }
 
     // False at the end and at an error.
     bool next(Item& item) {
         if (in_.at_end()) return false;
         item.offset = offset();
-        item.letter = 0;
+        item.type_tag = 0;
         item.name = holder_ == Holder::table ? in_.short_string() : std::string_view{};
-        item.letter = static_cast<char>(in_.u8());
-        if (in_.failed()) return fail(TableFault::truncated, item);
-        const Layout layout = layout_of(item.letter);
-        if (layout.shape == Shape::unknown) return fail(TableFault::unknown_type, item);
+        item.type_tag = static_cast<char>(in_.u8());
+        if (in_.failed()) return fail(TableErrorKind::truncated, item);
+        const Layout layout = layout_of(item.type_tag);
+        if (layout.shape == Shape::unknown) return fail(TableErrorKind::unknown_type, item);
         if (layout.shape == Shape::fixed) {
             item.raw_offset = offset();
             item.raw = in_.bytes(layout.size);
@@ -92,15 +92,15 @@ class ItemReader {
             item.raw_offset = offset();
             item.raw = in_.bytes(size);
         }
-        return !in_.failed() || fail(TableFault::truncated, item);
+        return !in_.failed() || fail(TableErrorKind::truncated, item);
     }
 
     std::size_t offset() const { return base_ + size_ - in_.remaining(); }
     const std::optional<TableError>& error() const { return error_; }
 
   private:
-    bool fail(TableFault fault, const Item& item) {
-        error_ = TableError{fault, item.offset, item.letter};
+    bool fail(TableErrorKind fault, const Item& item) {
+        error_ = TableError{fault, item.offset, item.type_tag};
         return false;
     }
 
@@ -115,7 +115,7 @@ class ItemReader {
 std::optional<TableError> validate(const Item& item, int depth) {
     if (!item.is_container()) return {};
     if (depth == table_depth_max) {
-        return TableError{TableFault::too_deep, item.offset, item.letter};
+        return TableError{TableErrorKind::too_deep, item.offset, item.type_tag};
     }
     ItemReader items = ItemReader::inside(item);
     Item inner;
@@ -152,7 +152,7 @@ Value integer(ValueType type, std::int64_t value) { return {type, value}; }
 
 Value decode_fixed(const Item& item) {
     ByteReader in(item.raw);
-    switch (item.letter) {
+    switch (item.type_tag) {
         case 'V':
             return Value::nothing();
         case 't':
@@ -210,9 +210,9 @@ std::optional<TableError> decode_elements(ItemReader items, int depth, Array& ar
 
 std::optional<TableError> decode_item(const Item& item, int depth, Value& value) {
     if (item.is_container() && depth == table_depth_max) {
-        return TableError{TableFault::too_deep, item.offset, item.letter};
+        return TableError{TableErrorKind::too_deep, item.offset, item.type_tag};
     }
-    switch (item.letter) {
+    switch (item.type_tag) {
         case 'S':
             value = Value::string(item.raw);
             return {};
@@ -232,7 +232,7 @@ std::optional<TableError> decode_item(const Item& item, int depth, Value& value)
     }
 }
 
-char letter_of(ValueType type) {
+char type_tag_of(ValueType type) {
     switch (type) {
         case ValueType::void_value:
             return 'V';
@@ -285,7 +285,7 @@ void encode_fields(const Table& table, ByteWriter& out);
 // Letter and content, in a table and in an array alike.
 void encode_value(const Value& value, ByteWriter& out) {
     const auto number = [&value] { return content<std::int64_t>(value); };
-    out.u8(static_cast<std::uint8_t>(letter_of(value.type)));
+    out.u8(static_cast<std::uint8_t>(type_tag_of(value.type)));
     switch (value.type) {
         case ValueType::void_value:
             return;
@@ -338,8 +338,8 @@ void make_items_canonical(ItemReader items, char* outermost) {
     Item item;
     while (items.next(item)) {
         char* const raw = outermost + item.raw_offset;
-        if (item.letter == 'L') raw[-1] = 'l';
-        if (item.letter == 't' && *raw != 0) *raw = 1;
+        if (item.type_tag == 'L') raw[-1] = 'l';
+        if (item.type_tag == 't' && *raw != 0) *raw = 1;
         if (item.is_container()) make_items_canonical(ItemReader::inside(item), outermost);
     }
 }
@@ -348,17 +348,17 @@ void make_items_canonical(ItemReader items, char* outermost) {
 
 std::string describe(const TableError& error) {
     constexpr std::string_view digits = "0123456789abcdef";
-    const auto octet = static_cast<std::uint8_t>(error.letter);
+    const auto octet = static_cast<std::uint8_t>(error.type_tag);
     std::string text;
     switch (error.fault) {
-        case TableFault::truncated:
+        case TableErrorKind::truncated:
             text = "truncated value";
             break;
-        case TableFault::unknown_type:
+        case TableErrorKind::unknown_type:
             text = std::string("unknown type letter 0x") + digits[octet >> 4] + digits[octet & 15];
-            if (octet > ' ' && octet < 0x7f) text += std::string(" '") + error.letter + "'";
+            if (octet > ' ' && octet < 0x7f) text += std::string(" '") + error.type_tag + "'";
             break;
-        case TableFault::too_deep:
+        case TableErrorKind::too_deep:
             text = "more than " + std::to_string(table_depth_max) + " levels of tables and arrays";
             break;
     }
@@ -388,7 +388,7 @@ std::optional<RawField> FieldWalk::next() {
     error_ = validate(item, 1);
     if (error_) return {};
     at_ = items.offset();
-    return RawField{item.name, item.letter, item.raw};
+    return RawField{item.name, item.type_tag, item.raw};
 }
 
 void make_canonical(std::span<char> fields) {
@@ -396,15 +396,15 @@ void make_canonical(std::span<char> fields) {
                          fields.data());
 }
 
-Result<Value, TableError> decode_value(char letter, std::string_view raw) {
-    const Layout layout = layout_of(letter);
+Result<Value, TableError> decode_value(char type_tag, std::string_view raw) {
+    const Layout layout = layout_of(type_tag);
     if (layout.shape == Shape::unknown) {
-        return Unexpected{TableError{TableFault::unknown_type, 0, letter}};
+        return Unexpected{TableError{TableErrorKind::unknown_type, 0, type_tag}};
     }
     if (layout.shape == Shape::fixed && raw.size() != layout.size) {
-        return Unexpected{TableError{TableFault::truncated, 0, letter}};
+        return Unexpected{TableError{TableErrorKind::truncated, 0, type_tag}};
     }
-    const Item item{.letter = letter, .raw = raw};
+    const Item item{.type_tag = type_tag, .raw = raw};
     Value value;
     if (const auto error = decode_item(item, 0, value)) return Unexpected{*error};
     return value;

@@ -22,18 +22,18 @@ namespace revenant::amqp091 {
 // deeper than their JSON. The limit keeps the recursion of every later reader of the Value bounded.
 constexpr int table_depth_max = 64;
 
-enum class TableFault : std::uint8_t {
+enum class TableErrorKind : std::uint8_t {
     truncated,     // a name, value or nested table ends beyond the bytes that hold it
     unknown_type,  // amqp091 1.10
     too_deep,      // beyond table_depth_max
 };
 
 struct TableError {
-    TableFault fault = TableFault::truncated;
+    TableErrorKind fault = TableErrorKind::truncated;
     // Of the field or array element that is wrong, from the start of the bytes given.
     std::size_t offset = 0;
     // The type letter of that value; 0 when the bytes end before it.
-    char letter = 0;
+    char type_tag = 0;
 
     friend bool operator==(const TableError&, const TableError&) = default;
 };
@@ -50,7 +50,7 @@ void encode_table(const Table& table, std::string& out);
 // text of an `S`, the body of an `F`, the elements of an `A`, the big-endian bytes of a number.
 struct RawField {
     std::string_view name;
-    char letter = 0;
+    char type_tag = 0;
     std::string_view raw;
 };
 
@@ -74,7 +74,7 @@ class FieldWalk {
 template <typename Visitor>
 Result<void, TableError> walk_table(std::string_view body, Visitor&& visitor) {
     FieldWalk walk(body);
-    while (const auto field = walk.next()) visitor(field->name, field->letter, field->raw);
+    while (const auto field = walk.next()) visitor(field->name, field->type_tag, field->raw);
     if (walk.error()) return Unexpected{*walk.error()};
     return {};
 }
@@ -83,7 +83,7 @@ Result<void, TableError> walk_table(std::string_view body, Visitor&& visitor) {
 void make_canonical(std::span<char> fields);
 
 // Letter and raw as the visitor of walk_table gets them.
-Result<Value, TableError> decode_value(char letter, std::string_view raw);
+Result<Value, TableError> decode_value(char type_tag, std::string_view raw);
 // The raw content of an `A`, as the visitor gets it: CC and BCC.
 Result<Array, TableError> decode_array(std::string_view raw);
 

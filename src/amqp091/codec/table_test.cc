@@ -79,13 +79,13 @@ TEST(Tables, EveryNonZeroBooleanIsTrue) {
 TEST(Tables, AllOtherLettersAreUnknown) {
     // amqp091 1.10
     const std::string known = "SIiDTFAbBdflLsutxV";
-    for (int letter = 0; letter < 256; ++letter) {
-        if (known.find(static_cast<char>(letter)) != std::string::npos) continue;
-        const auto table =
-            decode_table(field(std::string(1, static_cast<char>(letter)) + std::string(16, '\0')));
-        ASSERT_FALSE(table.has_value()) << letter;
+    for (int type_tag = 0; type_tag < 256; ++type_tag) {
+        if (known.find(static_cast<char>(type_tag)) != std::string::npos) continue;
+        const auto table = decode_table(
+            field(std::string(1, static_cast<char>(type_tag)) + std::string(16, '\0')));
+        ASSERT_FALSE(table.has_value()) << type_tag;
         EXPECT_EQ(table.error(),
-                  (TableError{TableFault::unknown_type, 0, static_cast<char>(letter)}));
+                  (TableError{TableErrorKind::unknown_type, 0, static_cast<char>(type_tag)}));
     }
 }
 
@@ -134,7 +134,7 @@ TEST(TableErrors, SayWhatIsWrongAndWhere) {
     const std::string good = encoded_table({{"good", Value::int32(1)}});
     const auto unknown = decode_table(good + field("Z"));
     ASSERT_FALSE(unknown.has_value());
-    EXPECT_EQ(unknown.error(), (TableError{TableFault::unknown_type, good.size(), 'Z'}));
+    EXPECT_EQ(unknown.error(), (TableError{TableErrorKind::unknown_type, good.size(), 'Z'}));
     EXPECT_EQ(describe(unknown.error()), "unknown type letter 0x5a 'Z' at offset 10");
 
     const auto control = decode_table(field(from_hex("07")));
@@ -143,12 +143,12 @@ TEST(TableErrors, SayWhatIsWrongAndWhere) {
 
     const auto truncated = decode_table(good + field("S" + from_hex("00000005") + "abcd"));
     ASSERT_FALSE(truncated.has_value());
-    EXPECT_EQ(truncated.error(), (TableError{TableFault::truncated, good.size(), 'S'}));
+    EXPECT_EQ(truncated.error(), (TableError{TableErrorKind::truncated, good.size(), 'S'}));
     EXPECT_EQ(describe(truncated.error()), "truncated value at offset 10");
 
     const auto name = decode_table(good + from_hex("05") + "abc");
     ASSERT_FALSE(name.has_value());
-    EXPECT_EQ(name.error(), (TableError{TableFault::truncated, good.size(), 0}));
+    EXPECT_EQ(name.error(), (TableError{TableErrorKind::truncated, good.size(), 0}));
 }
 
 TEST(TableErrors, OffsetsOfNestedValuesCountFromTheOutermostTable) {
@@ -159,7 +159,7 @@ TEST(TableErrors, OffsetsOfNestedValuesCountFromTheOutermostTable) {
         field("F" + from_hex("000000") + static_cast<char>(inner.size()) + inner);
     const auto table = decode_table(bytes);
     ASSERT_FALSE(table.has_value());
-    EXPECT_EQ(table.error(), (TableError{TableFault::unknown_type, bytes.size() - 1, 'Z'}));
+    EXPECT_EQ(table.error(), (TableError{TableErrorKind::unknown_type, bytes.size() - 1, 'Z'}));
 }
 
 TEST(TableErrors, ANestedTableMayNotEndBeyondTheOneThatHoldsIt) {
@@ -168,7 +168,7 @@ TEST(TableErrors, ANestedTableMayNotEndBeyondTheOneThatHoldsIt) {
                               field("I" + from_hex("00000000"));
     const auto table = decode_table(bytes);
     ASSERT_FALSE(table.has_value());
-    EXPECT_EQ(table.error().fault, TableFault::truncated);
+    EXPECT_EQ(table.error().fault, TableErrorKind::truncated);
 }
 
 // Arrays within each other in a table: so many levels, the table counted.
@@ -189,7 +189,7 @@ TEST(TableErrors, NestingIsLimited) {
     EXPECT_EQ(encoded_table(*deepest), nested(table_depth_max));
     const auto too_deep = decode_table(nested(table_depth_max + 1));
     ASSERT_FALSE(too_deep.has_value());
-    EXPECT_EQ(too_deep.error().fault, TableFault::too_deep);
+    EXPECT_EQ(too_deep.error().fault, TableErrorKind::too_deep);
     EXPECT_EQ(describe(too_deep.error()).substr(0, 46),
               "more than 64 levels of tables and arrays at of");
     const auto walked = walk_table(nested(table_depth_max + 1), [](auto, char, auto) {});
@@ -203,7 +203,7 @@ TEST(TableErrors, AHundredThousandLevelsDoNotExhaustTheStack) {
     EXPECT_FALSE(decode_table(field(body)).has_value());
     const auto deep = decode_table(nested(2000));
     ASSERT_FALSE(deep.has_value());
-    EXPECT_EQ(deep.error().fault, TableFault::too_deep);
+    EXPECT_EQ(deep.error().fault, TableErrorKind::too_deep);
 }
 
 using Visited = std::vector<std::tuple<std::string, char, std::string>>;
@@ -219,8 +219,8 @@ TEST(WalkTable, ShowsTheFieldsOfTheTopLevelWithTheirRawContent) {
     Visited visited;
     const std::string bytes = encoded_table(table);
     const auto walked =
-        walk_table(bytes, [&visited](std::string_view name, char letter, std::string_view raw) {
-            visited.emplace_back(name, letter, raw);
+        walk_table(bytes, [&visited](std::string_view name, char type_tag, std::string_view raw) {
+            visited.emplace_back(name, type_tag, raw);
         });
     ASSERT_TRUE(walked.has_value());
     EXPECT_EQ(visited, (Visited{{"CC", 'A', from_hex("53 00000001 61 53 00000001 62")},
@@ -237,14 +237,14 @@ TEST(WalkTable, RawContentDecodesToTheValue) {
     const std::string bytes = encoded_table(table);
     std::size_t index = 0;
     const auto walked =
-        walk_table(bytes, [&](std::string_view name, char letter, std::string_view raw) {
+        walk_table(bytes, [&](std::string_view name, char type_tag, std::string_view raw) {
             ASSERT_LT(index, table.size());
             EXPECT_EQ(name, table[index].name);
-            EXPECT_EQ(*decode_value(letter, raw), table[index].value);
-            if (letter == 'A') {
+            EXPECT_EQ(*decode_value(type_tag, raw), table[index].value);
+            if (type_tag == 'A') {
                 EXPECT_EQ(*decode_array(raw), *table[index].value.as_array());
             }
-            if (letter == 'F') {
+            if (type_tag == 'F') {
                 EXPECT_EQ(*decode_table(raw), *table[index].value.as_table());
             }
             ++index;
@@ -258,20 +258,21 @@ TEST(WalkTable, FindsErrorsInsideNestedValues) {
                               field("F" + from_hex("00000003 01") + "aZ") +
                               encoded_table({{"after", Value::int32(1)}});
     Visited visited;
-    const auto walked = walk_table(
-        bytes, [&](auto name, char letter, auto raw) { visited.emplace_back(name, letter, raw); });
+    const auto walked = walk_table(bytes, [&](auto name, char type_tag, auto raw) {
+        visited.emplace_back(name, type_tag, raw);
+    });
     ASSERT_FALSE(walked.has_value());
-    EXPECT_EQ(walked.error(), (TableError{TableFault::unknown_type, 17, 'Z'}));
+    EXPECT_EQ(walked.error(), (TableError{TableErrorKind::unknown_type, 17, 'Z'}));
     EXPECT_EQ(visited.size(), 1U);
 }
 
 TEST(DecodeValue, RefusesWhatNoWalkShows) {
     const auto unknown = decode_value('Z', "");
     ASSERT_FALSE(unknown.has_value());
-    EXPECT_EQ(unknown.error().fault, TableFault::unknown_type);
+    EXPECT_EQ(unknown.error().fault, TableErrorKind::unknown_type);
     const auto small = decode_value('I', "abc");
     ASSERT_FALSE(small.has_value());
-    EXPECT_EQ(small.error().fault, TableFault::truncated);
+    EXPECT_EQ(small.error().fault, TableErrorKind::truncated);
     EXPECT_FALSE(decode_value('A', "Z").has_value());
     EXPECT_FALSE(decode_array("I").has_value());
 }
@@ -380,7 +381,7 @@ TEST(RandomTables, APrefixIsTruncatedOrEndsBetweenTwoFields) {
                 front.resize(decoded->size());
                 ASSERT_EQ(*decoded, front);
             } else {
-                ASSERT_EQ(decoded.error().fault, TableFault::truncated);
+                ASSERT_EQ(decoded.error().fault, TableErrorKind::truncated);
                 ASSERT_LT(decoded.error().offset, size);
             }
             expect_agreement(prefix);

@@ -93,7 +93,7 @@ void render_added(const Envelope& envelope, AddedHeaders& added) {
     added.bytes.clear();
     added.places.clear();
     added.hidden.clear();
-    added.died = envelope.died();
+    added.died = envelope.has_died();
     // With the keys, the list of them is gone (DL-66).
     if (envelope.keys_replaced) added.hidden.emplace_back("CC");
     add_befallen(added, envelope);

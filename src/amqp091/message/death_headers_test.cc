@@ -30,7 +30,8 @@ DeathHistory two_deaths() {
     first.exchange = "x";
     first.routing_keys = {"k", "cc"};
     first.ttl_ms = 50;
-    return {{first}, {"q", DeathReason::expired, "x"}, DeathMark{"q", DeathReason::expired, "x"}};
+    return {
+        {first}, {"q", DeathReason::expired, "x"}, DeathSummary{"q", DeathReason::expired, "x"}};
 }
 
 Table headers_of(const DeathHistory& history) {
@@ -84,7 +85,7 @@ TEST(HistoryInHeaders, ReadsWhatAClientPublishedAgain) {  // DL-109
     EXPECT_EQ(death.first_time.whole_seconds(), 1000);
     EXPECT_EQ(death.routing_keys, std::vector<std::string>{"k"});
     EXPECT_EQ(death.ttl_ms, 50);
-    EXPECT_EQ(history->first, (DeathMark{"first", DeathReason::maxlen, ""}));
+    EXPECT_EQ(history->first, (DeathSummary{"first", DeathReason::maxlen, ""}));
 }
 
 TEST(HistoryInHeaders, ARecordWithoutACountIsCountedFromNothing) {  // DL-109

@@ -74,10 +74,10 @@ Result<std::int64_t, PropertiesError> parse_expiration(std::string_view text) {
     return value;
 }
 
-Result<void, PropertiesError> read_keys(std::string_view name, char letter, std::string_view raw,
+Result<void, PropertiesError> read_keys(std::string_view name, char type_tag, std::string_view raw,
                                         std::vector<std::string>& keys) {
-    if (letter != 'A') {
-        const auto value = decode_value(letter, raw);
+    if (type_tag != 'A') {
+        const auto value = decode_value(type_tag, raw);
         const std::string_view type = value ? type_name(value->type) : "unknown";
         return refused("invalid message: {unacceptable_type_in_header,\"" + std::string(name) +
                        "\"," + std::string(type) + "}");
@@ -147,10 +147,10 @@ Result<PublishedProperties, PropertiesError> read_published(std::string_view byt
         FieldWalk walk(properties.headers);
         while (const auto field = walk.next()) {
             if (field->name == "CC") {
-                REVENANT_TRY_VOID(read_keys(field->name, field->letter, field->raw,
+                REVENANT_TRY_VOID(read_keys(field->name, field->type_tag, field->raw,
                                             published.head.extra_keys.cc));
             } else if (field->name == "BCC") {
-                REVENANT_TRY_VOID(read_keys(field->name, field->letter, field->raw,
+                REVENANT_TRY_VOID(read_keys(field->name, field->type_tag, field->raw,
                                             published.head.extra_keys.bcc));
                 has_bcc = rewrite = true;
             }

@@ -152,17 +152,17 @@ bool SplicedProperties::read_own(std::string_view table, const AddedHeaders& add
         const std::string_view bytes{
             start, static_cast<std::size_t>(field->raw.data() + field->raw.size() - start)};
         if (!own.empty() && field->name < own.back().name) sorted = false;
-        own.push_back({field->name, canonical(field->letter, bytes, table.size()), false});
+        own.push_back({field->name, canonical(field->type_tag, bytes, table.size()), false});
     }
     if (walk.error()) own.clear();  // never: it was read when the message came in
     return sorted;
 }
 
 // A field as encode_table writes it: of the same size, and most often the same.
-std::string_view SplicedProperties::canonical(char letter, std::string_view field,
+std::string_view SplicedProperties::canonical(char type_tag, std::string_view field,
                                               std::size_t table_size) {
-    const bool plain = letter != 'F' && letter != 'A' && letter != 'L' && letter != 't';
-    if (plain || (letter == 't' && static_cast<std::uint8_t>(field.back()) <= 1)) return field;
+    const bool plain = type_tag != 'F' && type_tag != 'A' && type_tag != 'L' && type_tag != 't';
+    if (plain || (type_tag == 't' && static_cast<std::uint8_t>(field.back()) <= 1)) return field;
     if (canonical_.empty()) canonical_.reserve(table_size);  // never moves, then
     const std::size_t before = canonical_.size();
     canonical_.append(field);

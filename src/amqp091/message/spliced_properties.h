@@ -46,7 +46,7 @@ class SplicedProperties {
     void add_count(OwnFields& own, std::string_view name, std::uint32_t count);
     bool read_own(std::string_view table, const AddedHeaders& added, engine::ShownCounts counts,
                   OwnFields& own);
-    std::string_view canonical(char letter, std::string_view field, std::size_t table_size);
+    std::string_view canonical(char type_tag, std::string_view field, std::size_t table_size);
     void merge(const OwnFields& own, const AddedHeaders& added);
 
     static constexpr std::size_t count_field_bytes = 1 + 16 + 1 + 8;

@@ -95,7 +95,7 @@ std::optional<TypeReader::Items> TypeReader::map() {
     }
 }
 
-std::optional<std::uint64_t> TypeReader::unusual_descriptor() {
+std::optional<std::uint64_t> TypeReader::read_uncommon_descriptor() {
     if (take_null()) return std::nullopt;
     if (in_.u8() != 0x00) in_.fail();
     const std::string_view rest = in_.rest();
@@ -233,14 +233,14 @@ bool is_well_formed(Raw value) {
 Datum TypeReader::datum() { return datum_within(room_); }
 
 // A failed reader reads zeros, which would be described values without end.
-bool TypeReader::enter(Room& room, std::size_t values) {
+bool TypeReader::enter(DecodeBudget& room, std::size_t values) {
     if (room.depth == 0 || room.values < values) in_.fail();
     if (in_.failed()) return false;
     room.values -= static_cast<std::uint32_t>(values);
     return true;
 }
 
-Datum TypeReader::datum_within(Room& room) {
+Datum TypeReader::datum_within(DecodeBudget& room) {
     if (!enter(room)) return {};
     const std::uint8_t constructor = in_.u8();
     if (in_.failed()) return {};
@@ -253,7 +253,7 @@ Datum TypeReader::datum_within(Room& room) {
     return {Type::described, std::move(parts)};
 }
 
-Datum TypeReader::value_of(std::uint8_t constructor, Room& room) {
+Datum TypeReader::value_of(std::uint8_t constructor, DecodeBudget& room) {
     switch (constructor) {
         case 0x40:
             return Datum::null();
@@ -335,7 +335,7 @@ Datum TypeReader::value_of(std::uint8_t constructor, Room& room) {
 }
 
 // Lists and maps. A count that the bytes cannot hold ends where they do.
-Datum TypeReader::compound(std::uint8_t constructor, Room& room) {
+Datum TypeReader::compound(std::uint8_t constructor, DecodeBudget& room) {
     const bool narrow = layout_of(constructor) == Layout::compound_one;
     TypeReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
     const std::uint32_t count = narrow ? inside.in_.u8() : inside.in_.u32();
@@ -360,7 +360,7 @@ Datum TypeReader::compound(std::uint8_t constructor, Room& room) {
 
 // One constructor for all elements. A descriptor stands once in the bytes and in memory with every
 // element: it is paid for each time, by its values and its size.
-Datum TypeReader::array(std::uint8_t constructor, Room& room) {
+Datum TypeReader::array(std::uint8_t constructor, DecodeBudget& room) {
     const bool narrow = layout_of(constructor) == Layout::array_one;
     TypeReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
     const std::uint32_t count = narrow ? inside.in_.u8() : inside.in_.u32();

@@ -72,17 +72,17 @@ class TypeReader {
     std::string_view variable(std::uint8_t constructor);
     Items items(bool narrow);
     bool take_null();
-    std::optional<std::uint64_t> unusual_descriptor();  // not a number of one byte
+    std::optional<std::uint64_t> read_uncommon_descriptor();  // not a number of one byte
     // How much more a datum may hold.
-    struct Room {
+    struct DecodeBudget {
         int depth = depth_max;
         std::uint32_t values = values_max;
     };
-    bool enter(Room& room, std::size_t values = 1);
-    Datum datum_within(Room& room);
-    Datum value_of(std::uint8_t constructor, Room& room);
-    Datum compound(std::uint8_t constructor, Room& room);
-    Datum array(std::uint8_t constructor, Room& room);
+    bool enter(DecodeBudget& room, std::size_t values = 1);
+    Datum datum_within(DecodeBudget& room);
+    Datum value_of(std::uint8_t constructor, DecodeBudget& room);
+    Datum compound(std::uint8_t constructor, DecodeBudget& room);
+    Datum array(std::uint8_t constructor, DecodeBudget& room);
     void skip(std::uint8_t constructor);
     void check_within(int depth_left);
     void check_content(std::uint8_t constructor, int depth_left);
@@ -90,7 +90,7 @@ class TypeReader {
     void check_array(std::uint8_t constructor, int depth_left);
 
     ByteReader in_;
-    Room room_;
+    DecodeBudget room_;
 };
 
 // Here, as several of them are read with every message.
@@ -170,7 +170,8 @@ inline std::optional<TypeReader::Items> TypeReader::list() {
 
 inline std::optional<std::uint64_t> TypeReader::descriptor() {
     const std::string_view rest = in_.rest();
-    if (rest.size() < 3 || rest[0] != '\x00' || rest[1] != '\x53') return unusual_descriptor();
+    if (rest.size() < 3 || rest[0] != '\x00' || rest[1] != '\x53')
+        return read_uncommon_descriptor();
     in_.bytes(3);
     return static_cast<std::uint8_t>(rest[2]);
 }

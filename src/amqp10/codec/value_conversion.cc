@@ -14,9 +14,7 @@ constexpr std::string_view urn_prefix = "urn:uuid:";
 constexpr std::size_t uuid_bytes = 16;
 constexpr std::int64_t ms_per_second = 1000;
 
-bool stands_behind_hyphen(std::size_t byte) {
-    return byte == 4 || byte == 6 || byte == 8 || byte == 10;
-}
+bool follows_hyphen(std::size_t byte) { return byte == 4 || byte == 6 || byte == 8 || byte == 10; }
 
 std::optional<ValueType> integer_type_of(Type type) {
     switch (type) {
@@ -201,7 +199,7 @@ std::string uuid_to_urn(std::string_view bytes) {
     static constexpr char digits[] = "0123456789abcdef";
     std::string text(urn_prefix);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-        if (stands_behind_hyphen(i)) text += '-';
+        if (follows_hyphen(i)) text += '-';
         const auto octet = static_cast<unsigned char>(bytes[i]);
         text += digits[octet >> 4];
         text += digits[octet & 0xf];
@@ -214,7 +212,7 @@ std::optional<std::string> urn_to_uuid(std::string_view text) {
     text.remove_prefix(urn_prefix.size());
     std::string bytes;
     while (bytes.size() < uuid_bytes) {
-        if (stands_behind_hyphen(bytes.size())) {
+        if (follows_hyphen(bytes.size())) {
             if (!text.starts_with('-')) return std::nullopt;
             text.remove_prefix(1);
         }

@@ -66,7 +66,7 @@ Connection::~Connection() = default;
 
 std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
     now_ = now;
-    last_arrival_ = now;
+    last_received_at_ = now;
     begin_receiving();
     std::size_t used = 0;
     while (state_ != State::moving) {
@@ -82,7 +82,7 @@ std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
             if (size == 0 && !stream_broken_) return used;
         }
         used += size;
-        forget_the_gone();
+        erase_closed();
         if (!may_go_on()) return used;
     }
     return used;
@@ -92,12 +92,12 @@ void Connection::on_header(std::string_view header) {
     const bool greeted = state_ == State::greeting;
     if (header != (greeted ? sasl_header : amqp_header)) {
         output_.buffer().append(sasl_header);
-        host_.wants_flush();
+        host_.request_flush();
         state_ = State::closed;
         return;
     }
     output_.buffer().append(header);
-    host_.wants_flush();
+    host_.request_flush();
     state_ = greeted ? State::authenticating : State::opening;
     if (greeted) send_mechanisms();
 }
@@ -180,7 +180,7 @@ void Connection::send_outcome(std::uint8_t code) {
     SaslOutcome outcome;
     outcome.code = code;
     append_sasl_frame(output_.buffer(), outcome);
-    host_.wants_flush();
+    host_.request_flush();
 }
 
 void Connection::on_sasl(std::uint64_t code, const TypeReader::Items& items) {
@@ -223,7 +223,7 @@ void Connection::log_in(const SaslInit& init) {
         return send_outcome(sasl_ok);
     }
     if (user.error() == LoginRefusal::malformed_response) return drop_later();
-    if (user.error() != LoginRefusal::too_many_failures) host_.note("login refused");
+    if (user.error() != LoginRefusal::too_many_failures) host_.log_line("login refused");
     send_outcome(sasl_auth);
     state_ = State::closed;
 }
@@ -241,14 +241,14 @@ std::string Connection::refusal_of_open(const Open& open, std::string_view& why)
                " ms) < minimum idle-time-out (" + std::to_string(idle_ms_min) + " ms)";
     }
     why = condition::unauthorized_access;
-    if (!check_place(user_, host_.peer_place(), settings_.loopback_users)) {
+    if (!check_location(user_, host_.peer_location(), settings_.loopback_users)) {
         return "user '" + user_ + "' can only connect via localhost";
     }
     const AccessTable& table = *host_.access();
     if (table.find_vhost(vhost_) == nullptr) {
         return "AMQP 1.0 connection failed: virtual host '" + vhost_ + "' does not exist";
     }
-    if (!table.may_enter(user_, vhost_)) {
+    if (!table.can_access_vhost(user_, vhost_)) {
         return "access to vhost '" + vhost_ + "' refused for user '" + user_ + "'";
     }
     return {};
@@ -271,7 +271,7 @@ void Connection::on_open(const Open& open) {
 }
 
 void Connection::vhost_opened(const protocol::VhostAnswer& answer) {
-    if (std::holds_alternative<protocol::VhostElsewhere>(answer)) {
+    if (std::holds_alternative<protocol::VhostOnOtherReactor>(answer)) {
         state_ = State::moving;
         return;
     }
@@ -342,7 +342,7 @@ void Connection::fail(Fault fault) {
         return drop_later();
     }
     if (state_ != State::running && state_ != State::opening) return;
-    host_.note("closing connection: " + std::string(fault.condition) + " " + fault.description);
+    host_.log_line("closing connection: " + std::string(fault.condition) + " " + fault.description);
     // As RabbitMQ: clients take an open that a close follows for a connection that was lost, and
     // try again immediately.
     if (state_ == State::opening) return drop_later();
@@ -366,7 +366,7 @@ void Connection::send_close(const Fault* fault) {
 
 void Connection::request(engine::Effect&& effect) {
     if (!std::holds_alternative<engine::ConnectionClosed>(effect)) return;
-    const Hearing hearing(*this);
+    const EffectScope scope(*this);
     port_ = nullptr;
     // A session or link may be on the stack while its connection fails.
     for (auto& session : sessions_) {
@@ -392,7 +392,7 @@ void Connection::close_forced(std::string_view reason, Timestamp now) {
 
 void Connection::check_permissions_again() {
     const AccessTable& table = *host_.access();
-    if (!table.may_enter(user_, vhost_)) {
+    if (!table.can_access_vhost(user_, vhost_)) {
         return fail({condition::unauthorized_access,
                      "access to vhost " + vhost_ +
                          " failed for new credential: {amqp_error,not_allowed,\"access to vhost '" +
@@ -404,7 +404,7 @@ void Connection::check_permissions_again() {
     }
 }
 
-void Connection::lost() {
+void Connection::on_connection_lost() {
     const bool attached = is_attached();
     state_ = State::closed;
     if (attached) detach();
@@ -426,18 +426,18 @@ void Connection::tick(Timestamp now) {
     }
     if (state_ != State::running) return;
     const Duration heartbeat = seconds(settings_.heartbeat_seconds);
-    if (heartbeat.us > 0 && now >= last_arrival_ + Duration{heartbeat.us * 2}) {
+    if (heartbeat.us > 0 && now >= last_received_at_ + Duration{heartbeat.us * 2}) {
         fail({condition::resource_limit_exceeded,
               "no frame received from client within idle timeout threshold",
               {}});
         return;
     }
     const Duration pause = milliseconds(client_idle_ms_ / 2);
-    if (client_idle_ms_ > 0 && now >= last_departure_ + pause && output_.empty()) {
+    if (client_idle_ms_ > 0 && now >= last_sent_at_ + pause && output_.empty()) {
         std::string& out = output_.buffer();
         end_frame(out, begin_frame(out, FrameType::amqp, 0));
-        host_.wants_flush();
-        last_departure_ = now;
+        host_.request_flush();
+        last_sent_at_ = now;
     }
 }
 
@@ -445,19 +445,19 @@ void Connection::tick(Timestamp now) {
 
 bool Connection::wants_input() const {
     if (state_ == State::closed || state_ == State::moving) return false;
-    return has_room_for_answers();
+    return output_has_room();
 }
 
-void Connection::wants_flush(Session& session) {
+void Connection::request_flush(Session& session) {
     sessions_to_flush_.push_back(&session);
-    host_.wants_flush();
+    host_.request_flush();
 }
 
 void Connection::before_flush() {
     send_waiting();
     flush_sessions();
-    forget_the_gone();
-    last_departure_ = now_;
+    erase_closed();
+    last_sent_at_ = now_;
 }
 
 void Connection::flush_sessions() {
@@ -471,7 +471,7 @@ void Connection::flush_sessions() {
 void Connection::send(engine::Command&& command) {
     if (port_ == nullptr) return;
     waiting_commands_.push_back(std::move(command));
-    if (hearing_ > 0) return host_.wants_flush();
+    if (effects_in_progress_ > 0) return host_.request_flush();
     send_waiting();
 }
 
@@ -498,7 +498,7 @@ void Connection::output_drained() {
     if (!deliveries_may_resume()) return;
     if (!is_attached()) return;
     for (const auto& session : sessions_) {
-        if (session) session->pause_links_if_clogged();
+        if (session) session->pause_links_if_backlogged();
     }
     deliveries_resumed();
     send(engine::ResumeConnection{id_});
@@ -517,13 +517,13 @@ void Connection::keep_until_closed(std::unique_ptr<Link> link) {
     closing_links_.push_back(std::move(link));
 }
 
-void Connection::forget_gone_sessions() {
+void Connection::erase_closed_sessions() {
     for (const std::uint16_t channel : std::exchange(gone_sessions_, {})) {
         const Session* const session = find_session(channel);
         if (session == nullptr || !session->is_gone()) continue;
         std::erase(sessions_to_flush_, session);
         sessions_[channel].reset();
-        host_.channel_left();
+        host_.on_channel_closed();
     }
 }
 
@@ -557,33 +557,33 @@ std::string_view Connection::shown_state() const {
     return "closed";
 }
 
-protocol::ConnectionFacts Connection::facts() const {
-    protocol::ConnectionFacts facts;
-    facts.id = id_;
-    facts.protocol = engine::ClientProtocol::amqp10;
-    facts.user = user_;
-    facts.vhost = vhost_;
-    facts.state = std::string(shown_state());
-    facts.mechanism = mechanism_;
-    facts.client_properties = client_properties_;
-    facts.frame_max = frame_max_;
-    facts.channel_max = channel_max_;
-    facts.heartbeat_seconds = static_cast<std::uint16_t>(client_idle_ms_ / 1000);
-    facts.container_id = container_id_;
+protocol::ConnectionInfo Connection::info() const {
+    protocol::ConnectionInfo info;
+    info.id = id_;
+    info.protocol = engine::ClientProtocol::amqp10;
+    info.user = user_;
+    info.vhost = vhost_;
+    info.state = std::string(shown_state());
+    info.mechanism = mechanism_;
+    info.client_properties = client_properties_;
+    info.frame_max = frame_max_;
+    info.channel_max = channel_max_;
+    info.heartbeat_seconds = static_cast<std::uint16_t>(client_idle_ms_ / 1000);
+    info.container_id = container_id_;
     for (const auto& session : sessions_) {
         if (!session) continue;
-        facts.session_count += 1;
+        info.session_count += 1;
         for (const ChannelId link : session->link_channels()) {
-            facts.channels.push_back({link, session->channel(), false});
+            info.channels.push_back({link, session->channel(), false});
         }
     }
-    return facts;
+    return info;
 }
 
-std::vector<protocol::SessionFacts> Connection::sessions() const {
-    std::vector<protocol::SessionFacts> all;
+std::vector<protocol::SessionInfo> Connection::sessions() const {
+    std::vector<protocol::SessionInfo> all;
     for (const auto& session : sessions_) {
-        if (session) all.push_back(session->facts());
+        if (session) all.push_back(session->info());
     }
     return all;
 }

@@ -40,7 +40,7 @@ class Connection final : public protocol::Connection {
 
     std::size_t receive(std::string_view bytes, Timestamp now) override;
     void tick(Timestamp now) override;
-    void lost() override;
+    void on_connection_lost() override;
     void expect_close() override { closes_soon_ = true; }
     void close_forced(std::string_view reason, Timestamp now) override;
     void vhost_opened(const protocol::VhostAnswer& answer) override;
@@ -49,8 +49,8 @@ class Connection final : public protocol::Connection {
     void output_drained() override;
     bool wants_input() const override;
     bool finished() const override { return state_ == State::closed; }
-    protocol::ConnectionFacts facts() const override;
-    std::vector<protocol::SessionFacts> sessions() const override;
+    protocol::ConnectionInfo info() const override;
+    std::vector<protocol::SessionInfo> sessions() const override;
 
     // --- effects addressed to the connection as a whole ---
     bool deliver(engine::Deliver&&) override { return true; }
@@ -64,14 +64,14 @@ class Connection final : public protocol::Connection {
     void publish(engine::Publish&& command);
     void settle(const engine::Settle& command);
     // For as long as an effect is worked on.
-    class Hearing {
+    class EffectScope {
       public:
-        explicit Hearing(Connection& connection) : connection_(connection) {
-            connection_.hearing_ += 1;
+        explicit EffectScope(Connection& connection) : connection_(connection) {
+            connection_.effects_in_progress_ += 1;
         }
-        ~Hearing() { connection_.hearing_ -= 1; }
-        Hearing(const Hearing&) = delete;
-        Hearing& operator=(const Hearing&) = delete;
+        ~EffectScope() { connection_.effects_in_progress_ -= 1; }
+        EffectScope(const EffectScope&) = delete;
+        EffectScope& operator=(const EffectScope&) = delete;
 
       private:
         Connection& connection_;
@@ -94,13 +94,13 @@ class Connection final : public protocol::Connection {
         TypeWriter writer(out);
         performative.encode(writer);
         end_frame(out, frame);
-        host_.wants_flush();
+        host_.request_flush();
     }
     void fail(Fault fault);
     // The client has renewed its credentials (amqp10 7.11).
     void check_permissions_again();
     // Has something to say before the output is sent.
-    void wants_flush(Session& session);
+    void request_flush(Session& session);
     // The session has ended on both sides.
     void session_gone(std::uint16_t channel) { gone_sessions_.push_back(channel); }
     // Keeps a link that has ended until the engine has let go of it.
@@ -151,15 +151,15 @@ class Connection final : public protocol::Connection {
     Session* find_session(std::uint16_t channel) {
         return channel < sessions_.size() ? sessions_[channel].get() : nullptr;
     }
-    void forget_the_gone() {
-        if (!gone_sessions_.empty()) forget_gone_sessions();
+    void erase_closed() {
+        if (!gone_sessions_.empty()) erase_closed_sessions();
         if (!closed_links_.empty()) forget_closed_links();
     }
-    void forget_gone_sessions();
+    void erase_closed_sessions();
     void forget_closed_links();
     std::string_view shown_state() const;
 
-    protocol::Port* port_ = nullptr;
+    protocol::EngineProxy* port_ = nullptr;
     ConnectionId id_;
     State state_ = State::greeting;
     std::string user_;
@@ -171,7 +171,7 @@ class Connection final : public protocol::Connection {
     std::uint16_t channel_max_ = 0;
     std::uint32_t client_idle_ms_ = 0;
     std::string alarm_;
-    int hearing_ = 0;
+    int effects_in_progress_ = 0;
     std::vector<engine::Command> waiting_commands_;
     bool closes_soon_ = false;
     bool stream_broken_ = false;

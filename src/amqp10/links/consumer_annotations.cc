@@ -30,7 +30,7 @@ Result<std::vector<Annotation>, std::string> read_consumer_annotations(Raw map) 
         const auto key = symbol_in(entry->key);
         if (!key || !key->starts_with("x-")) {
             return Unexpected{
-                std::string("a key of message-annotations is no symbol beginning "
+                std::string("a key of message-annotations is not a symbol beginning "
                             "with x-")};
         }
         if (!is_well_formed(entry->value)) {
@@ -46,7 +46,7 @@ Result<std::vector<Annotation>, std::string> read_consumer_annotations(Raw map) 
             annotations[place->second] = std::move(annotation);
         }
     }
-    if (walk.failed()) return Unexpected{std::string("message-annotations is no map")};
+    if (walk.failed()) return Unexpected{std::string("message-annotations is not a map")};
     return annotations;
 }
 

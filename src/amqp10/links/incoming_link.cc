@@ -4,7 +4,7 @@
 #include "amqp10/codec/raw_fields.h"
 #include "amqp10/links/connection.h"
 #include "amqp10/message/message_format.h"
-#include "amqp10/message/published.h"
+#include "amqp10/message/incoming_message.h"
 #include "base/utf8.h"
 
 #include <algorithm>
@@ -34,17 +34,17 @@ Fault full_queue_fault(const std::string& queue) {
 
 IncomingLink::IncomingLink(Session& session, const Attach& attach)
     : Link(session, attach),
-      rights_(connection().host(), connection().user(), connection().vhost()),
-      delivery_count_(wish().initial_delivery_count) {}
+      permissions_(connection().host(), connection().user(), connection().vhost()),
+      delivery_count_(attach_parameters().initial_delivery_count) {}
 
-protocol::LinkFacts IncomingLink::facts() const {
-    protocol::LinkFacts facts = Link::facts();
-    if (temporary_ && destination_) facts.address = queue_address(destination_->routing_key);
-    facts.delivery_count = delivery_count_;
-    facts.credit = credit_;
-    facts.unconfirmed = static_cast<std::uint64_t>(std::count_if(
+protocol::LinkInfo IncomingLink::info() const {
+    protocol::LinkInfo info = Link::info();
+    if (temporary_ && destination_) info.address = queue_address(destination_->routing_key);
+    info.delivery_count = delivery_count_;
+    info.credit = credit_;
+    info.unconfirmed = static_cast<std::uint64_t>(std::count_if(
         pending_.begin(), pending_.end(), [](const Pending& one) { return !one.answered; }));
-    return facts;
+    return info;
 }
 
 // ------------------------------------------------------------------------- attach
@@ -55,7 +55,7 @@ void IncomingLink::start() {
     open_channel(engine::ChannelUse::publishing);
     if (temporary_) destination_ = Destination{"", temporary_queue_name()};
     if (is_anonymous()) return attach();
-    if (const auto refusal = rights_.write_refusal(destination_->exchange)) {
+    if (const auto refusal = permissions_.write_refusal(destination_->exchange)) {
         return session().fail(fault_of(*refusal));
     }
     if (temporary_) return declare_temporary_queue(destination_->routing_key);
@@ -65,10 +65,10 @@ void IncomingLink::start() {
 }
 
 std::optional<Fault> IncomingLink::choose_target() {
-    if (descriptor_in(wish().target) == descriptor::coordinator) {
+    if (descriptor_in(attach_parameters().target) == descriptor::coordinator) {
         return Fault{condition::not_implemented, "Transactions not supported", {}};
     }
-    const auto target = composite_in<Target>(wish().target);
+    const auto target = composite_in<Target>(attach_parameters().target);
     if (!target) return Fault{condition::invalid_field, "Attach refused: target_required", {}};
     if (target->dynamic) {
         if (!wants_temporary_queue(*target) || !is_absent(target->address)) {
@@ -98,17 +98,17 @@ void IncomingLink::on_done(engine::Done&&) { attach(); }
 
 // amqp10 5.2
 void IncomingLink::attach() {
-    write_attach({.source = wish().source,
+    write_attach({.source = attach_parameters().source,
                   .target = target_of_reply(),
-                  .snd_settle_mode = wish().snd_settle_mode,
+                  .snd_settle_mode = attach_parameters().snd_settle_mode,
                   .initial_delivery_count = std::nullopt,
                   .max_message_size = connection().settings().max_message_size});
     grant_credit();
 }
 
 std::string IncomingLink::target_of_reply() const {
-    if (!temporary_) return wish().target;
-    Target target = *composite_in<Target>(wish().target);
+    if (!temporary_) return attach_parameters().target;
+    Target target = *composite_in<Target>(attach_parameters().target);
     std::string address;
     TypeWriter(address).string(queue_address(destination_->routing_key));
     target.address = address;
@@ -123,7 +123,7 @@ std::string IncomingLink::target_of_reply() const {
 
 std::optional<engine::Refusal> IncomingLink::permission_refusal() {
     if (is_anonymous()) return std::nullopt;  // each message asks
-    return rights_.write_refusal(destination_->exchange);
+    return permissions_.write_refusal(destination_->exchange);
 }
 
 void IncomingLink::before_close() {
@@ -215,8 +215,8 @@ bool IncomingLink::begin_message(const Transfer& transfer) {
         return false;
     }
     const bool settled = transfer.settled.value_or(false);
-    const bool allowed = wish().snd_settle_mode == settle_mode_mixed ||
-                         settled == (wish().snd_settle_mode == settle_mode_settled);
+    const bool allowed = attach_parameters().snd_settle_mode == settle_mode_mixed ||
+                         settled == (attach_parameters().snd_settle_mode == settle_mode_settled);
     if (!allowed) {
         fail({condition::invalid_field,
               std::string("sender settle mode is '") + (settled ? "unsettled" : "settled") +
@@ -225,15 +225,15 @@ bool IncomingLink::begin_message(const Transfer& transfer) {
               {}});
         return false;
     }
-    arriving_ = Arriving{*transfer.delivery_id,
-                         settled,
-                         std::string(transfer.delivery_tag.value_or(std::string_view{})),
-                         {}};
+    arriving_ = PartialDelivery{*transfer.delivery_id,
+                                settled,
+                                std::string(transfer.delivery_tag.value_or(std::string_view{})),
+                                {}};
     return true;
 }
 
 Result<IncomingLink::Destination, Fault> IncomingLink::destination_of(
-    const Published& published) const {
+    const IncomingMessage& published) const {
     if (!published.to) {
         return Unexpected{Fault{condition::precondition_failed,
                                 "anonymous terminus requires 'to' address to be set",
@@ -259,7 +259,7 @@ void IncomingLink::publish(std::string_view bytes) {
         return fail(std::move(fault));
     }
     if (published->user_id) {
-        if (const auto refusal = rights_.in_force().user_id_refusal(*published->user_id)) {
+        if (const auto refusal = permissions_.current().user_id_refusal(*published->user_id)) {
             return fail({condition::unauthorized_access, refusal->text, {}});
         }
     }
@@ -269,17 +269,17 @@ void IncomingLink::publish(std::string_view bytes) {
     publish_to(*destination, *published);
 }
 
-void IncomingLink::publish_to(const Destination& destination, Published& published) {
-    if (const auto refusal = rights_.write_refusal(destination.exchange)) {
+void IncomingLink::publish_to(const Destination& destination, IncomingMessage& published) {
+    if (const auto refusal = permissions_.write_refusal(destination.exchange)) {
         return session().fail(fault_of(*refusal));
     }
     engine::Publish command;
     command.channel = channel();
-    command.refusal_if_topic = rights_.in_force().topic_write_refusal(
+    command.refusal_if_topic = permissions_.current().topic_write_refusal(
         destination.exchange, destination.routing_key, published.head.extra_keys);
     command.message = make_message(destination.exchange, destination.routing_key,
                                    published.properties, published.body, std::move(published.head));
-    command.one_outcome = true;
+    command.single_outcome = true;
     if (!arriving_->settled) {
         command.mandatory = true;
         command.confirm_sequence = next_sequence_++;
@@ -319,7 +319,7 @@ std::optional<std::uint32_t> IncomingLink::take_pending(std::uint64_t sequence) 
 
 // amqp10 5.14
 void IncomingLink::confirm(const engine::Confirm& effect) {
-    const Connection::Hearing hearing(connection());
+    const Connection::EffectScope scope(connection());
     if (is_open()) settle(effect.sequence, PublishOutcome::accepted);
 }
 

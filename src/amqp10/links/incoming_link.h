@@ -5,7 +5,7 @@
 #include "amqp10/links/link.h"
 #include "amqp10/links/session.h"
 #include "amqp10/message/address.h"
-#include "protocol/connection_rights.h"
+#include "protocol/connection_permissions.h"
 
 #include <cstdint>
 #include <deque>
@@ -15,7 +15,7 @@
 
 namespace revenant::amqp10 {
 
-struct Published;
+struct IncomingMessage;
 
 class IncomingLink final : public Link {
   public:
@@ -25,12 +25,12 @@ class IncomingLink final : public Link {
     void on_flow(const Flow& flow) override;
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
     void confirm(const engine::Confirm& effect) override;
-    protocol::LinkFacts facts() const override;
+    protocol::LinkInfo info() const override;
     std::optional<engine::Refusal> permission_refusal() override;
 
   private:
     // A message under way from the client.
-    struct Arriving {
+    struct PartialDelivery {
         std::uint32_t delivery_id = 0;
         bool settled = false;
         std::string tag;
@@ -58,8 +58,8 @@ class IncomingLink final : public Link {
     bool begin_message(const Transfer& transfer);
     void publish(std::string_view bytes);
     // Takes from it what the message keeps.
-    void publish_to(const Destination& destination, Published& published);
-    Result<Destination, Fault> destination_of(const Published& published) const;
+    void publish_to(const Destination& destination, IncomingMessage& published);
+    Result<Destination, Fault> destination_of(const IncomingMessage& published) const;
     // The message cannot be published; the link goes on if it can.
     void refuse_message(Fault fault);
     void on_publish_refused(const engine::PublishRefused& effect);
@@ -69,12 +69,12 @@ class IncomingLink final : public Link {
     void reject(std::uint64_t sequence, const Fault& fault);
     void grant_credit();
 
-    protocol::ConnectionRights rights_;
+    protocol::ConnectionPermissions permissions_;
     std::optional<Destination> destination_;
     bool temporary_ = false;  // the queue was made for the link and goes with it
     std::uint32_t delivery_count_ = 0;
     std::uint32_t credit_ = 0;
-    std::optional<Arriving> arriving_;
+    std::optional<PartialDelivery> arriving_;
     std::deque<Pending> pending_;
     std::uint64_t next_sequence_ = 1;  // behind the last of pending_
 };

@@ -6,13 +6,13 @@
 #include "amqp10/codec/value_conversion.h"
 #include "amqp10/links/connection.h"
 #include "amqp10/links/session.h"
-#include "protocol/rights.h"
+#include "protocol/user_permissions.h"
 
 #include <utility>
 
 namespace revenant::amqp10 {
 
-AttachWish::AttachWish(const Attach& attach)
+AttachParameters::AttachParameters(const Attach& attach)
     : name(attach.name),
       handle(attach.handle),
       client_receives(attach.role),
@@ -28,31 +28,32 @@ AttachWish::AttachWish(const Attach& attach)
 Link::Link(Session& session, const Attach& attach)
     : connection_(session.connection()),
       session_(&session),
-      wish_(attach),
+      attach_parameters_(attach),
       channel_(connection_.host().register_channel(*this)) {}
 
-protocol::LinkFacts Link::facts() const {
-    protocol::LinkFacts facts;
-    facts.handle = wish_.handle;
-    facts.name = wish_.name;
-    facts.client_receives = wish_.client_receives;
-    facts.settle_mode =
-        wish_.snd_settle_mode == settle_mode_unsettled ? protocol::SettleMode::unsettled
-        : wish_.snd_settle_mode == settle_mode_settled ? protocol::SettleMode::settled
-                                                       : protocol::SettleMode::mixed;
-    if (wish_.client_receives) {
-        if (const auto source = composite_in<Source>(wish_.source)) {
-            facts.address = string_of(source->address);
+protocol::LinkInfo Link::info() const {
+    protocol::LinkInfo info;
+    info.handle = attach_parameters_.handle;
+    info.name = attach_parameters_.name;
+    info.client_receives = attach_parameters_.client_receives;
+    info.settle_mode = attach_parameters_.snd_settle_mode == settle_mode_unsettled
+                           ? protocol::SettleMode::unsettled
+                       : attach_parameters_.snd_settle_mode == settle_mode_settled
+                           ? protocol::SettleMode::settled
+                           : protocol::SettleMode::mixed;
+    if (attach_parameters_.client_receives) {
+        if (const auto source = composite_in<Source>(attach_parameters_.source)) {
+            info.address = string_of(source->address);
         }
-        if (wish_.max_message_size.value_or(0) != 0)
-            facts.max_message_size = wish_.max_message_size;
+        if (attach_parameters_.max_message_size.value_or(0) != 0)
+            info.max_message_size = attach_parameters_.max_message_size;
     } else {
-        if (const auto target = composite_in<Target>(wish_.target)) {
-            facts.address = string_of(target->address);
+        if (const auto target = composite_in<Target>(attach_parameters_.target)) {
+            info.address = string_of(target->address);
         }
-        facts.max_message_size = connection_.settings().max_message_size;
+        info.max_message_size = connection_.settings().max_message_size;
     }
-    return facts;
+    return info;
 }
 
 Link::~Link() { connection_.host().release_channel(channel_); }
@@ -99,7 +100,7 @@ void Link::on_transfer(const Transfer&, std::string_view) {
 }
 
 void Link::request(engine::Effect&& effect) {
-    const Connection::Hearing hearing(connection_);
+    const Connection::EffectScope scope(connection_);
     // Whatever becomes of the link, its connection must ask for more deliveries some day.
     if (std::holds_alternative<engine::DeliveriesPaused>(effect)) {
         return connection_.deliveries_paused();
@@ -130,8 +131,10 @@ void Link::on_refused(const engine::Refuse& refuse) { fail(fault_of(refuse.refus
 // ------------------------------------------------------------------------- attach and detach
 
 std::optional<Fault> Link::unsupported() const {
-    if (wish_.recovers) return Fault{condition::not_implemented, "Link recovery not supported", {}};
-    if (wish_.rcv_settle_mode != 0 && wish_.snd_settle_mode != settle_mode_settled) {
+    if (attach_parameters_.recovers)
+        return Fault{condition::not_implemented, "Link recovery not supported", {}};
+    if (attach_parameters_.rcv_settle_mode != 0 &&
+        attach_parameters_.snd_settle_mode != settle_mode_settled) {
         return Fault{condition::not_implemented, "rcv-settle-mode second not supported", {}};
     }
     return std::nullopt;
@@ -157,9 +160,9 @@ std::string Link::dynamic_node_properties() {
 }
 
 void Link::declare_temporary_queue(const std::string& name) {
-    const protocol::Rights rights(*connection_.host().access(), connection_.user(),
-                                  connection_.vhost());
-    if (const auto refusal = rights.refusal(Permission::configure, "queue", name)) {
+    const protocol::UserPermissions permissions(*connection_.host().access(), connection_.user(),
+                                                connection_.vhost());
+    if (const auto refusal = permissions.refusal(Permission::configure, "queue", name)) {
         return session_->fail(fault_of(*refusal));
     }
     engine::DeclareQueue command;
@@ -168,18 +171,18 @@ void Link::declare_temporary_queue(const std::string& name) {
     command.server_named = true;
     command.durable = true;
     command.exclusive = true;
-    rights.add_vhost_settings(command, "classic");
+    permissions.add_vhost_settings(command, "classic");
     ask(std::move(command));
 }
 
 void Link::write_attach(const Reply& reply) {
     attached_ = true;
     Attach attach;
-    attach.name = wish_.name;
-    attach.handle = wish_.handle;
-    attach.role = !wish_.client_receives;
+    attach.name = attach_parameters_.name;
+    attach.handle = attach_parameters_.handle;
+    attach.role = !attach_parameters_.client_receives;
     attach.snd_settle_mode = reply.snd_settle_mode;
-    attach.rcv_settle_mode = wish_.rcv_settle_mode;
+    attach.rcv_settle_mode = attach_parameters_.rcv_settle_mode;
     attach.source = reply.source;
     attach.target = reply.target;
     attach.initial_delivery_count = reply.initial_delivery_count;
@@ -188,16 +191,16 @@ void Link::write_attach(const Reply& reply) {
     connection_.write(session_->channel(), attach);
 }
 
-void Link::attach_to_nothing() {
+void Link::attach_with_null_terminus() {
     if (attached_) return;
     Reply refusal;
-    if (wish_.client_receives) {
-        refusal.target = wish_.target;
+    if (attach_parameters_.client_receives) {
+        refusal.target = attach_parameters_.target;
         refusal.initial_delivery_count = 0;
     } else {
-        refusal.source = wish_.source;
+        refusal.source = attach_parameters_.source;
     }
-    refusal.snd_settle_mode = wish_.snd_settle_mode;
+    refusal.snd_settle_mode = attach_parameters_.snd_settle_mode;
     write_attach(refusal);
 }
 
@@ -209,7 +212,7 @@ void Link::node_deleted() {
 }
 
 void Link::fail(Fault fault) {
-    attach_to_nothing();
+    attach_with_null_terminus();
     session_->detach(*this, std::move(fault));
 }
 

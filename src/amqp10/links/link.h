@@ -7,7 +7,7 @@
 #include "base/ids.h"
 #include "engine/words/command.h"
 #include "engine/words/effect.h"
-#include "protocol/session_facts.h"
+#include "protocol/session_info.h"
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +20,8 @@ class Connection;
 class Session;
 
 // What a client's attach said, for as long as the link lives.
-struct AttachWish {
-    explicit AttachWish(const Attach& attach);
+struct AttachParameters {
+    explicit AttachParameters(const Attach& attach);
     std::string name;
     std::uint32_t handle = 0;
     bool client_receives = false;
@@ -46,20 +46,20 @@ class Link : public engine::EffectSink {
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
 
-    std::uint32_t handle() const { return wish_.handle; }
-    const std::string& name() const { return wish_.name; }
+    std::uint32_t handle() const { return attach_parameters_.handle; }
+    const std::string& name() const { return attach_parameters_.name; }
     ChannelId channel() const { return channel_; }
-    bool client_receives() const { return wish_.client_receives; }
+    bool client_receives() const { return attach_parameters_.client_receives; }
     // What a listing shows of it; each kind of link adds what it counts.
-    virtual protocol::LinkFacts facts() const;
+    virtual protocol::LinkInfo info() const;
 
     // Asks for what the link needs. The answer to the attach follows when it is there.
     virtual void start() = 0;
     virtual void on_flow(const Flow& flow) = 0;
     virtual void on_transfer(const Transfer& transfer, std::string_view payload);
     // Too much waits in the session for the client's window; and no longer.
-    virtual void on_clogged() {}
-    virtual void on_unclogged() {}
+    virtual void on_backlogged() {}
+    virtual void on_backlog_cleared() {}
     // The session lets go of it: the engine is told, and nothing more is said to the client.
     void close(bool detached);
     // The engine is gone with all its channels.
@@ -72,7 +72,7 @@ class Link : public engine::EffectSink {
     virtual std::optional<engine::Refusal> permission_refusal() { return std::nullopt; }
 
     // The answer to an attach that has none yet, in the form of amqp10 5.1: a detach must follow.
-    void attach_to_nothing();
+    void attach_with_null_terminus();
 
     // --- effects ---
     bool deliver(engine::Deliver&& effect) override;
@@ -87,7 +87,7 @@ class Link : public engine::EffectSink {
     bool was_refused() const { return refused_; }
     Session& session() { return *session_; }
     Connection& connection() { return connection_; }
-    const AttachWish& wish() const { return wish_; }
+    const AttachParameters& attach_parameters() const { return attach_parameters_; }
 
     void open_channel(engine::ChannelUse use = engine::ChannelUse::any);
     // A command that the engine answers with Done or Refuse.
@@ -133,7 +133,7 @@ class Link : public engine::EffectSink {
   private:
     Connection& connection_;
     Session* session_;
-    AttachWish wish_;
+    AttachParameters attach_parameters_;
     ChannelId channel_;
     bool channel_open_ = false;
     bool attached_ = false;

@@ -35,8 +35,8 @@ std::unique_ptr<Link> make_management_link(Session& session, const Attach& attac
 // ------------------------------------------------------------------------- the pair
 
 std::string ManagementLink::client_address() const {
-    return client_receives() ? address_in<Target>(wish().target).value_or("")
-                             : address_in<Source>(wish().source).value_or("");
+    return client_receives() ? address_in<Target>(attach_parameters().target).value_or("")
+                             : address_in<Source>(attach_parameters().source).value_or("");
 }
 
 ManagementLink* ManagementLink::other_half() {
@@ -46,7 +46,7 @@ ManagementLink* ManagementLink::other_half() {
 
 // amqp10 7.1
 void ManagementLink::start() {
-    const auto paired = entry_in(wish().properties, "paired");
+    const auto paired = entry_in(attach_parameters().properties, "paired");
     if (!paired || paired->as_boolean() == nullptr || !*paired->as_boolean()) {
         return fail({condition::invalid_field,
                      "Link property 'paired' is not set to boolean value 'true'",
@@ -66,19 +66,19 @@ void ManagementLink::start() {
         }
     }
     if (client_receives()) {
-        write_attach({.source = wish().source,
-                      .target = wish().target,
+        write_attach({.source = attach_parameters().source,
+                      .target = attach_parameters().target,
                       .snd_settle_mode = settle_mode_settled,
                       .initial_delivery_count = 0,
-                      .max_message_size = wish().max_message_size,
-                      .properties = wish().properties});
+                      .max_message_size = attach_parameters().max_message_size,
+                      .properties = attach_parameters().properties});
     } else {
-        write_attach({.source = wish().source,
-                      .target = wish().target,
+        write_attach({.source = attach_parameters().source,
+                      .target = attach_parameters().target,
                       .snd_settle_mode = settle_mode_settled,
                       .initial_delivery_count = std::nullopt,
                       .max_message_size = connection().settings().frame_max,
-                      .properties = wish().properties});
+                      .properties = attach_parameters().properties});
     }
     attached();
 }
@@ -91,31 +91,31 @@ void ManagementResponses::on_flow(const Flow& flow) {
     }
     if (flow.drain) delivery_count_ = credit_until_;
     if (!flow.drain && !flow.echo) return;
-    session().tell_link_state(*this, {.delivery_count = delivery_count_,
+    session().send_link_state(*this, {.delivery_count = delivery_count_,
                                       .link_credit = credit(),
                                       .available = 0,
                                       .drain = flow.drain,
                                       .active = std::nullopt});
 }
 
-protocol::LinkFacts ManagementResponses::facts() const {
-    protocol::LinkFacts facts = Link::facts();
-    facts.settle_mode = protocol::SettleMode::settled;
-    facts.delivery_count = delivery_count_;
-    facts.credit = credit();
-    return facts;
+protocol::LinkInfo ManagementResponses::info() const {
+    protocol::LinkInfo info = Link::info();
+    info.settle_mode = protocol::SettleMode::settled;
+    info.delivery_count = delivery_count_;
+    info.credit = credit();
+    return info;
 }
 
 void ManagementResponses::send_answer(std::string message) {
     delivery_count_ += 1;
-    Parcel& parcel = session().fresh_parcel();
-    parcel.link = nullptr;
-    parcel.handle = handle();
-    parcel.settled = true;
-    parcel.head.bytes = std::move(message);
-    parcel.message = {};
-    parcel.message_body = {};
-    session().send_fresh();
+    OutgoingTransfer& outgoing = session().next_transfer();
+    outgoing.link = nullptr;
+    outgoing.handle = handle();
+    outgoing.settled = true;
+    outgoing.head.bytes = std::move(message);
+    outgoing.message = {};
+    outgoing.message_body = {};
+    session().send_next_transfer();
 }
 
 // ------------------------------------------------------------------------- requests
@@ -126,14 +126,14 @@ ManagementRequests::ManagementRequests(Session& session, const Attach& attach)
           *this,
           {connection().host(), connection().settings(), connection().user(), connection().vhost()},
           channel()),
-      delivery_count_(wish().initial_delivery_count) {}
+      delivery_count_(attach_parameters().initial_delivery_count) {}
 
-protocol::LinkFacts ManagementRequests::facts() const {
-    protocol::LinkFacts facts = Link::facts();
-    facts.settle_mode = protocol::SettleMode::settled;
-    facts.delivery_count = delivery_count_;
-    facts.credit = credit_;
-    return facts;
+protocol::LinkInfo ManagementRequests::info() const {
+    protocol::LinkInfo info = Link::info();
+    info.settle_mode = protocol::SettleMode::settled;
+    info.delivery_count = delivery_count_;
+    info.credit = credit_;
+    return info;
 }
 
 void ManagementRequests::attached() {
@@ -144,8 +144,8 @@ void ManagementRequests::attached() {
 void ManagementRequests::grant_credit() {
     // Requests that wait for the engine hold it back, and answers that wait for the client, so that
     // neither pile up here.
-    if (credit_ > request_credit_max / 2 || owed() >= request_credit_max) return;
-    if (session().is_clogged()) return;
+    if (credit_ > request_credit_max / 2 || outstanding_responses() >= request_credit_max) return;
+    if (session().is_backlogged()) return;
     credit_ = request_credit_max;
     on_flow(Flow{.echo = true});
 }
@@ -180,12 +180,12 @@ void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view 
                       "received transfer on half open management link pair");
     }
     // Answers that are under way will use some of it.
-    if (responses->credit() <= owed()) {
-        return refuse(
-            condition::precondition_failed,
-            "insufficient credit (" +
-                std::to_string(responses->credit() - std::min(responses->credit(), owed())) +
-                ") for management link from RabbitMQ to client");
+    if (responses->credit() <= outstanding_responses()) {
+        return refuse(condition::precondition_failed,
+                      "insufficient credit (" +
+                          std::to_string(responses->credit() -
+                                         std::min(responses->credit(), outstanding_responses())) +
+                          ") for management link from RabbitMQ to client");
     }
     credit_ -= 1;
     delivery_count_ += 1;
@@ -210,11 +210,9 @@ void ManagementRequests::answer(const ManagementRequest& request, const Manageme
     session().end_deleted_links();
 }
 
-void ManagementRequests::forbid(const engine::Refusal& refusal) {
-    session().fail(fault_of(refusal));
-}
+void ManagementRequests::deny(const engine::Refusal& refusal) { session().fail(fault_of(refusal)); }
 
-void ManagementRequests::put_to_engine(engine::Command&& command) { ask(std::move(command)); }
+void ManagementRequests::send_to_engine(engine::Command&& command) { ask(std::move(command)); }
 
 void ManagementRequests::check_permissions_again() { connection().check_permissions_again(); }
 
@@ -230,7 +228,7 @@ void ManagementRequests::on_refused(const engine::Refuse& refuse) {
     next_request();
 }
 
-std::uint32_t ManagementRequests::owed() const {
+std::uint32_t ManagementRequests::outstanding_responses() const {
     return static_cast<std::uint32_t>(waiting_.size()) + (work_.is_busy() ? 1 : 0);
 }
 

@@ -4,7 +4,7 @@
 
 #include "amqp10/links/link.h"
 #include "amqp10/management/management_request.h"
-#include "amqp10/management/management_work.h"
+#include "amqp10/management/management_operation.h"
 
 #include <cstdint>
 #include <deque>
@@ -40,14 +40,14 @@ class ManagementRequests final : public ManagementLink, private ManagementClient
     ManagementRequests(Session& session, const Attach& attach);
     void on_flow(const Flow& flow) override;
     void on_transfer(const Transfer& transfer, std::string_view payload) override;
-    void on_unclogged() override { grant_credit(); }
-    protocol::LinkFacts facts() const override;
+    void on_backlog_cleared() override { grant_credit(); }
+    protocol::LinkInfo info() const override;
     bool awaits_deletion() const override { return work_.is_deleting(); }
 
   private:
     void answer(const ManagementRequest& request, const ManagementAnswer& given) override;
-    void forbid(const engine::Refusal& refusal) override;
-    void put_to_engine(engine::Command&& command) override;
+    void deny(const engine::Refusal& refusal) override;
+    void send_to_engine(engine::Command&& command) override;
     void check_permissions_again() override;
 
     void attached() override;
@@ -57,9 +57,9 @@ class ManagementRequests final : public ManagementLink, private ManagementClient
     void grant_credit();
     void next_request();
     // Answers that were not given yet.
-    std::uint32_t owed() const;
+    std::uint32_t outstanding_responses() const;
 
-    ManagementWork work_;
+    ManagementOperation work_;
     std::uint32_t delivery_count_ = 0;
     std::uint32_t credit_ = 0;
     std::deque<ManagementRequest> waiting_;
@@ -76,7 +76,7 @@ class ManagementResponses final : public ManagementLink {
         return left > 0 ? static_cast<std::uint32_t>(left) : 0;
     }
     void send_answer(std::string message);
-    protocol::LinkFacts facts() const override;
+    protocol::LinkInfo info() const override;
 
   private:
     void attached() override {}

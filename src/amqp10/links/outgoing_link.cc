@@ -6,7 +6,7 @@
 #include "amqp10/links/session.h"
 #include "amqp10/message/address.h"
 #include "amqp10/message/delivery.h"
-#include "protocol/rights.h"
+#include "protocol/user_permissions.h"
 
 #include <algorithm>
 #include <utility>
@@ -44,40 +44,40 @@ std::string outcomes_of_reply(const Source& asked) {
 
 }  // namespace
 
-protocol::LinkFacts OutgoingLink::facts() const {
-    protocol::LinkFacts facts = Link::facts();
-    facts.queue = queue_;
-    facts.timed_out = timed_out_;
-    if (origin_ != Origin::queue) facts.address = queue_address(queue_);
-    if (facts.settle_mode != protocol::SettleMode::settled) {
-        facts.settle_mode = protocol::SettleMode::unsettled;
+protocol::LinkInfo OutgoingLink::info() const {
+    protocol::LinkInfo info = Link::info();
+    info.queue = queue_;
+    info.timed_out = timed_out_;
+    if (origin_ != SourceKind::queue) info.address = queue_address(queue_);
+    if (info.settle_mode != protocol::SettleMode::settled) {
+        info.settle_mode = protocol::SettleMode::unsettled;
     }
-    facts.delivery_count = static_cast<std::uint32_t>(delivery_count_);
+    info.delivery_count = static_cast<std::uint32_t>(delivery_count_);
     const std::uint64_t until =
-        origin_ == Origin::replies ? reply_credit_until_ : credit_until_ + drained_;
-    if (until > delivery_count_) facts.credit = static_cast<std::uint32_t>(until - delivery_count_);
-    return facts;
+        origin_ == SourceKind::replies ? reply_credit_until_ : credit_until_ + drained_;
+    if (until > delivery_count_) info.credit = static_cast<std::uint32_t>(until - delivery_count_);
+    return info;
 }
 
 void OutgoingLink::start() {
-    presettled_ = wish().snd_settle_mode == settle_mode_settled;
+    presettled_ = attach_parameters().snd_settle_mode == settle_mode_settled;
     if (auto fault = unsupported()) return fail(std::move(*fault));
     if (auto fault = choose_origin()) return fail(std::move(*fault));
-    if (origin_ == Origin::temporary_queue) queue_ = temporary_queue_name();
+    if (origin_ == SourceKind::temporary_queue) queue_ = temporary_queue_name();
     if (const auto refusal = permission_refusal()) return session().fail(fault_of(*refusal));
     open_channel();
-    if (origin_ != Origin::temporary_queue) return consume();
+    if (origin_ != SourceKind::temporary_queue) return consume();
     declare_temporary_queue(queue_);
 }
 
 std::optional<engine::Refusal> OutgoingLink::permission_refusal() {
-    const protocol::Rights rights(*connection().host().access(), connection().user(),
-                                  connection().vhost());
-    return rights.refusal(Permission::read, "queue", queue_);
+    const protocol::UserPermissions permissions(*connection().host().access(), connection().user(),
+                                                connection().vhost());
+    return permissions.refusal(Permission::read, "queue", queue_);
 }
 
 std::optional<Fault> OutgoingLink::choose_origin() {
-    const auto source = composite_in<Source>(wish().source);
+    const auto source = composite_in<Source>(attach_parameters().source);
     if (!source) return Fault{condition::invalid_field, "Attach refused: source_required", {}};
     if (source->dynamic) return choose_dynamic_origin();
     const auto text = string_of(source->address);
@@ -102,17 +102,17 @@ std::optional<Fault> OutgoingLink::choose_origin() {
 
 // amqp10 4.6
 std::optional<Fault> OutgoingLink::choose_dynamic_origin() {
-    const auto source = composite_in<Source>(wish().source);
+    const auto source = composite_in<Source>(attach_parameters().source);
     if (!is_absent(source->address)) {
         return Fault{condition::not_implemented, "Dynamic source not supported", {}};
     }
     if (has_capability(*source, "temporary-queue")) {
-        origin_ = Origin::temporary_queue;
+        origin_ = SourceKind::temporary_queue;
         return std::nullopt;
     }
     if (has_capability(*source, "rabbitmq:volatile-queue") && presettled_ &&
         source->expiry_policy == "link-detach") {
-        origin_ = Origin::replies;
+        origin_ = SourceKind::replies;
         queue_ = connection().host().random_name(
             connection().host().random_name(std::string(reply_queue) + ".") + ".");
         return std::nullopt;
@@ -127,20 +127,21 @@ void OutgoingLink::consume() {
     command.consumer = consumer;
     command.tag = name();
     command.no_ack = presettled_;
-    command.credited = true;
-    command.on_timeout = engine::TimeoutConsequence::suspended;
-    if (origin_ == Origin::replies) {
+    command.uses_credit = true;
+    command.on_timeout = engine::TimeoutAction::consumer_suspended;
+    if (origin_ == SourceKind::replies) {
         command.queue = std::string(reply_queue);
         command.reply_name = queue_;
     } else {
         command.queue = queue_;
     }
-    if (const auto priority = entry_in(wish().properties, "rabbitmq:priority")) {
+    if (const auto priority = entry_in(attach_parameters().properties, "rabbitmq:priority")) {
         if (const std::int64_t* const number = priority->as_signed()) {
             command.arguments.push_back({"x-priority", Value::int64(*number)});
         }
     }
-    if (const auto timeout = entry_in(wish().properties, "rabbitmq:consumer-timeout")) {
+    if (const auto timeout =
+            entry_in(attach_parameters().properties, "rabbitmq:consumer-timeout")) {
         if (const std::uint64_t* const ms = timeout->as_unsigned()) {
             command.arguments.push_back(
                 {"x-consumer-timeout",
@@ -164,10 +165,10 @@ void OutgoingLink::on_refused(const engine::Refuse& refuse) {
 void OutgoingLink::on_done(engine::Done&&) {
     if (!consuming_) return consume();
     write_attach({.source = source_of_reply(),
-                  .target = wish().target,
+                  .target = attach_parameters().target,
                   .snd_settle_mode = presettled_ ? settle_mode_settled : settle_mode_unsettled,
                   .initial_delivery_count = 0,
-                  .max_message_size = wish().max_message_size});
+                  .max_message_size = attach_parameters().max_message_size});
 }
 
 std::string OutgoingLink::address() const {
@@ -178,7 +179,7 @@ std::string OutgoingLink::address() const {
 
 // amqp10 5.3
 std::string OutgoingLink::source_of_reply() const {
-    Source source = *composite_in<Source>(wish().source);
+    Source source = *composite_in<Source>(attach_parameters().source);
     const std::string made_address = address();
     const std::string node_properties = dynamic_node_properties();
     if (source.dynamic) {
@@ -192,7 +193,7 @@ std::string OutgoingLink::source_of_reply() const {
     source.filter = {};
     static constexpr std::string_view released{"\x00\x53\x26\x45", 4};
     const std::string given = outcomes_of_reply(source);
-    if (origin_ != Origin::replies) {  // they are settled when they are sent
+    if (origin_ != SourceKind::replies) {  // they are settled when they are sent
         source.default_outcome = released;
         source.outcomes = given;
     }
@@ -203,7 +204,7 @@ std::string OutgoingLink::source_of_reply() const {
 }
 
 void OutgoingLink::before_close() {
-    if (origin_ == Origin::temporary_queue && consuming_ && !was_refused()) {
+    if (origin_ == SourceKind::temporary_queue && consuming_ && !was_refused()) {
         ask(engine::DeleteQueue{channel(), queue_, false, false});
     }
 }
@@ -216,7 +217,7 @@ void OutgoingLink::on_flow(const Flow& flow) {
         early_flow_->properties = {};
         return;
     }
-    if (!flow.link_credit && origin_ == Origin::replies) {
+    if (!flow.link_credit && origin_ == SourceKind::replies) {
         return on_reply_credit(reply_credit_until_, flow);
     }
     if (!flow.link_credit) {
@@ -228,7 +229,7 @@ void OutgoingLink::on_flow(const Flow& flow) {
                                                   flow.delivery_count.value_or(0));
     const std::int64_t seen = static_cast<std::int64_t>(delivery_count_) - behind;
     const std::int64_t until = std::max<std::int64_t>(seen + *flow.link_credit, 0);
-    if (origin_ == Origin::replies) {
+    if (origin_ == SourceKind::replies) {
         return on_reply_credit(static_cast<std::uint64_t>(until), flow);
     }
     credit_until_ = static_cast<std::uint64_t>(
@@ -244,7 +245,7 @@ void OutgoingLink::on_credit_state(const engine::CreditState& state) {
         delivery_count_ += left;
         credit_until_ = state.delivered;
     }
-    session().tell_link_state(*this,
+    session().send_link_state(*this,
                               {.delivery_count = static_cast<std::uint32_t>(delivery_count_),
                                .link_credit = state.drained ? 0 : static_cast<std::uint32_t>(left),
                                .available = static_cast<std::uint32_t>(std::min<std::uint64_t>(
@@ -260,15 +261,15 @@ void OutgoingLink::on_reply_credit(std::uint64_t until, const Flow& flow) {
     if (!flow.drain && !flow.echo) return;
     const std::uint64_t left =
         reply_credit_until_ > delivery_count_ ? reply_credit_until_ - delivery_count_ : 0;
-    session().tell_link_state(*this, {.delivery_count = static_cast<std::uint32_t>(delivery_count_),
+    session().send_link_state(*this, {.delivery_count = static_cast<std::uint32_t>(delivery_count_),
                                       .link_credit = static_cast<std::uint32_t>(left),
                                       .available = 0,
                                       .drain = flow.drain,
                                       .active = std::nullopt});
 }
 
-void OutgoingLink::on_clogged() { send(engine::PauseChannel{channel()}); }
-void OutgoingLink::on_unclogged() { send(engine::ResumeChannel{channel()}); }
+void OutgoingLink::on_backlogged() { send(engine::PauseChannel{channel()}); }
+void OutgoingLink::on_backlog_cleared() { send(engine::ResumeChannel{channel()}); }
 
 void OutgoingLink::on_effect(engine::Effect&& effect) {
     if (const auto* state = std::get_if<engine::CreditState>(&effect)) {
@@ -277,7 +278,7 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
         node_deleted();
     } else if (const auto* overdue = std::get_if<engine::DeliveriesTimedOut>(&effect)) {
         timed_out_ = true;
-        session().tell_timed_out(*this, overdue->deliveries);
+        session().send_timed_out(*this, overdue->deliveries);
     }
 }
 
@@ -285,31 +286,31 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
 
 bool OutgoingLink::deliver(engine::Deliver&& effect) {
     if (!is_heard()) return true;
-    const Connection::Hearing hearing(connection());
+    const Connection::EffectScope scope(connection());
     // Nobody keeps a reply for somebody who has no credit for it.
-    if (origin_ == Origin::replies && delivery_count_ >= reply_credit_until_) return true;
-    Parcel& parcel = session().fresh_parcel();
-    parcel.link = this;
-    parcel.handle = handle();
-    parcel.delivery = effect.delivery.value;
-    parcel.settled = presettled_;
+    if (origin_ == SourceKind::replies && delivery_count_ >= reply_credit_until_) return true;
+    OutgoingTransfer& outgoing = session().next_transfer();
+    outgoing.link = this;
+    outgoing.handle = handle();
+    outgoing.delivery = effect.delivery.value;
+    outgoing.settled = presettled_;
     const std::string_view body =
         render_delivery(*effect.message, effect.envelope.get(),
-                        {effect.redelivered, effect.failed_deliveries, effect.counts}, parcel.head,
-                        parcel.converted);
-    parcel.message_body = parcel.converted.empty() ? body : std::string_view{};
-    parcel.message = std::move(effect.message);
+                        {effect.redelivered, effect.failed_deliveries, effect.counts},
+                        outgoing.head, outgoing.converted);
+    outgoing.message_body = outgoing.converted.empty() ? body : std::string_view{};
+    outgoing.message = std::move(effect.message);
     delivery_count_ += 1;
-    const std::uint64_t size_max = wish().max_message_size.value_or(0);
-    if (size_max != 0 && parcel.size() > size_max) {
+    const std::uint64_t size_max = attach_parameters().max_message_size.value_or(0);
+    if (size_max != 0 && outgoing.size() > size_max) {
         session().fail({condition::message_size_exceeded,
-                        "message size (" + std::to_string(parcel.size()) +
+                        "message size (" + std::to_string(outgoing.size()) +
                             " bytes) > maximum message size (" + std::to_string(size_max) +
                             " bytes)",
                         {}});
         return true;
     }
-    return session().send_fresh();
+    return session().send_next_transfer();
 }
 
 void OutgoingLink::settle(std::uint64_t delivery, const ClientOutcome& outcome) {

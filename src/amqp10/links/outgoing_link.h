@@ -16,17 +16,17 @@ class OutgoingLink final : public Link {
 
     void start() override;
     void on_flow(const Flow& flow) override;
-    void on_clogged() override;
-    void on_unclogged() override;
+    void on_backlogged() override;
+    void on_backlog_cleared() override;
     bool deliver(engine::Deliver&& effect) override;
-    protocol::LinkFacts facts() const override;
+    protocol::LinkInfo info() const override;
     std::optional<engine::Refusal> permission_refusal() override;
     // The client has settled this delivery.
     void settle(std::uint64_t delivery, const ClientOutcome& outcome);
 
   private:
     // Where its messages come from.
-    enum class Origin : std::uint8_t {
+    enum class SourceKind : std::uint8_t {
         queue,
         temporary_queue,  // made for the link, gone with it
         replies,          // direct reply-to: no queue at all
@@ -45,7 +45,7 @@ class OutgoingLink final : public Link {
     std::string source_of_reply() const;
     std::string address() const;
 
-    Origin origin_ = Origin::queue;
+    SourceKind origin_ = SourceKind::queue;
     std::string queue_;
     bool presettled_ = false;
     bool consuming_ = false;

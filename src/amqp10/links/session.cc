@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint32_t incoming_window_max = 400;
 constexpr std::uint32_t outgoing_window = std::numeric_limits<std::uint32_t>::max();
 // So much may wait for the client's window before its consumers pause, and so much when they go on.
-constexpr std::size_t parcel_bytes_max = 1024 * 1024;
-constexpr std::size_t parcel_bytes_resume = 256 * 1024;
+constexpr std::size_t transfer_bytes_max = 1024 * 1024;
+constexpr std::size_t transfer_bytes_resume = 256 * 1024;
 
 // What each outcome without fields looks like, encoded.
 constexpr std::string_view accepted_state{"\x00\x53\x24\x45", 4};
@@ -55,8 +55,8 @@ void Session::begin(const Begin& begin) {
 }
 
 void Session::close_links() {
-    parcels_.clear();
-    parcel_bytes_ = 0;
+    transfers_.clear();
+    transfer_bytes_ = 0;
     auto links = std::exchange(links_, {});
     for (auto& [handle, link] : links) {
         Link& closing = *link;
@@ -78,8 +78,8 @@ void Session::on_end() {
 
 void Session::fail(Fault fault) {
     if (state_ != State::running) return;
-    connection_.host().note("ending session: " + std::string(fault.condition) + " " +
-                            fault.description);
+    connection_.host().log_line("ending session: " + std::string(fault.condition) + " " +
+                                fault.description);
     before_flush();
     state_ = State::ending;
     close_links();
@@ -155,20 +155,20 @@ std::vector<ChannelId> Session::link_channels() const {
     return channels;
 }
 
-protocol::SessionFacts Session::facts() const {
-    protocol::SessionFacts facts;
-    facts.channel = channel_;
-    facts.handle_max = handle_max_;
-    facts.next_incoming_id = next_incoming_id_;
-    facts.incoming_window = incoming_window_;
-    facts.next_outgoing_id = next_outgoing_id_;
-    facts.remote_incoming_window = remote_window_;
-    facts.remote_outgoing_window = remote_outgoing_window_;
-    facts.unsettled = unsettled_.count();
-    for (const auto& [handle, link] : links_) facts.links.push_back(link->facts());
-    std::sort(facts.links.begin(), facts.links.end(),
+protocol::SessionInfo Session::info() const {
+    protocol::SessionInfo info;
+    info.channel = channel_;
+    info.handle_max = handle_max_;
+    info.next_incoming_id = next_incoming_id_;
+    info.incoming_window = incoming_window_;
+    info.next_outgoing_id = next_outgoing_id_;
+    info.remote_incoming_window = remote_window_;
+    info.remote_outgoing_window = remote_outgoing_window_;
+    info.unsettled = unsettled_.count();
+    for (const auto& [handle, link] : links_) info.links.push_back(link->info());
+    std::sort(info.links.begin(), info.links.end(),
               [](const auto& a, const auto& b) { return a.handle < b.handle; });
-    return facts;
+    return info;
 }
 
 void Session::on_attach(const Attach& attach) {
@@ -211,8 +211,8 @@ std::unique_ptr<Link> Session::take_link(const Link& link) {
 
 void Session::detach(Link& link, Fault fault) {
     if (state_ != State::running) return;
-    connection_.host().note("detaching link: " + std::string(fault.condition) + " " +
-                            fault.description);
+    connection_.host().log_line("detaching link: " + std::string(fault.condition) + " " +
+                                fault.description);
     const std::string error = encode_fault(fault);
     Detach detach;
     detach.handle = link.handle();
@@ -250,7 +250,7 @@ void Session::on_detach(const Detach& detach) {
     Link* const link = find_link(detach.handle);
     if (link == nullptr) return;
     before_flush();
-    link->attach_to_nothing();
+    link->attach_with_null_terminus();
     connection_.keep_until_closed(take_link(*link));
     link->close(/*detached=*/true);
     Detach answer;
@@ -334,10 +334,10 @@ void Session::write_link_state(std::uint32_t handle, const LinkState& state) {
 }
 
 // amqp10 5.23: a client that reads of spent credit must have seen what it was spent for.
-void Session::tell_link_state(const Link& link, const LinkState& state) {
-    for (auto parcel = parcels_.rbegin(); parcel != parcels_.rend(); ++parcel) {
-        if (parcel->handle != link.handle()) continue;
-        parcel->states_behind.push_back(state);
+void Session::send_link_state(const Link& link, const LinkState& state) {
+    for (auto outgoing = transfers_.rbegin(); outgoing != transfers_.rend(); ++outgoing) {
+        if (outgoing->handle != link.handle()) continue;
+        outgoing->link_states_after.push_back(state);
         return;
     }
     write_link_state(link.handle(), state);
@@ -357,7 +357,7 @@ void Session::on_flow(const Flow& flow) {
     const bool huge =
         flow.incoming_window > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
     remote_window_ = huge ? flow.incoming_window : static_cast<std::uint32_t>(std::max(left, 0));
-    send_parcels();
+    send_transfers();
     if (!flow.handle) {
         if (flow.echo) write_flow();
         return;
@@ -375,9 +375,9 @@ void Session::on_flow(const Flow& flow) {
 
 // ------------------------------------------------------------------------- transfers out
 
-bool Session::is_clogged() const { return parcel_bytes_ > parcel_bytes_max; }
+bool Session::is_backlogged() const { return transfer_bytes_ > transfer_bytes_max; }
 
-Parcel& Session::fresh_parcel() {
+OutgoingTransfer& Session::next_transfer() {
     fresh_.head.clear();
     fresh_.converted.clear();
     fresh_.sent = 0;
@@ -386,46 +386,48 @@ Parcel& Session::fresh_parcel() {
     return fresh_;
 }
 
-bool Session::send_fresh() {
-    if (parcels_.empty() && remote_window_ > 0) {
+bool Session::send_next_transfer() {
+    if (transfers_.empty() && remote_window_ > 0) {
         if (!send_frames(fresh_)) {
-            parcel_bytes_ += fresh_.size();
-            parcels_.push_back(std::move(fresh_));
+            transfer_bytes_ += fresh_.size();
+            transfers_.push_back(std::move(fresh_));
         } else {
             fresh_.message = {};
             if (fresh_.head.owner != nullptr) fresh_.head.clear();
         }
     } else {
-        parcel_bytes_ += fresh_.size();
-        parcels_.push_back(std::move(fresh_));
+        transfer_bytes_ += fresh_.size();
+        transfers_.push_back(std::move(fresh_));
     }
-    const bool room = connection_.note_delivery();
-    if (!is_clogged()) return room;
-    // For the moment, all of them; see pause_links_if_clogged.
+    const bool room = connection_.on_delivery_written();
+    if (!is_backlogged()) return room;
+    // For the moment, all of them; see pause_links_if_backlogged.
     connection_.deliveries_paused();
     return false;
 }
 
-void Session::pause_links_if_clogged() {
-    if (state_ != State::running || !is_clogged()) return;
+void Session::pause_links_if_backlogged() {
+    if (state_ != State::running || !is_backlogged()) return;
     links_paused_ = true;
-    for (const auto& [handle, link] : links_) link->on_clogged();
+    for (const auto& [handle, link] : links_) link->on_backlogged();
 }
 
 // True if the last one left.
-bool Session::send_frames(Parcel& parcel) {
-    if (!parcel.started) {
-        parcel.started = true;
+bool Session::send_frames(OutgoingTransfer& outgoing) {
+    if (!outgoing.started) {
+        outgoing.started = true;
         // Its number is given now, in the order of the transfers.
-        const std::uint64_t number =
-            parcel.settled ? unsettled_.skip() : unsettled_.add({parcel.link, parcel.delivery});
-        parcel.delivery_id = static_cast<std::uint32_t>(number - 1);
-        if (parcel.timed_out) tell(sending, parcel.delivery_id, released_state, /*settled=*/false);
+        const std::uint64_t number = outgoing.settled
+                                         ? unsettled_.skip()
+                                         : unsettled_.add({outgoing.link, outgoing.delivery});
+        outgoing.delivery_id = static_cast<std::uint32_t>(number - 1);
+        if (outgoing.timed_out)
+            queue_disposition(sending, outgoing.delivery_id, released_state, /*settled=*/false);
     }
     while (remote_window_ > 0) {
         remote_window_ -= 1;
         next_outgoing_id_ += 1;
-        if (append_transfer_frame(connection_.output(), channel_, parcel,
+        if (append_transfer_frame(connection_.output(), channel_, outgoing,
                                   connection_.frame_max())) {
             return true;
         }
@@ -433,28 +435,28 @@ bool Session::send_frames(Parcel& parcel) {
     return false;
 }
 
-void Session::send_parcels() {
-    while (!parcels_.empty() && remote_window_ > 0) {
-        connection_.note_delivery();
-        if (!send_frames(parcels_.front())) break;
-        const Parcel sent = std::move(parcels_.front());
-        parcels_.pop_front();
-        parcel_bytes_ -= sent.size();
-        for (const LinkState& state : sent.states_behind) write_link_state(sent.handle, state);
+void Session::send_transfers() {
+    while (!transfers_.empty() && remote_window_ > 0) {
+        connection_.on_delivery_written();
+        if (!send_frames(transfers_.front())) break;
+        const OutgoingTransfer sent = std::move(transfers_.front());
+        transfers_.pop_front();
+        transfer_bytes_ -= sent.size();
+        for (const LinkState& state : sent.link_states_after) write_link_state(sent.handle, state);
     }
-    resume_links_if_clear();
+    resume_links_if_cleared();
 }
 
-void Session::resume_links_if_clear() {
-    if (!links_paused_ || parcel_bytes_ > parcel_bytes_resume) return;
+void Session::resume_links_if_cleared() {
+    if (!links_paused_ || transfer_bytes_ > transfer_bytes_resume) return;
     links_paused_ = false;
-    for (const auto& [handle, link] : links_) link->on_unclogged();
+    for (const auto& [handle, link] : links_) link->on_backlog_cleared();
 }
 
 void Session::forget_deliveries_of(const Link& link) {
-    std::erase_if(parcels_, [&](const Parcel& parcel) {
-        if (parcel.handle != link.handle()) return false;
-        parcel_bytes_ -= parcel.size();
+    std::erase_if(transfers_, [&](const OutgoingTransfer& outgoing) {
+        if (outgoing.handle != link.handle()) return false;
+        transfer_bytes_ -= outgoing.size();
         return true;
     });
     std::vector<std::uint64_t> numbers;
@@ -462,15 +464,15 @@ void Session::forget_deliveries_of(const Link& link) {
         if (one.link == &link) numbers.push_back(number);
     });
     for (const std::uint64_t number : numbers) unsettled_.remove(number);
-    resume_links_if_clear();
+    resume_links_if_cleared();
 }
 
 // ------------------------------------------------------------------------- settlement
 
 // Of the client's messages.
 void Session::settle_published(std::uint32_t delivery, PublishOutcome outcome) {
-    tell(receiving, delivery,
-         outcome == PublishOutcome::accepted ? accepted_state : released_state);
+    queue_disposition(receiving, delivery,
+                      outcome == PublishOutcome::accepted ? accepted_state : released_state);
 }
 
 void Session::reject_published(std::uint32_t delivery, const Fault& fault) {
@@ -480,29 +482,32 @@ void Session::reject_published(std::uint32_t delivery, const Fault& fault) {
     std::string state;
     TypeWriter out(state);
     rejected.encode(out);
-    tell(receiving, delivery, state);
+    queue_disposition(receiving, delivery, state);
 }
 
 // amqp10 5.27: the client gets a notice, and settles them once it has processed that.
-void Session::tell_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries) {
+void Session::send_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries) {
     const auto is_meant = [&](const OutgoingLink* of, std::uint64_t delivery) {
         return of == &link &&
                std::binary_search(deliveries.begin(), deliveries.end(), DeliveryId{delivery});
     };
     unsettled_.for_each_up_to(unsettled_.newest(), [&](std::uint64_t number, const Unsettled& one) {
         if (!is_meant(one.link, one.delivery)) return;
-        tell(sending, static_cast<std::uint32_t>(number - 1), released_state, /*settled=*/false);
+        queue_disposition(sending, static_cast<std::uint32_t>(number - 1), released_state,
+                          /*settled=*/false);
     });
     // Some wait for the client's window: it learns of them when they come.
-    for (Parcel& parcel : parcels_) {
-        if (!parcel.started && is_meant(parcel.link, parcel.delivery)) parcel.timed_out = true;
+    for (OutgoingTransfer& outgoing : transfers_) {
+        if (!outgoing.started && is_meant(outgoing.link, outgoing.delivery))
+            outgoing.timed_out = true;
     }
 }
 
-void Session::tell(bool role, std::uint32_t delivery, std::string_view state, bool settled) {
+void Session::queue_disposition(bool role, std::uint32_t delivery, std::string_view state,
+                                bool settled) {
     if (!flush_wanted_) {
         flush_wanted_ = true;
-        connection_.wants_flush(*this);
+        connection_.request_flush(*this);
     }
     if (!runs_.empty()) {
         Run& last = runs_.back();
@@ -568,7 +573,8 @@ void Session::settle_delivery(std::uint64_t number, const Disposition& dispositi
     const Unsettled settled = *found;
     unsettled_.remove(number);
     if (!disposition.settled) {
-        tell(sending, static_cast<std::uint32_t>(number - 1), echo_of(disposition.state));
+        queue_disposition(sending, static_cast<std::uint32_t>(number - 1),
+                          echo_of(disposition.state));
     }
     settled.link->settle(settled.delivery, outcome);
 }

@@ -8,7 +8,7 @@
 #include "base/numbered_ring.h"
 #include "engine/words/command.h"
 #include "message/message.h"
-#include "protocol/session_facts.h"
+#include "protocol/session_info.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -44,14 +44,14 @@ class Session {
     void orphaned();
     bool is_gone() const { return state_ == State::gone; }
     // Deliveries wait here for the client to open its window.
-    bool is_clogged() const;
+    bool is_backlogged() const;
     // Those who fill it have to wait, and none of the other sessions.
-    void pause_links_if_clogged();
-    void resume_links_if_clear();
+    void pause_links_if_backlogged();
+    void resume_links_if_cleared();
 
     // The engine's channels of its links.
     std::vector<ChannelId> link_channels() const;
-    protocol::SessionFacts facts() const;
+    protocol::SessionInfo info() const;
 
     Connection& connection() { return connection_; }
     std::uint16_t channel() const { return channel_; }
@@ -69,12 +69,12 @@ class Session {
     // Without a link: of the session alone.
     void write_link_flow(const Link* link, Flow flow);
     // Behind those of its messages that wait for the client's window.
-    void tell_link_state(const Link& link, const LinkState& state);
+    void send_link_state(const Link& link, const LinkState& state);
     // A message for the client: filled in, then sent; false when no more should come for now.
-    Parcel& fresh_parcel();
-    bool send_fresh();
+    OutgoingTransfer& next_transfer();
+    bool send_next_transfer();
     // The client has kept these of the link too long, in the engine's numbers, ascending.
-    void tell_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries);
+    void send_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries);
     // Messages of the client, by the numbers it gave them.
     void settle_published(std::uint32_t delivery, PublishOutcome outcome);
     void reject_published(std::uint32_t delivery, const Fault& fault);
@@ -122,11 +122,12 @@ class Session {
     void open_incoming_window();
     bool count_incoming_transfer();
     // As far as the client's window allows.
-    void send_parcels();
+    void send_transfers();
     void write_link_state(std::uint32_t handle, const LinkState& state);
-    bool send_frames(Parcel& parcel);
+    bool send_frames(OutgoingTransfer& outgoing);
     void forget_deliveries_of(const Link& link);
-    void tell(bool role, std::uint32_t delivery, std::string_view state, bool settled = true);
+    void queue_disposition(bool role, std::uint32_t delivery, std::string_view state,
+                           bool settled = true);
 
     Connection& connection_;
     std::uint16_t channel_;
@@ -148,9 +149,9 @@ class Session {
     // Ours.
     std::uint32_t next_outgoing_id_ = 0;
     std::uint32_t remote_window_ = 0;
-    Parcel fresh_;  // keeps its memory from one message to the next
-    std::deque<Parcel> parcels_;
-    std::size_t parcel_bytes_ = 0;
+    OutgoingTransfer fresh_;  // keeps its memory from one message to the next
+    std::deque<OutgoingTransfer> transfers_;
+    std::size_t transfer_bytes_ = 0;
     bool links_paused_ = false;
     NumberedRing<Unsettled> unsettled_;  // its number is the delivery's and one more
 

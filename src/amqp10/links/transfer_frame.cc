@@ -15,7 +15,7 @@ namespace {
 // 5 + 5 + 6 + 1 + 1 + 1 bytes. The size of the frame is still missing.
 class FrameStart {
   public:
-    FrameStart(const Parcel& parcel, std::uint16_t channel, bool more) {
+    FrameStart(const OutgoingTransfer& outgoing, std::uint16_t channel, bool more) {
         ValueCursor out(bytes_.data() + sizeof(std::uint32_t));
         out.put(2);  // the data begin behind two words
         out.put(static_cast<unsigned>(FrameType::amqp));
@@ -25,13 +25,13 @@ class FrameStart {
         char* const list = out.at();
         out.put(0);
         out.put(more ? 6 : 5);
-        out.uint(parcel.handle);
-        out.uint(parcel.delivery_id);
+        out.uint(outgoing.handle);
+        out.uint(outgoing.delivery_id);
         out.put(0xa0);
-        out.put(parcel.link == nullptr ? 0 : 4);
-        if (parcel.link != nullptr) out.u32(static_cast<std::uint32_t>(parcel.delivery));
+        out.put(outgoing.link == nullptr ? 0 : 4);
+        if (outgoing.link != nullptr) out.u32(static_cast<std::uint32_t>(outgoing.delivery));
         out.put(0x43);  // message-format 0
-        out.boolean(parcel.settled);
+        out.boolean(outgoing.settled);
         if (more) out.boolean(true);
         *list = static_cast<char>(out.distance_from(list) - 1);
         size_ = out.distance_from(bytes_.data());
@@ -49,9 +49,9 @@ class FrameStart {
 };
 
 // The next `part` bytes of a parcel with a long history.
-void append_pieces(protocol::Output& output, const Parcel& parcel, std::size_t part) {
+void append_pieces(protocol::Output& output, const OutgoingTransfer& outgoing, std::size_t part) {
     using protocol::Output;
-    std::size_t skip = parcel.sent;
+    std::size_t skip = outgoing.sent;
     const auto next = [&](std::string_view piece) {
         const std::size_t skipped = std::min(skip, piece.size());
         skip -= skipped;
@@ -59,16 +59,16 @@ void append_pieces(protocol::Output& output, const Parcel& parcel, std::size_t p
         part -= piece.size();
         return piece;
     };
-    output.buffer().append(next(parcel.head.before()));
-    if (const auto piece = next(parcel.head.common); piece.size() >= Output::common_bytes_min) {
-        output.append_common(parcel.head.owner, piece);
+    output.buffer().append(next(outgoing.head.before()));
+    if (const auto piece = next(outgoing.head.common); piece.size() >= Output::common_bytes_min) {
+        output.append_common(outgoing.head.owner, piece);
     } else {
         output.buffer().append(piece);
     }
-    output.buffer().append(next(parcel.head.behind()));
-    const auto body = next(parcel.body());
-    if (body.size() >= Output::shared_bytes_min && parcel.converted.empty()) {
-        output.append_shared(parcel.message, body);
+    output.buffer().append(next(outgoing.head.behind()));
+    const auto body = next(outgoing.body());
+    if (body.size() >= Output::shared_bytes_min && outgoing.converted.empty()) {
+        output.append_shared(outgoing.message, body);
     } else {
         output.buffer().append(body);
     }
@@ -76,43 +76,44 @@ void append_pieces(protocol::Output& output, const Parcel& parcel, std::size_t p
 
 }  // namespace
 
-bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parcel& parcel,
-                           std::uint32_t frame_max) {
-    const std::size_t left = parcel.size() - parcel.sent;
-    FrameStart start(parcel, channel, /*more=*/false);
+bool append_transfer_frame(protocol::Output& output, std::uint16_t channel,
+                           OutgoingTransfer& outgoing, std::uint32_t frame_max) {
+    const std::size_t left = outgoing.size() - outgoing.sent;
+    FrameStart start(outgoing, channel, /*more=*/false);
     const bool last = left <= frame_max - start.size();
-    if (!last) start = FrameStart(parcel, channel, /*more=*/true);
+    if (!last) start = FrameStart(outgoing, channel, /*more=*/true);
     const std::size_t part = std::min(left, frame_max - start.size());
     const std::size_t size = start.size() + part;
 
-    if (parcel.head.owner != nullptr) {
+    if (outgoing.head.owner != nullptr) {
         output.buffer().append(start.bytes(size));
-        append_pieces(output, parcel, part);
-        parcel.sent += part;
+        append_pieces(output, outgoing, part);
+        outgoing.sent += part;
         return last;
     }
-    const std::string& head = parcel.head.bytes;
+    const std::string& head = outgoing.head.bytes;
     std::size_t head_part = 0;
-    if (parcel.sent < head.size()) head_part = std::min(part, head.size() - parcel.sent);
+    if (outgoing.sent < head.size()) head_part = std::min(part, head.size() - outgoing.sent);
     const std::size_t body_part = part - head_part;
-    const bool shared = body_part >= protocol::Output::shared_bytes_min && parcel.converted.empty();
+    const bool shared =
+        body_part >= protocol::Output::shared_bytes_min && outgoing.converted.empty();
     char* at = output.extend(size - (shared ? body_part : 0));
     const auto append = [&at](std::string_view bytes) {
         std::memcpy(at, bytes.data(), bytes.size());
         at += bytes.size();
     };
     append(start.bytes(size));
-    if (head_part > 0) append(std::string_view(head).substr(parcel.sent, head_part));
-    const std::size_t body_at = parcel.sent + head_part - head.size();
+    if (head_part > 0) append(std::string_view(head).substr(outgoing.sent, head_part));
+    const std::size_t body_at = outgoing.sent + head_part - head.size();
     if (body_part > 0) {
-        const std::string_view body = parcel.body().substr(body_at, body_part);
+        const std::string_view body = outgoing.body().substr(body_at, body_part);
         if (shared) {
-            output.append_shared(parcel.message, body);
+            output.append_shared(outgoing.message, body);
         } else {
             append(body);
         }
     }
-    parcel.sent += part;
+    outgoing.sent += part;
     return last;
 }
 

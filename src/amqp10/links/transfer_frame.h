@@ -23,7 +23,7 @@ struct LinkState {
     std::optional<bool> active;  // amqp10 5.26
 };
 
-struct Parcel {
+struct OutgoingTransfer {
     OutgoingLink* link = nullptr;  // nullptr: settled, without a tag; nobody asks for it later
     std::uint32_t handle = 0;
     std::uint64_t delivery = 0;  // the engine's number of it; its lower half is the tag
@@ -35,15 +35,15 @@ struct Parcel {
     MessageRef message;
     std::string_view message_body;  // a part of the message; empty if the body is converted
     std::string converted;
-    std::size_t sent = 0;                  // of head and body together
-    std::vector<LinkState> states_behind;  // to be told when it has left
+    std::size_t sent = 0;                      // of head and body together
+    std::vector<LinkState> link_states_after;  // to be told when it has left
 
     std::string_view body() const { return converted.empty() ? message_body : converted; }
     std::size_t size() const { return head.size() + body().size(); }
 };
 
 // Writes the next frame of the parcel; true if it was the last.
-bool append_transfer_frame(protocol::Output& output, std::uint16_t channel, Parcel& parcel,
-                           std::uint32_t frame_max);
+bool append_transfer_frame(protocol::Output& output, std::uint16_t channel,
+                           OutgoingTransfer& outgoing, std::uint32_t frame_max);
 
 }  // namespace revenant::amqp10

@@ -46,24 +46,24 @@ std::string payload_of(std::string_view bytes, std::uint32_t frame_max) {
 TEST(TransferFrame, FramesHoldTheWholeDeliveryWhateverItsPieces) {
     for (unsigned seed = 1; seed <= 300; ++seed) {
         std::mt19937 random(seed);
-        Parcel parcel;
-        parcel.delivery = seed;
-        parcel.head.bytes = random_text(random, 3000);
+        OutgoingTransfer outgoing;
+        outgoing.delivery = seed;
+        outgoing.head.bytes = random_text(random, 3000);
         if (random() % 3 != 0) {
             auto common = std::make_shared<const std::string>(random_text(random, 6000));
-            parcel.head.insert(common, *common);
-            parcel.head.bytes += random_text(random, 3000);
+            outgoing.head.insert(common, *common);
+            outgoing.head.bytes += random_text(random, 3000);
         }
-        parcel.message = make_message("", "", "", random_text(random, 20'000), {});
-        if (random() % 4 == 0) parcel.converted = "converted " + random_text(random, 9000);
-        parcel.message_body = parcel.message->body();
-        const std::string expected = parcel.head.text().append(parcel.body());
-        ASSERT_EQ(parcel.size(), expected.size());
+        outgoing.message = make_message("", "", "", random_text(random, 20'000), {});
+        if (random() % 4 == 0) outgoing.converted = "converted " + random_text(random, 9000);
+        outgoing.message_body = outgoing.message->body();
+        const std::string expected = outgoing.head.text().append(outgoing.body());
+        ASSERT_EQ(outgoing.size(), expected.size());
         const auto frame_max =
             static_cast<std::uint32_t>(random() % 2 == 0 ? 512 + random() % 9000 : 1 << 20);
         protocol::Output output;
         int frames = 1;
-        while (!append_transfer_frame(output, 1, parcel, frame_max) && frames < 1000) ++frames;
+        while (!append_transfer_frame(output, 1, outgoing, frame_max) && frames < 1000) ++frames;
         ASSERT_EQ(payload_of(bytes_of(output), frame_max), expected) << "seed " << seed;
     }
 }

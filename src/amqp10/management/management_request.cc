@@ -132,14 +132,14 @@ std::string encode_answer(const ManagementRequest& request, const ManagementAnsw
     return bytes;
 }
 
-bool WishedFields::flag(std::string_view name, bool otherwise) const {
+bool RequestFields::flag(std::string_view name, bool otherwise) const {
     for (const auto& [key, value] : flags) {
         if (key == name) return value;
     }
     return otherwise;
 }
 
-const std::string* WishedFields::text(std::string_view name) const {
+const std::string* RequestFields::text(std::string_view name) const {
     for (const auto& [key, value] : texts) {
         if (key == name) return &value;
     }
@@ -179,13 +179,13 @@ Result<Table, std::string> arguments_of(const Datum& map) {
 
 }  // namespace
 
-Result<WishedFields, std::string> read_fields(const Datum& body,
-                                              const std::vector<std::string_view>& flags,
-                                              const std::vector<std::string_view>& texts,
-                                              std::string_view complaint) {
-    WishedFields fields;
+Result<RequestFields, std::string> read_fields(const Datum& body,
+                                               const std::vector<std::string_view>& flags,
+                                               const std::vector<std::string_view>& texts,
+                                               std::string_view complaint) {
+    RequestFields fields;
     if (body.is_null()) return fields;
-    if (body.as_map() == nullptr) return Unexpected{std::string("the body is no map")};
+    if (body.as_map() == nullptr) return Unexpected{std::string("the body is not a map")};
     for (const MapEntry& entry : *body.as_map()) {
         const std::string* const key = entry.key.as_string();
         const auto bad = [&] { return Unexpected{std::string(complaint) + " " + term_of(entry)}; };

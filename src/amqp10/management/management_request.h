@@ -41,7 +41,7 @@ std::string bad_binding_segment(std::string_view segment);
 std::string encode_answer(const ManagementRequest& request, const ManagementAnswer& answer);
 
 // The map of a body: names of flags and texts, and a table of arguments.
-struct WishedFields {
+struct RequestFields {
     std::vector<std::pair<std::string, bool>> flags;
     std::vector<std::pair<std::string, std::string>> texts;
     Table arguments;
@@ -51,9 +51,9 @@ struct WishedFields {
     const std::string* text(std::string_view name) const;
 };
 // Only fields of these names are taken; the error begins with `complaint`.
-Result<WishedFields, std::string> read_fields(const Datum& body,
-                                              const std::vector<std::string_view>& flags,
-                                              const std::vector<std::string_view>& texts,
-                                              std::string_view complaint);
+Result<RequestFields, std::string> read_fields(const Datum& body,
+                                               const std::vector<std::string_view>& flags,
+                                               const std::vector<std::string_view>& texts,
+                                               std::string_view complaint);
 
 }  // namespace revenant::amqp10

@@ -85,10 +85,10 @@ std::uint32_t AddedAnnotations::write(DeliveryHead& head) const {
         out.long_int(counts_.acquired);
         entries += 1;
     }
-    return envelope_ == nullptr ? entries : entries + write_befallen(head);
+    return envelope_ == nullptr ? entries : entries + write_from_envelope(head);
 }
 
-std::uint32_t AddedAnnotations::write_befallen(DeliveryHead& head) const {
+std::uint32_t AddedAnnotations::write_from_envelope(DeliveryHead& head) const {
     TypeWriter out(head.bytes);
     BefallenRef scratch;
     const BefallenRef& befallen = befallen_entries(*envelope_, scratch);

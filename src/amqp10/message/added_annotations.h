@@ -26,7 +26,7 @@ class AddedAnnotations {
 
   private:
     bool is_from_broker(std::string_view name) const;
-    std::uint32_t write_befallen(DeliveryHead& head) const;
+    std::uint32_t write_from_envelope(DeliveryHead& head) const;
 
     const Message& message_;
     const Envelope* envelope_;

@@ -55,7 +55,7 @@ void write_death(TypeWriter& out, const Death& death) {
     out.end(map);
 }
 
-void write_mark(TypeWriter& out, std::string_view prefix, const DeathMark& mark) {
+void write_mark(TypeWriter& out, std::string_view prefix, const DeathSummary& mark) {
     const auto write = [&](std::string_view what, std::string_view value) {
         out.symbol(prefix, what);
         out.string(value);

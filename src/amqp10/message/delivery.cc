@@ -17,7 +17,7 @@ namespace {
 
 // A dead letter was acquired before (DL-96), and its own time to live is over (DL-70, DL-104).
 ValueCursor write_header(ValueCursor out, const Message& message, bool died,
-                         const DeliveryFacts& facts) {
+                         const DeliveryInfo& info) {
     constexpr std::int64_t ttl_most = std::numeric_limits<std::uint32_t>::max();
     out.append({"\x00\x53\x70\xc0", 4});
     static_assert(Header::descriptor_code == 0x70);
@@ -36,8 +36,8 @@ ValueCursor write_header(ValueCursor out, const Message& message, bool died,
     } else {
         out.null();
     }
-    out.boolean(!facts.redelivered && facts.failed_deliveries == 0 && !died);
-    out.uint(facts.failed_deliveries);
+    out.boolean(!info.redelivered && info.failed_deliveries == 0 && !died);
+    out.uint(info.failed_deliveries);
     *size = static_cast<char>(out.distance_from(size) - 1);
     return out;
 }
@@ -73,13 +73,13 @@ void write_native(DeliveryHead& head, const Message& message, std::string_view a
 constexpr std::size_t usual_names_max = 255;
 constexpr std::size_t usual_head_max = 24 + 12 + 14 + 17 + 2 * usual_names_max;
 
-bool is_usual(const Message& message, const Envelope* envelope, const DeliveryFacts& facts) {
-    return envelope == nullptr && facts.counts.delivery == 0 && facts.counts.acquired == 0 &&
+bool is_common_case(const Message& message, const Envelope* envelope, const DeliveryInfo& info) {
+    return envelope == nullptr && info.counts.delivery == 0 && info.counts.acquired == 0 &&
            message.exchange().size() <= usual_names_max &&
            message.routing_key().size() <= usual_names_max;
 }
 
-ValueCursor write_usual(ValueCursor out, const Message& message) {
+ValueCursor write_common_case(ValueCursor out, const Message& message) {
     constexpr std::string_view exchange_key = "\xa3\x0ax-exchange";
     constexpr std::string_view routing_key_key = "\xa3\x0dx-routing-key";
     out.append({"\x00\x53\x72\xd1", 4});
@@ -97,21 +97,21 @@ ValueCursor write_usual(ValueCursor out, const Message& message) {
 }  // namespace
 
 std::string_view render_delivery(const Message& message, const Envelope* envelope,
-                                 const DeliveryFacts& facts, DeliveryHead& head,
+                                 const DeliveryInfo& info, DeliveryHead& head,
                                  std::string& converted) {
     const bool native = message.format().number == message_format().number;
     const std::string_view annotations = native ? own_annotations(message) : std::string_view{};
     const bool died = envelope != nullptr && !envelope->history.deaths.empty();
     std::array<char, usual_head_max> first;  // without zeros first, on purpose
-    ValueCursor cursor = write_header(ValueCursor(first.data()), message, died, facts);
-    const bool usual = native && annotations.empty() && is_usual(message, envelope, facts);
-    if (usual) cursor = write_usual(cursor, message);
+    ValueCursor cursor = write_header(ValueCursor(first.data()), message, died, info);
+    const bool usual = native && annotations.empty() && is_common_case(message, envelope, info);
+    if (usual) cursor = write_common_case(cursor, message);
     head.bytes.append(first.data(), cursor.distance_from(first.data()));
     if (usual) {
         head.bytes.append(message.properties());
         return message.body();
     }
-    const AddedAnnotations added(message, envelope, facts.counts);
+    const AddedAnnotations added(message, envelope, info.counts);
     if (!native) return write_foreign(head, message, added, converted);
     write_native(head, message, annotations, added);
     return message.body();

@@ -12,7 +12,7 @@
 
 namespace revenant::amqp10 {
 
-struct DeliveryFacts {
+struct DeliveryInfo {
     bool redelivered = false;
     std::uint32_t failed_deliveries = 0;
     engine::ShownCounts counts;
@@ -23,7 +23,7 @@ struct DeliveryFacts {
 // to be sent behind it: a part of the message, or `converted`. Without an envelope nothing is
 // added; one that is given is counted by references, for it may be held on to.
 std::string_view render_delivery(const Message& message, const Envelope* envelope,
-                                 const DeliveryFacts& facts, DeliveryHead& head,
+                                 const DeliveryInfo& info, DeliveryHead& head,
                                  std::string& converted);
 
 }  // namespace revenant::amqp10

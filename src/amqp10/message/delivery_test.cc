@@ -38,7 +38,7 @@ EnvelopeRef one_death() {
     return envelope_with([](Envelope& envelope) {
         envelope.history = {{death_of("q", DeathReason::rejected)},
                             {"q", DeathReason::rejected, "x"},
-                            DeathMark{"q2", DeathReason::expired, "y"}};
+                            DeathSummary{"q2", DeathReason::expired, "y"}};
         envelope.history.deaths.front().ttl_ms = 50;
     });
 }
@@ -80,8 +80,8 @@ TEST(Delivery, TheHeaderIsThatOfThePublisher) {  // amqp10 6.2
 
 TEST(Delivery, OnlyAFirstDeliveryHasAFirstAcquirer) {  // DL-96, DL-153
     const MessageRef message = published(hello_body);
-    const auto first_acquirer = [&](const Envelope* envelope, DeliveryFacts facts) {
-        return *delivered(*message, envelope, facts)->header[3].as_boolean();
+    const auto first_acquirer = [&](const Envelope* envelope, DeliveryInfo info) {
+        return *delivered(*message, envelope, info)->header[3].as_boolean();
     };
     EXPECT_TRUE(first_acquirer(nullptr, {}));
     EXPECT_FALSE(first_acquirer(nullptr, {.redelivered = true}));

@@ -5,7 +5,7 @@
 #include "amqp10/codec/type_writer.h"
 #include "amqp10/codec/value_conversion.h"
 #include "amqp10/message/address.h"
-#include "amqp10/message/published.h"
+#include "amqp10/message/incoming_message.h"
 #include "message/portable.h"
 
 #include <optional>

@@ -3,7 +3,7 @@
 #include "amqp10/codec/map_walk.h"
 #include "amqp10/codec/value_conversion.h"
 #include "amqp10/message/death_annotations.h"
-#include "amqp10/message/kept_sections.h"
+#include "amqp10/message/stored_sections.h"
 #include "amqp10/message/portable_message.h"
 #include "message/portable.h"
 
@@ -23,7 +23,7 @@ void add_simple(Table& table, std::string_view name, const Datum& datum) {
 
 // The annotations come first, so that they are found before a property of the same name.
 Table headers_of(const Message& message) {
-    const KeptSections kept = kept_sections(message);
+    const StoredSections kept = stored_sections(message);
     Table table;
     for_each_value(kept.message_annotations, [&](Raw key, const Datum& datum) {
         if (const auto name = symbol_in(key)) add_simple(table, *name, datum);
@@ -35,7 +35,7 @@ Table headers_of(const Message& message) {
 }
 
 std::string property_of(const Message& message, std::string_view name) {
-    const Properties properties = properties_in(kept_sections(message).properties);
+    const Properties properties = properties_in(stored_sections(message).properties);
     if (name == "correlation_id") return id_text(properties.correlation_id).value_or("");
     if (name == "message_id") return id_text(properties.message_id).value_or("");
     if (name == "timestamp" && properties.creation_time) {
@@ -45,7 +45,7 @@ std::string property_of(const Message& message, std::string_view name) {
 }
 
 std::optional<DeathHistory> claimed_history_of(const Message& message) {
-    MapWalk walk(kept_sections(message).message_annotations);
+    MapWalk walk(stored_sections(message).message_annotations);
     while (const auto entry = walk.next()) {
         if (symbol_in(entry->key) != "x-opt-deaths") continue;
         DeathHistory history;
@@ -66,7 +66,7 @@ const MessageFormat& message_format() {
                                           .property = property_of,
                                           .claimed_history = claimed_history_of,
                                           .portable = portable_message,
-                                          .properties_count_as_size = true};
+                                          .size_includes_properties = true};
     return format;
 }
 

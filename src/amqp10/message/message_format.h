@@ -1,7 +1,7 @@
 // How the engine and the other protocols ask about a message of AMQP 1.0.
 #pragma once
 
-#include "amqp10/message/published.h"
+#include "amqp10/message/incoming_message.h"
 #include "message/message.h"
 
 namespace revenant::amqp10 {

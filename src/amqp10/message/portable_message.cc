@@ -5,7 +5,7 @@
 #include "amqp10/codec/value_conversion.h"
 #include "amqp10/message/address.h"
 #include "amqp10/message/death_annotations.h"
-#include "amqp10/message/kept_sections.h"
+#include "amqp10/message/stored_sections.h"
 
 #include <utility>
 
@@ -105,7 +105,7 @@ void read_body(const Message& message, PortableMessage& out) {
 }  // namespace
 
 PortableMessage portable_message(const Message& message) {
-    const KeptSections kept = kept_sections(message);
+    const StoredSections kept = stored_sections(message);
     PortableMessage out;
     out.delivery_mode = message.persistent() ? 2 : 1;
     out.priority = message.priority();

@@ -220,7 +220,7 @@ TEST(Portable, ClaimedDeathsAreReadInTheBrokersForm) {  // DL-103
     const auto history = message_format().claimed_history(*published(message));
     ASSERT_TRUE(history);
     EXPECT_THAT(history->deaths, ElementsAre(expected));
-    EXPECT_EQ(history->first, (DeathMark{"q", DeathReason::expired, "x"}));
+    EXPECT_EQ(history->first, (DeathSummary{"q", DeathReason::expired, "x"}));
     DataMap without_ttl = claimed_death();
     without_ttl.erase(without_ttl.begin());
     expected.ttl_ms = std::nullopt;

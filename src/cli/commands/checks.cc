@@ -16,7 +16,7 @@ Outcome pass(const Invocation& invocation, const std::string& path, const std::s
     if (reply.status == 400) {
         return Unexpected{Failure{ExitCode::usage, reply.reason(), /*shows_usage=*/true}};
     }
-    if (reply.status != 200) return not_done(reply.reason());
+    if (reply.status != 200) return operation_failed(reply.reason());
     invocation.hint(well);
     return {};
 }
@@ -56,7 +56,7 @@ Outcome deprecated_features(const Invocation& invocation) {
     for (const json::value& one : used.get_array()) {
         names += (names.empty() ? "" : ", ") + plain_text(one.at("name"));
     }
-    return not_done("Cluster reported deprecated features in use: " + names);
+    return operation_failed("Cluster reported deprecated features in use: " + names);
 }
 
 Outcome metadata_store(const Invocation& invocation) {

@@ -23,7 +23,7 @@ std::span<const Command> diagnostic_commands();
 std::span<const Command> check_commands();
 std::span<const Command> maintenance_commands();
 std::span<const Command> report_commands();
-std::span<const Command> refused_commands();
+std::span<const Command> unsupported_commands();
 std::span<const Command> plugin_commands();
 
 }  // namespace revenant::cli

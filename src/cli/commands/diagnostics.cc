@@ -220,8 +220,8 @@ Outcome memory_breakdown(const Invocation& invocation) {
         return {};
     }
     for (const MemoryPart& part : parts) {
-        std::cout << part.name << ": " << in_unit(part.bytes, invocation.options.unit) << " ("
-                  << decimal(part.percentage) << "%)\n";
+        std::cout << part.name << ": " << format_in_unit(part.bytes, invocation.options.unit)
+                  << " (" << decimal(part.percentage) << "%)\n";
     }
     return {};
 }

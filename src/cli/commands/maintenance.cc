@@ -21,7 +21,7 @@ Outcome set_suspended(const Invocation& invocation, std::string_view method) {
     REVENANT_TRY(const std::string node, ask_node_name(invocation));
     REVENANT_TRY(const Reply reply,
                  invocation.ask(method, "/nodes/" + escape(node) + "/listeners/suspended"));
-    if (reply.status >= 300) return not_done(reply.reason());
+    if (reply.status >= 300) return operation_failed(reply.reason());
     return {};
 }
 

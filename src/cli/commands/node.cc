@@ -101,7 +101,7 @@ void print_status(const json::object& status, const std::string& unit) {
         return plain_text(status.at(key).at(field));
     };
     const auto amount = [&](const json::value& bytes) {
-        return in_unit(bytes.to_number<double>(), unit);
+        return format_in_unit(bytes.to_number<double>(), unit);
     };
     const auto section = [](const char* title) { std::cout << '\n' << title << "\n\n"; };
     section("Runtime");

@@ -21,7 +21,7 @@ std::string global_path(const Invocation& invocation) {
 
 Outcome put(const Invocation& invocation, const std::string& path, json::object body) {
     REVENANT_TRY(const Reply reply, invocation.ask("PUT", path, body));
-    if (reply.status == 400) return not_done(reply.reason());
+    if (reply.status == 400) return operation_failed(reply.reason());
     if (reply.status >= 300) return refused(reply);
     invocation.say("");
     return {};
@@ -29,7 +29,7 @@ Outcome put(const Invocation& invocation, const std::string& path, json::object 
 
 Outcome remove(const Invocation& invocation, const std::string& path) {
     REVENANT_TRY(const Reply reply, invocation.ask("DELETE", path));
-    if (reply.status == 404) return not_done("Parameter does not exist");
+    if (reply.status == 404) return operation_failed("Parameter does not exist");
     if (reply.status >= 300) return refused(reply);
     invocation.say("");
     return {};

@@ -67,8 +67,8 @@ Outcome is_enabled(const Invocation& invocation) {
         return {};
     }
     const std::vector<std::string> known(built_in.begin(), built_in.end());
-    return not_done(subject(unknown) + " not enabled on node " + url +
-                    ". Enabled plugins and dependencies: " + joined(known, ", "));
+    return operation_failed(subject(unknown) + " not enabled on node " + url +
+                            ". Enabled plugins and dependencies: " + joined(known, ", "));
 }
 
 Outcome enable(const Invocation& invocation) {

@@ -41,7 +41,7 @@ Outcome set(const Invocation& invocation, const Kind& kind) {
                                  {"priority", options.priority},
                                  {"apply-to", options.apply_to}}));
     if (reply.status == 404) return no_such_vhost(options.vhost);
-    if (reply.status == 400) return not_done(reply.reason());
+    if (reply.status == 400) return operation_failed(reply.reason());
     if (reply.status >= 300) return refused(reply);
     invocation.say("");
     return {};
@@ -53,7 +53,7 @@ Outcome clear(const Invocation& invocation, const Kind& kind) {
                       quoted(invocation.options.vhost) + " ...");
     REVENANT_TRY(const Reply reply,
                  invocation.ask("DELETE", path_of(invocation, kind) + "/" + escape(name)));
-    if (reply.status == 404) return not_done("Parameter does not exist");
+    if (reply.status == 404) return operation_failed("Parameter does not exist");
     if (reply.status >= 300) return refused(reply);
     invocation.say("");
     return {};

@@ -37,14 +37,14 @@ Outcome log_tail(const Invocation& invocation) {
     const auto path = std::find_if(files.begin(), files.end(),
                                    [](const std::string& one) { return one.starts_with('/'); });
     if (path == files.end()) {
-        return not_done(
+        return operation_failed(
             "the node writes no log file: set log.file in its configuration, or ask the service "
             "manager (journalctl -u revenant)");
     }
     invocation.banner("Last " + std::to_string(wanted) + " log lines on node " +
                       invocation.client.settings().url + " ...");
     std::ifstream file(*path);
-    if (!file) return not_done("cannot read " + *path);
+    if (!file) return operation_failed("cannot read " + *path);
     std::deque<std::string> lines;
     for (std::string line; std::getline(file, line);) {
         lines.push_back(std::move(line));

@@ -11,8 +11,8 @@
 namespace revenant::cli {
 namespace {
 
-Unexpected<Silence> misunderstood(std::string text) {
-    return Unexpected{Silence{Silence::Reason::unreachable, std::move(text)}};
+Unexpected<NoResponse> bad_response(std::string text) {
+    return Unexpected{NoResponse{NoResponse::Reason::unreachable, std::move(text)}};
 }
 
 // How long the body has to be, if the headers say so.
@@ -29,18 +29,18 @@ std::optional<std::size_t> content_length(std::string_view headers) {
 }
 
 // "HTTP/1.1 200 OK", headers, an empty line, the body.
-Result<Reply, Silence> parse_reply(const std::string& text) {
+Result<Reply, NoResponse> parse_reply(const std::string& text) {
     constexpr std::string_view protocol = "HTTP/1.";
     const std::size_t end_of_headers = text.find("\r\n\r\n");
     Reply reply;
     if (!text.starts_with(protocol) || end_of_headers == std::string::npos || text.size() < 12) {
-        return misunderstood(text.empty() ? "the connection was closed" : "the answer is not HTTP");
+        return bad_response(text.empty() ? "the connection was closed" : "the answer is not HTTP");
     }
     std::from_chars(text.data() + 9, text.data() + 12, reply.status);
     if (reply.status < 200) return parse_reply(text.substr(end_of_headers + 4));
     reply.body = text.substr(end_of_headers + 4);
     const auto length = content_length(std::string_view(text).substr(0, end_of_headers + 2));
-    if (length && reply.body.size() < *length) return misunderstood("the answer was cut off");
+    if (length && reply.body.size() < *length) return bad_response("the answer was cut off");
     return reply;
 }
 
@@ -104,8 +104,8 @@ Client Client::as(std::string user, std::string password) const {
     return other;
 }
 
-Result<Reply, Silence> Client::send(std::string_view method, const std::string& path,
-                                    const std::string& body, const Headers& headers) const {
+Result<Reply, NoResponse> Client::send(std::string_view method, const std::string& path,
+                                       const std::string& body, const Headers& headers) const {
     std::string request(method);
     request += " " + prefix_ + "/api" + path + " HTTP/1.1\r\nHost: " + host_ + ":" + port_ +
                "\r\nConnection: close\r\nAuthorization: Basic " +

@@ -39,8 +39,8 @@ class Client {
 
     using Headers = std::vector<std::pair<std::string, std::string>>;
     // The path begins behind /api.
-    Result<Reply, Silence> send(std::string_view method, const std::string& path,
-                                const std::string& body = {}, const Headers& headers = {}) const;
+    Result<Reply, NoResponse> send(std::string_view method, const std::string& path,
+                                   const std::string& body = {}, const Headers& headers = {}) const;
     // Whether somebody accepts there; if not, why.
     static std::optional<std::string> try_connect(const std::string& host, const std::string& port,
                                                   double timeout_seconds);

@@ -21,7 +21,7 @@ TEST(Client, ANodeThatIsNotThereIsAnErrorInWords) {
     const auto client = Client::make({.url = "http://127.0.0.1:9", .timeout_seconds = 5});
     const auto reply = client->send("GET", "/whoami");
     ASSERT_FALSE(reply);
-    EXPECT_EQ(reply.error().reason, Silence::Reason::unreachable);
+    EXPECT_EQ(reply.error().reason, NoResponse::Reason::unreachable);
     EXPECT_EQ(reply.error().text, "Connection refused");
 }
 

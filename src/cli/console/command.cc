@@ -12,7 +12,7 @@
 namespace revenant::cli {
 namespace {
 
-bool for_people(const Options& options) {
+bool is_human_readable(const Options& options) {
     return !options.quiet && !options.silent && options.formatter != "json" &&
            options.formatter != "csv";
 }
@@ -33,7 +33,7 @@ std::vector<std::string> split_words(const std::vector<std::string>& arguments) 
 }  // namespace
 
 void Invocation::banner(std::string_view line) const {
-    if (for_people(options)) std::cout << line << '\n';
+    if (is_human_readable(options)) std::cout << line << '\n';
 }
 
 void Invocation::say(std::string_view line) const {
@@ -47,7 +47,7 @@ void Invocation::say(std::string_view line) const {
 }
 
 void Invocation::hint(std::string_view line) const {
-    say(options.formatter == "json" || for_people(options) ? line : "");
+    say(options.formatter == "json" || is_human_readable(options) ? line : "");
 }
 
 void Invocation::print(const Table& table) const {
@@ -67,7 +67,7 @@ void Invocation::print(const Table& table) const {
     }
 }
 
-bool Invocation::for_programs() const {
+bool Invocation::is_machine_readable() const {
     return options.formatter == "json" || options.formatter == "csv";
 }
 
@@ -172,12 +172,12 @@ Unexpected<Failure> no_such_user(std::string_view user) {
         Failure{ExitCode::no_such_user, "User \"" + std::string(user) + "\" does not exist"}};
 }
 
-Unexpected<Failure> not_done(std::string text) {
+Unexpected<Failure> operation_failed(std::string text) {
     return Unexpected{Failure{ExitCode::unavailable, std::move(text)}};
 }
 
-Unexpected<Failure> no_answer(std::string_view what, const Silence& silence) {
-    const bool timeout = silence.reason == Silence::Reason::timeout;
+Unexpected<Failure> no_answer(std::string_view what, const NoResponse& silence) {
+    const bool timeout = silence.reason == NoResponse::Reason::timeout;
     return Unexpected{Failure{timeout ? ExitCode::temporary : ExitCode::unavailable,
                               std::string(what) + silence.text}};
 }

@@ -84,7 +84,7 @@ struct Invocation {
     void print(const Table& table) const;
     // One thing, not a list: JSON, or its fields by name.
     void print(const boost::json::object& object) const;
-    bool for_programs() const;
+    bool is_machine_readable() const;
     // Lists the columns named by the arguments, or the default ones.
     Outcome list(const boost::json::value& objects, const std::vector<Column>& known,
                  const std::vector<std::string>& otherwise) const;
@@ -122,8 +122,8 @@ std::string quoted(std::string_view text);
 
 Unexpected<Failure> no_such_vhost(std::string_view vhost);
 Unexpected<Failure> no_such_user(std::string_view user);
-Unexpected<Failure> not_done(std::string text);
-Unexpected<Failure> no_answer(std::string_view what, const Silence& silence);
+Unexpected<Failure> operation_failed(std::string text);
+Unexpected<Failure> no_answer(std::string_view what, const NoResponse& silence);
 // Any answer that is not a success.
 Unexpected<Failure> refused(const Reply& reply);
 

@@ -32,7 +32,7 @@ std::optional<double> bytes_of_unit(std::string_view unit) {
     return std::nullopt;
 }
 
-std::string in_unit(double bytes, std::string_view unit) {
+std::string format_in_unit(double bytes, std::string_view unit) {
     const double divisor = bytes_of_unit(unit).value_or(1);
     const double rounded = std::round(bytes / divisor * 1e4) / 1e4;
     std::string number = decimal(rounded);

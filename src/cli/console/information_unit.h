@@ -11,7 +11,7 @@ namespace revenant::cli {
 std::optional<double> bytes_of_unit(std::string_view unit);
 
 // "123.4568 mb": four digits behind the point, none for bytes.
-std::string in_unit(double bytes, std::string_view unit);
+std::string format_in_unit(double bytes, std::string_view unit);
 
 // "28.57", "0.0": as short as it can be, but always with a point.
 std::string decimal(double number);

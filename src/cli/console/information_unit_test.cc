@@ -6,12 +6,12 @@ namespace revenant::cli {
 namespace {
 
 TEST(InformationUnit, HasFourDigitsBehindThePoint) {
-    EXPECT_EQ(in_unit(123'456'789, "bytes"), "123456789 bytes");
-    EXPECT_EQ(in_unit(123'456'789, "kb"), "123456.789 kb");
-    EXPECT_EQ(in_unit(123'456'789, "mb"), "123.4568 mb");
-    EXPECT_EQ(in_unit(123'456'789, "GB"), "0.1235 GB");
-    EXPECT_EQ(in_unit(0, "gb"), "0.0 gb");
-    EXPECT_EQ(in_unit(1e18, "tb"), "1000000.0 tb");
+    EXPECT_EQ(format_in_unit(123'456'789, "bytes"), "123456789 bytes");
+    EXPECT_EQ(format_in_unit(123'456'789, "kb"), "123456.789 kb");
+    EXPECT_EQ(format_in_unit(123'456'789, "mb"), "123.4568 mb");
+    EXPECT_EQ(format_in_unit(123'456'789, "GB"), "0.1235 GB");
+    EXPECT_EQ(format_in_unit(0, "gb"), "0.0 gb");
+    EXPECT_EQ(format_in_unit(1e18, "tb"), "1000000.0 tb");
 }
 
 TEST(InformationUnit, ADecimalHasAPoint) {

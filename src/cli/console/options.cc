@@ -14,7 +14,7 @@ namespace {
 
 constexpr double timeout_seconds_max = 86'400;
 
-double parse_patience(const std::string& text) {
+double parse_timeout(const std::string& text) {
     if (text == "infinity") return timeout_seconds_max;
     double seconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -79,7 +79,7 @@ void add_connection_options(CLI::App& app, Options& options) {
     app.add_option_function<std::string>(
         "-t,--timeout",
         [&options](const std::string& text) {
-            options.client.timeout_seconds = parse_patience(text);
+            options.client.timeout_seconds = parse_timeout(text);
         },
         "Seconds to wait for an answer, or infinity [60]");
     // rabbitmqctl has these; there is one node here, found by its URL.

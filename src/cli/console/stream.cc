@@ -22,25 +22,25 @@ namespace {
 constexpr std::size_t reply_bytes_max = 1U << 30;
 constexpr std::size_t read_bytes = 64 * 1024;
 
-Unexpected<Silence> unreachable(std::string text) {
-    return Unexpected{Silence{Silence::Reason::unreachable, std::move(text)}};
+Unexpected<NoResponse> unreachable(std::string text) {
+    return Unexpected{NoResponse{NoResponse::Reason::unreachable, std::move(text)}};
 }
 
-Unexpected<Silence> failed_call() { return unreachable(std::strerror(errno)); }
+Unexpected<NoResponse> failed_call() { return unreachable(std::strerror(errno)); }
 
 // A server may refuse in the middle of a body; its answer is already on its way.
-bool no_longer_heard() { return errno == EPIPE || errno == ECONNRESET; }
+bool peer_stopped_reading() { return errno == EPIPE || errno == ECONNRESET; }
 
 bool would_block() { return errno == EAGAIN || errno == EINTR; }
 
 // OpenSSL writes without MSG_NOSIGNAL. Elsewhere the signal is wanted: it ends `revenantctl … |
 // head`.
-class NoPipeSignal {
+class IgnoreSigpipe {
   public:
-    NoPipeSignal() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
-    ~NoPipeSignal() { std::signal(SIGPIPE, before_); }
-    NoPipeSignal(const NoPipeSignal&) = delete;
-    NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+    IgnoreSigpipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+    ~IgnoreSigpipe() { std::signal(SIGPIPE, before_); }
+    IgnoreSigpipe(const IgnoreSigpipe&) = delete;
+    IgnoreSigpipe& operator=(const IgnoreSigpipe&) = delete;
 
   private:
     void (*before_)(int);
@@ -54,7 +54,7 @@ bool is_address(const std::string& host) {
 
 using TlsRules = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 
-Result<TlsRules, Silence> make_rules(const Trust& trust) {
+Result<TlsRules, NoResponse> make_rules(const Trust& trust) {
     TlsRules rules(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
     if (!rules) return unreachable(tls::last_failure());
     SSL_CTX_set_min_proto_version(rules.get(), TLS1_2_VERSION);
@@ -86,8 +86,8 @@ Stream::Socket::~Socket() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Result<Stream, Silence> Stream::connect(const std::string& host, const std::string& port,
-                                        double timeout_seconds) {
+Result<Stream, NoResponse> Stream::connect(const std::string& host, const std::string& port,
+                                           double timeout_seconds) {
     const Deadline deadline =
         std::chrono::steady_clock::now() +  // tidy-allow: banned-word: a client's patience
         std::chrono::duration_cast<Deadline::duration>(
@@ -99,7 +99,7 @@ Result<Stream, Silence> Stream::connect(const std::string& host, const std::stri
         return unreachable(gai_strerror(error));
     }
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
-    Silence silence{Silence::Reason::unreachable, "no address"};
+    NoResponse silence{NoResponse::Reason::unreachable, "no address"};
     for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
         constexpr int kind = SOCK_CLOEXEC | SOCK_NONBLOCK;
         Socket socket(::socket(one->ai_family, one->ai_socktype | kind, one->ai_protocol));
@@ -115,18 +115,18 @@ Result<Stream, Silence> Stream::connect(const std::string& host, const std::stri
         socklen_t size = sizeof error;
         ::getsockopt(stream.socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
         if (error == 0) return stream;
-        silence = {Silence::Reason::unreachable, std::strerror(error)};
+        silence = {NoResponse::Reason::unreachable, std::strerror(error)};
     }
     return Unexpected{silence};
 }
 
-Result<void, Silence> Stream::start_tls(const std::string& host, const Trust& trust) {
+Result<void, NoResponse> Stream::start_tls(const std::string& host, const Trust& trust) {
     REVENANT_TRY(const TlsRules rules, make_rules(trust));
     tls_.reset(SSL_new(rules.get()));
     if (!tls_ || SSL_set_fd(tls_.get(), socket_.get()) != 1 || !expect_host(tls_.get(), host)) {
         return unreachable(tls::last_failure());
     }
-    const NoPipeSignal no_signal;
+    const IgnoreSigpipe no_signal;
     while (true) {
         const int result = SSL_connect(tls_.get());
         if (result == 1) return {};
@@ -134,7 +134,7 @@ Result<void, Silence> Stream::start_tls(const std::string& host, const Trust& tr
     }
 }
 
-Result<void, Silence> Stream::wait_for_tls(int result) {
+Result<void, NoResponse> Stream::wait_for_tls(int result) {
     switch (SSL_get_error(tls_.get(), result)) {
         case SSL_ERROR_WANT_READ:
             return wait(POLLIN);
@@ -155,7 +155,7 @@ Result<void, Silence> Stream::wait_for_tls(int result) {
                        " (--cacert FILE names who signs it, --insecure does without)");
 }
 
-Result<void, Silence> Stream::wait(short events) const {
+Result<void, NoResponse> Stream::wait(short events) const {
     while (true) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(
             deadline_ - std::chrono::steady_clock::now());  // tidy-allow: banned-word: the same
@@ -164,7 +164,7 @@ Result<void, Silence> Stream::wait(short events) const {
         if (ready > 0) return {};
         if (ready < 0 && errno != EINTR) return failed_call();
         if (ready == 0 && left.count() <= 0) {
-            return Unexpected{Silence{Silence::Reason::timeout, "timeout"}};
+            return Unexpected{NoResponse{NoResponse::Reason::timeout, "timeout"}};
         }
     }
 }
@@ -173,23 +173,23 @@ Stream::Progress Stream::write_some(std::string_view bytes) {
     while (true) {
         if (tls_) {
             std::size_t count = 0;
-            const NoPipeSignal no_signal;
+            const IgnoreSigpipe no_signal;
             const int result = SSL_write_ex(tls_.get(), bytes.data(), bytes.size(), &count);
             if (result == 1) return count;
             const int error = SSL_get_error(tls_.get(), result);
-            if (error == SSL_ERROR_SYSCALL && no_longer_heard()) return std::size_t{0};
+            if (error == SSL_ERROR_SYSCALL && peer_stopped_reading()) return std::size_t{0};
             REVENANT_TRY_VOID(wait_for_tls(result));
             continue;
         }
         const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (count >= 0) return static_cast<std::size_t>(count);
-        if (no_longer_heard()) return std::size_t{0};
+        if (peer_stopped_reading()) return std::size_t{0};
         if (!would_block()) return failed_call();
         REVENANT_TRY_VOID(wait(POLLOUT));
     }
 }
 
-Result<void, Silence> Stream::write_all(std::string_view bytes) {
+Result<void, NoResponse> Stream::write_all(std::string_view bytes) {
     while (!bytes.empty()) {
         REVENANT_TRY(const std::size_t count, write_some(bytes));
         if (count == 0) return {};
@@ -202,7 +202,7 @@ Stream::Progress Stream::read_some(std::string& buffer) {
     while (true) {
         if (tls_) {
             std::size_t count = 0;
-            const NoPipeSignal no_signal;
+            const IgnoreSigpipe no_signal;
             const int result = SSL_read_ex(tls_.get(), buffer.data(), buffer.size(), &count);
             if (result == 1) return count;
             if (SSL_get_error(tls_.get(), result) == SSL_ERROR_ZERO_RETURN) return std::size_t{0};
@@ -216,7 +216,7 @@ Stream::Progress Stream::read_some(std::string& buffer) {
     }
 }
 
-Result<std::string, Silence> Stream::read_all() {
+Result<std::string, NoResponse> Stream::read_all() {
     std::string all;
     std::string buffer(read_bytes, '\0');
     while (true) {

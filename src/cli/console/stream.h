@@ -15,7 +15,7 @@
 namespace revenant::cli {
 
 // Why there is no answer.
-struct Silence {
+struct NoResponse {
     enum class Reason : std::uint8_t { unreachable, timeout };
     Reason reason = Reason::unreachable;
     std::string text;
@@ -29,14 +29,14 @@ struct Trust {
 
 class Stream {
   public:
-    static Result<Stream, Silence> connect(const std::string& host, const std::string& port,
-                                           double timeout_seconds);
+    static Result<Stream, NoResponse> connect(const std::string& host, const std::string& port,
+                                              double timeout_seconds);
     // The certificate has to be that of the host.
-    Result<void, Silence> start_tls(const std::string& host, const Trust& trust);
+    Result<void, NoResponse> start_tls(const std::string& host, const Trust& trust);
 
-    Result<void, Silence> write_all(std::string_view bytes);
+    Result<void, NoResponse> write_all(std::string_view bytes);
     // Everything until the other end closes.
-    Result<std::string, Silence> read_all();
+    Result<std::string, NoResponse> read_all();
 
   private:
     using Deadline = std::chrono::steady_clock::time_point;
@@ -58,15 +58,15 @@ class Stream {
         void operator()(SSL* connection) const { SSL_free(connection); }
     };
     // How much was done; 0 is the end. What would block waits.
-    using Progress = Result<std::size_t, Silence>;
+    using Progress = Result<std::size_t, NoResponse>;
 
     Stream(Socket socket, Deadline deadline) : socket_(std::move(socket)), deadline_(deadline) {}
 
     Progress write_some(std::string_view bytes);
     Progress read_some(std::string& buffer);
     // What OpenSSL wants before it goes on, or why it cannot.
-    Result<void, Silence> wait_for_tls(int result);
-    Result<void, Silence> wait(short events) const;
+    Result<void, NoResponse> wait_for_tls(int result);
+    Result<void, NoResponse> wait(short events) const;
 
     Socket socket_;
     Deadline deadline_;

@@ -31,11 +31,11 @@ struct Entry {
     bool returned : 1 = false;  // was delivered before
     bool durable : 1 = false;   // the journal knows that it is here
 
-    void count(Counts counts) {
+    void set_counts(DeliveryCounts counts) {
         delivery_count = counts.delivery;
         acquired_count = static_cast<std::uint16_t>(std::min(counts.acquired, 0xffffU));
     }
-    Counts counts() const { return {delivery_count, acquired_count}; }
+    DeliveryCounts counts() const { return {delivery_count, acquired_count}; }
     // About what it takes beside itself.
     std::size_t memory_bytes() const {
         return message->memory_bytes() + (envelope ? envelope->counted_bytes : 0);
@@ -64,7 +64,7 @@ struct Block {
 };
 
 // What messages of one kind are there, and how large.
-struct BlockSum {
+struct BlockTotals {
     std::uint32_t live = 0;
     std::uint64_t body_bytes = 0;
     std::uint64_t properties_bytes = 0;
@@ -73,20 +73,20 @@ struct BlockSum {
         body_bytes += message.body_size();
         properties_bytes += message.properties_size();
     }
-    friend bool operator==(const BlockSum&, const BlockSum&) = default;
+    friend bool operator==(const BlockTotals&, const BlockTotals&) = default;
 };
 
 // The same of many blocks.
-struct BlockSums {
+struct ChainTotals {
     std::uint64_t live = 0;
     std::uint64_t body_bytes = 0;
     std::uint64_t properties_bytes = 0;
-    void add(const BlockSum& sum) {
+    void add(const BlockTotals& sum) {
         live += sum.live;
         body_bytes += sum.body_bytes;
         properties_bytes += sum.properties_bytes;
     }
-    void subtract(const BlockSum& sum) {
+    void subtract(const BlockTotals& sum) {
         live -= sum.live;
         body_bytes -= sum.body_bytes;
         properties_bytes -= sum.properties_bytes;
@@ -94,28 +94,28 @@ struct BlockSums {
 };
 
 // A stretch of the journal in which messages of a cold block lie.
-struct JournalUse {
+struct JournalRange {
     Lsn first;
     Lsn last;  // where the last of them begins
     std::uint64_t bytes = 0;
-    friend bool operator==(const JournalUse&, const JournalUse&) = default;
+    friend bool operator==(const JournalRange&, const JournalRange&) = default;
 };
 
 // A block whose entries are all ready, out of memory. It never changes: who wants to change it has
 // it brought back.
 struct ColdBlock {
     ColdPage durable_page;
-    ColdPage passing_page;
-    BlockSum all;
-    BlockSum durable;
+    ColdPage transient_page;
+    BlockTotals all;
+    BlockTotals durable;
     std::uint16_t first = 0;  // the index of its first entry
     std::uint16_t durable_first = 0;
     Timestamp earliest = never;
     Timestamp durable_earliest = never;
     Timestamp scheduled = never;
-    std::vector<JournalUse> uses;
+    std::vector<JournalRange> journal_ranges;
 
-    BlockSum passing() const {
+    BlockTotals transient() const {
         return {all.live - durable.live, all.body_bytes - durable.body_bytes,
                 all.properties_bytes - durable.properties_bytes};
     }

@@ -13,7 +13,8 @@
 namespace revenant::engine {
 namespace {
 
-// A stretch of the journal that is read at once. Neighbours in a queue are mostly neighbours there.
+// A stretch of the journal that is read at once. Those next to each other in a queue mostly are so
+// there.
 constexpr std::uint64_t read_bytes_max = 1024 * 1024;
 constexpr std::uint64_t read_gap_max = 4 * 1024;
 constexpr std::uint64_t wary_read_bytes_max = 64 * 1024;
@@ -34,7 +35,7 @@ std::int64_t memory_of(const Block& block) {
     return bytes;
 }
 
-std::vector<JournalUse> journal_uses(const Block& block) {
+std::vector<JournalRange> journal_uses(const Block& block) {
     std::vector<Lsn> places;
     std::vector<std::pair<Lsn, std::uint64_t>> messages;
     for (const Entry& entry : block.entries) {
@@ -42,15 +43,16 @@ std::vector<JournalUse> journal_uses(const Block& block) {
         messages.emplace_back(*entry.message->stored_at(), stored_size(*entry.message));
     }
     std::sort(messages.begin(), messages.end());
-    std::vector<JournalUse> uses;
+    std::vector<JournalRange> journal_ranges;
     for (const auto& [at, size] : messages) {
-        if (uses.empty() || at.value / use_bytes != uses.back().first.value / use_bytes) {
-            uses.push_back({at, at, 0});
+        if (journal_ranges.empty() ||
+            at.value / use_bytes != journal_ranges.back().first.value / use_bytes) {
+            journal_ranges.push_back({at, at, 0});
         }
-        uses.back().last = at;
-        uses.back().bytes += size;
+        journal_ranges.back().last = at;
+        journal_ranges.back().bytes += size;
     }
-    return uses;
+    return journal_ranges;
 }
 
 }  // namespace
@@ -114,8 +116,8 @@ void Chain::clear() {
     for (Slot& one : blocks_) {
         if (one.hot) count_resident(-memory_of(*one.hot));
         for (const ColdBlock* const paged : {one.cold.get(), one.parked.get()}) {
-            if (paged != nullptr && paged->passing_page) {
-                paging_->store->drop_passing(paged->passing_page);
+            if (paged != nullptr && paged->transient_page) {
+                paging_->store->drop_transient(paged->transient_page);
             }
         }
     }
@@ -132,12 +134,12 @@ void Chain::count_resident(std::int64_t bytes) const {
     if (paging_ != nullptr) paging_->resident_bytes += static_cast<std::uint64_t>(bytes);
 }
 
-void Chain::count_cold(const ColdBlock& block) const {
+void Chain::add_cold(const ColdBlock& block) const {
     cold_ += 1;
     paged_out_.add(block.all);
 }
 
-void Chain::discount_cold(const ColdBlock& block) const {
+void Chain::subtract_cold(const ColdBlock& block) const {
     cold_ -= 1;
     paged_out_.subtract(block.all);
 }
@@ -171,7 +173,7 @@ void Chain::push_at(std::uint64_t sequence, Entry entry, Timestamp deadline) {
         if (before.hot != nullptr && before.hot->live == 0) {
             free_slot(block_of(next_));
         } else if (before.hot != nullptr && tail_is_full_) {
-            note_complete(block_of(next_));  // a replay leaves it alone while it is the tail
+            add_candidate(block_of(next_));  // a replay leaves it alone while it is the tail
         }
     }
     Slot& at = make_slot(number);
@@ -184,7 +186,7 @@ void Chain::push_at(std::uint64_t sequence, Entry entry, Timestamp deadline) {
     if (number < first_ready_block_) first_ready_block_ = number;
     next_ = sequence + 1;
     tail_is_full_ = is_tail(number) && tail.pushed_bytes >= block_bytes_max;
-    if (is_complete(number) && !was_full) note_complete(number);
+    if (is_complete(number) && !was_full) add_candidate(number);
 }
 
 // `bring_back` says what to do with a cold block: the block in memory; nullptr, to go on with the
@@ -268,7 +270,7 @@ void Chain::mark_ready(std::uint64_t sequence) {
     entry.state = EntryState::ready;
     set_ready(holder, block_of(sequence), sequence % block_entries);
     if (holder.ready == holder.live && is_complete(block_of(sequence))) {
-        note_complete(block_of(sequence));
+        add_candidate(block_of(sequence));
     }
 }
 
@@ -383,7 +385,7 @@ void Chain::due_at_head(Timestamp now, std::size_t count_max,
 
 // ------------------------------------------------------------------------- paging
 
-void Chain::note_complete(std::uint64_t number) const {
+void Chain::add_candidate(std::uint64_t number) const {
     if (paging_ != nullptr && paging_->store != nullptr) {
         paging_->candidates.push_back({queue_, level_, number});
     }
@@ -402,39 +404,39 @@ bool Chain::page_out(std::uint64_t number, bool keep_head) {
     if (leaving.live == 0 || leaving.ready != leaving.live) return false;
     if (keep_head && number <= std::max(first_ready_block_, first_block_) + 1) return false;
     auto cold = std::make_unique<ColdBlock>();
-    const EncodedPage durable = encode_page(leaving, Keeping::durable);
-    const EncodedPage passing = encode_page(leaving, Keeping::passing);
-    if (passing.sum.live > 0) {
-        cold->passing_page = paging_->store->keep(passing.bytes, Keeping::passing);
-        if (!cold->passing_page) return false;
+    const EncodedPage durable = encode_page(leaving, Durability::durable);
+    const EncodedPage transient = encode_page(leaving, Durability::transient);
+    if (transient.sum.live > 0) {
+        cold->transient_page = paging_->store->write_page(transient.bytes, Durability::transient);
+        if (!cold->transient_page) return false;
     }
     if (durable.sum.live > 0) {
-        cold->durable_page = paging_->store->keep(durable.bytes, Keeping::durable);
+        cold->durable_page = paging_->store->write_page(durable.bytes, Durability::durable);
     }
     cold->durable = durable.sum;
-    cold->all = {durable.sum.live + passing.sum.live,
-                 durable.sum.body_bytes + passing.sum.body_bytes,
-                 durable.sum.properties_bytes + passing.sum.properties_bytes};
+    cold->all = {durable.sum.live + transient.sum.live,
+                 durable.sum.body_bytes + transient.sum.body_bytes,
+                 durable.sum.properties_bytes + transient.sum.properties_bytes};
     cold->durable_earliest = durable.earliest;
-    cold->earliest = std::min(durable.earliest, passing.earliest);
+    cold->earliest = std::min(durable.earliest, transient.earliest);
     cold->scheduled = leaving.scheduled;
-    cold->uses = journal_uses(leaving);
+    cold->journal_ranges = journal_uses(leaving);
     cold->durable_first = durable.first;
-    cold->first = passing.sum.live == 0   ? durable.first
-                  : durable.sum.live == 0 ? passing.first
-                                          : std::min(durable.first, passing.first);
+    cold->first = transient.sum.live == 0 ? durable.first
+                  : durable.sum.live == 0 ? transient.first
+                                          : std::min(durable.first, transient.first);
     if (is_tail(number)) end_tail();
     count_resident(-memory_of(leaving));
     found->hot.reset();
     found->cold = std::move(cold);
-    count_cold(*found->cold);
+    add_cold(*found->cold);
     return true;
 }
 
 void Chain::page_out_all() {
     const View tail = view(block_of(next_));
     if (tail.hot != nullptr && tail.hot->live > 0 &&
-        tail.hot->pushed_bytes >= paging_->worth_bytes) {
+        tail.hot->pushed_bytes >= paging_->page_bytes_min) {
         end_tail();
     }
     for (std::uint64_t number = first_block_; number < end_block(); ++number) {
@@ -448,7 +450,7 @@ void Chain::shed_unacked() {
         for (Entry& entry : one.hot->entries) {
             if (entry.state != EntryState::unacked) continue;
             const Message& message = *entry.message;
-            if (!message.is_whole() || !message.stored_at()) continue;
+            if (!message.is_loaded() || !message.stored_at()) continue;
             if (message.properties_size() + std::uint64_t{message.body_size()} <
                 paging_->shed_bytes_min)
                 continue;
@@ -466,34 +468,34 @@ void Chain::shed_unacked() {
 std::unique_ptr<Block> Chain::read_pages(const ColdBlock& cold, ColdBlock& unreadable,
                                          std::string& why) const {
     auto block = std::make_unique<Block>();
-    const auto bring = [&](ColdPage page, Keeping keeping, std::uint32_t entries) {
+    const auto bring = [&](ColdPage page, Durability durability, std::uint32_t entries) {
         if (!page) return true;
-        auto bytes = paging_->store->fetch(page, keeping);
+        auto bytes = paging_->store->read_page(page, durability);
         const std::uint32_t before = block->live;
-        if (bytes && decode_page(*bytes, keeping, paging_->formats, *block) &&
+        if (bytes && decode_page(*bytes, durability, paging_->formats, *block) &&
             block->live == before + entries) {
             return true;
         }
-        why = bytes ? paging_->store->damaged(page.at) : std::move(bytes).error();
+        why = bytes ? paging_->store->fail_damaged(page.at) : std::move(bytes).error();
         return false;
     };
-    const bool durable = bring(cold.durable_page, Keeping::durable, cold.durable.live);
+    const bool durable = bring(cold.durable_page, Durability::durable, cold.durable.live);
     if (!durable) {
         block = std::make_unique<Block>();
         unreadable.durable_page = cold.durable_page;
         unreadable.durable = cold.durable;
         unreadable.all = cold.durable;
     }
-    if (!bring(cold.passing_page, Keeping::passing, cold.passing().live)) {
+    if (!bring(cold.transient_page, Durability::transient, cold.transient().live)) {
         // It may have given some of its entries.
         block = std::make_unique<Block>();
-        if (durable && !bring(cold.durable_page, Keeping::durable, cold.durable.live)) {
+        if (durable && !bring(cold.durable_page, Durability::durable, cold.durable.live)) {
             unreadable.durable_page = cold.durable_page;
             unreadable.durable = cold.durable;
             block = std::make_unique<Block>();
         }
-        unreadable.passing_page = cold.passing_page;
-        unreadable.all = unreadable.durable_page ? cold.all : cold.passing();
+        unreadable.transient_page = cold.transient_page;
+        unreadable.all = unreadable.durable_page ? cold.all : cold.transient();
     }
     return block;
 }
@@ -505,7 +507,7 @@ void Chain::park_pages(Slot& slot, std::uint64_t number, ColdBlock unreadable,
     unreadable.first = slot.cold->first;
     unreadable.durable_first = slot.cold->durable_first;
     unreadable.durable_earliest = slot.cold->durable_earliest;
-    unreadable.uses = slot.cold->uses;
+    unreadable.journal_ranges = slot.cold->journal_ranges;
     ready_ -= unreadable.all.live;
     slot.parked = std::make_unique<ColdBlock>(std::move(unreadable));
     if (lot_ != nullptr) lot_->page_parked(level_, number, *slot.parked, std::move(why));
@@ -518,35 +520,35 @@ Block* Chain::page_in(Slot& slot, std::uint64_t number) const {
     std::string why;
     std::unique_ptr<Block> block = read_pages(cold, unreadable, why);
     for (std::size_t i = 0; i < block->entries.size(); ++i) {
-        if (number * block_entries + i < suspect_below_) block->entries[i].returned = true;
+        if (number * block_entries + i < redelivered_below_) block->entries[i].returned = true;
     }
-    if (cold.passing_page && !unreadable.passing_page) {
-        paging_->store->drop_passing(cold.passing_page);
+    if (cold.transient_page && !unreadable.transient_page) {
+        paging_->store->drop_transient(cold.transient_page);
     }
     block->scheduled = cold.scheduled;
     if (unreadable.all.live > 0) park_pages(slot, number, std::move(unreadable), std::move(why));
-    discount_cold(cold);
+    subtract_cold(cold);
     slot.cold.reset();
     if (block->live == 0) return nullptr;
     count_resident(memory_of(*block));
     slot.hot = std::move(block);
-    note_complete(number);
-    expect_next(number + 1);
+    add_candidate(number);
+    read_ahead(number + 1);
     return slot.hot.get();
 }
 
 // Chains are read from their head on: while this block is used, the disk can look for the next.
-void Chain::expect_next(std::uint64_t number) const {
+void Chain::read_ahead(std::uint64_t number) const {
     const Slot* const next = slot(number);
-    if (next != nullptr && next->cold) paging_->store->expect(*next->cold);
+    if (next != nullptr && next->cold) paging_->store->will_need(*next->cold);
 }
 
-std::optional<BlockSum> Chain::drop_cold(std::uint64_t number) {
+std::optional<BlockTotals> Chain::drop_cold(std::uint64_t number) {
     Slot* const found = slot(number);
     if (found == nullptr || !found->cold) return std::nullopt;
-    const BlockSum sum = found->cold->all;
-    if (found->cold->passing_page) paging_->store->drop_passing(found->cold->passing_page);
-    discount_cold(*found->cold);
+    const BlockTotals sum = found->cold->all;
+    if (found->cold->transient_page) paging_->store->drop_transient(found->cold->transient_page);
+    subtract_cold(*found->cold);
     ready_ -= sum.live;
     live_ -= sum.live;
     free_slot(number);
@@ -558,7 +560,7 @@ std::optional<ColdBlock> Chain::drop_parked(std::uint64_t number) {
     if (found == nullptr || !found->parked) return std::nullopt;
     ColdBlock dropped = std::move(*found->parked);
     found->parked.reset();
-    if (dropped.passing_page) paging_->store->drop_passing(dropped.passing_page);
+    if (dropped.transient_page) paging_->store->drop_transient(dropped.transient_page);
     live_ -= dropped.all.live;
     drop_empty_front();
     return dropped;
@@ -572,9 +574,9 @@ void Chain::park(std::uint64_t sequence) {
     clear_ready(holder, sequence % block_entries);
 }
 
-Result<void, std::string> Chain::make_whole(std::uint64_t sequence) {
+Result<void, std::string> Chain::load_message(std::uint64_t sequence) {
     Block& holder = block_holding(sequence);
-    if (holder.entries[sequence % block_entries].message->is_whole()) return {};
+    if (holder.entries[sequence % block_entries].message->is_loaded()) return {};
     // Behind one that cannot be read the next may be no better: then much is read for nothing.
     const std::size_t index = sequence % block_entries;
     const bool is_wary = index > 0 && holder.entries[index - 1].state == EntryState::parked;
@@ -587,12 +589,12 @@ Result<void, std::string> Chain::make_whole(std::uint64_t sequence) {
     for (std::size_t i = index; i < holder.entries.size(); ++i) {
         Entry& entry = holder.entries[i];
         if (entry.state == EntryState::gone || entry.state == EntryState::parked) continue;
-        if (entry.message->is_whole()) continue;
+        if (entry.message->is_loaded()) continue;
         const Lsn at = *entry.message->stored_at();
         const Lsn after{at.value + stored_size(*entry.message)};
         if (stubs.empty()) {
             begin = at;
-            limit = std::min(paging_->store->readable_to(at), Lsn{at.value + bytes_max});
+            limit = std::min(paging_->store->contiguous_end(at), Lsn{at.value + bytes_max});
         }
         const bool near =
             stubs.empty() || (at >= end && at.value - end.value <= read_gap_max && after <= limit);
@@ -614,7 +616,7 @@ Result<void, std::string> Chain::make_whole(std::uint64_t sequence) {
             std::string_view(bytes).substr(at.value - begin.value, stored_size(*entry->message));
         MessageRef whole = decode_message(stored, paging_->formats, at);
         if (!whole) {  // a neighbour is found when it is wanted
-            if (entry == stubs.front()) read = Unexpected{paging_->store->damaged(at)};
+            if (entry == stubs.front()) read = Unexpected{paging_->store->fail_damaged(at)};
             continue;
         }
         count_resident(-memory_of(*entry));
@@ -625,8 +627,8 @@ Result<void, std::string> Chain::make_whole(std::uint64_t sequence) {
     return read;
 }
 
-void Chain::suspect_all() {
-    suspect_below_ = next_;
+void Chain::mark_all_redelivered() {
+    redelivered_below_ = next_;
     for (Slot& one : blocks_) {
         if (!one.hot) continue;
         for (Entry& entry : one.hot->entries) entry.returned = true;
@@ -650,7 +652,7 @@ void Chain::restore(std::uint64_t number, ColdBlock block) {
     live_ += block.all.live;
     next_ = std::max(next_, (number + 1) * block_entries);
     at.cold = std::make_unique<ColdBlock>(std::move(block));
-    count_cold(*at.cold);
+    add_cold(*at.cold);
 }
 
 }  // namespace revenant::engine

@@ -67,7 +67,7 @@ class Chain {
     Entry take(std::uint64_t sequence);
     // Its message is there, properties and body and all; those of its neighbours as well. Or why
     // it cannot be read.
-    Result<void, std::string> make_whole(std::uint64_t sequence);
+    Result<void, std::string> load_message(std::uint64_t sequence);
     // A ready entry is no longer handed out; only take() and clear() remove it.
     void park(std::uint64_t sequence);
     void clear();
@@ -128,12 +128,12 @@ class Chain {
     bool is_tail(std::uint64_t block) const { return block == block_of(next_); }
     std::size_t cold_blocks() const { return cold_; }
     // What is in them.
-    const BlockSums& paged_out() const { return paged_out_; }
+    const ChainTotals& paged_out() const { return paged_out_; }
     // About what the others take.
     std::uint64_t resident_bytes() const { return resident_bytes_; }
     // Forgets a cold block as if each of its entries had been taken; what was in it. Nothing if the
     // block is in memory.
-    std::optional<BlockSum> drop_cold(std::uint64_t block);
+    std::optional<BlockTotals> drop_cold(std::uint64_t block);
     // The same for what is parked of a block because its pages cannot be read.
     std::optional<ColdBlock> drop_parked(std::uint64_t block);
     std::uint64_t first_block() const { return first_block_; }
@@ -150,9 +150,9 @@ class Chain {
     void restore(std::uint64_t number, ColdBlock block);
     void restore_next(std::uint64_t next) { next_ = std::max(next_, next); }
     // After a crash nobody knows which of the entries so far a consumer has seen.
-    void suspect_all();
-    std::uint64_t suspect_below() const { return suspect_below_; }
-    void restore_suspect_below(std::uint64_t sequence) { suspect_below_ = sequence; }
+    void mark_all_redelivered();
+    std::uint64_t suspect_below() const { return redelivered_below_; }
+    void restore_suspect_below(std::uint64_t sequence) { redelivered_below_ = sequence; }
 
   private:
     struct Slot {
@@ -181,18 +181,18 @@ class Chain {
     void park_pages(Slot& slot, std::uint64_t number, ColdBlock unreadable, std::string why) const;
     template <typename BringBack>
     std::optional<std::uint64_t> find_ready(BringBack bring_back);
-    void expect_next(std::uint64_t number) const;
+    void read_ahead(std::uint64_t number) const;
     Slot& make_slot(std::uint64_t number);
     void set_ready(Block& block, std::uint64_t number, std::size_t index);
     void clear_ready(Block& block, std::size_t index);
     void free_slot(std::uint64_t number);
     void drop_empty_front();
     bool is_complete(std::uint64_t number) const { return !is_tail(number) || tail_is_full_; }
-    void note_complete(std::uint64_t number) const;
+    void add_candidate(std::uint64_t number) const;
     void end_tail();
     void count_resident(std::int64_t bytes) const;
-    void count_cold(const ColdBlock& block) const;
-    void discount_cold(const ColdBlock& block) const;
+    void add_cold(const ColdBlock& block) const;
+    void subtract_cold(const ColdBlock& block) const;
 
     Paging* paging_ = nullptr;
     ParkingLot* lot_ = nullptr;
@@ -201,7 +201,7 @@ class Chain {
     // Which blocks are in memory is no part of the chain's value: looking brings them back.
     mutable std::vector<Slot> blocks_;  // from front_ on; earlier slots are spent
     mutable std::size_t cold_ = 0;
-    mutable BlockSums paged_out_;
+    mutable ChainTotals paged_out_;
     mutable std::uint64_t resident_bytes_ = 0;
     std::size_t front_ = 0;
     std::uint64_t first_block_ = 0;        // number of the block at front_
@@ -210,7 +210,7 @@ class Chain {
     bool tail_is_full_ = false;        // the block with the number next_
     mutable std::uint64_t ready_ = 0;  // looking may find that a block cannot be read
     std::uint64_t live_ = 0;
-    std::uint64_t suspect_below_ = 0;  // entries below may have been delivered before
+    std::uint64_t redelivered_below_ = 0;  // entries below may have been delivered before
 };
 
 }  // namespace revenant::engine

@@ -14,7 +14,7 @@
 namespace revenant::engine {
 
 // Whether a restart must find it again.
-enum class Keeping : std::uint8_t { durable, passing };
+enum class Durability : std::uint8_t { durable, transient };
 
 struct ColdPage {
     Lsn at;
@@ -29,19 +29,19 @@ class ColdStore {
   public:
     virtual ~ColdStore() = default;
     // None if it cannot take it now; then it stays in memory.
-    virtual ColdPage keep(std::string_view page, Keeping keeping) = 0;
+    virtual ColdPage write_page(std::string_view page, Durability durability) = 0;
     // The error says where it should be and what is wrong.
-    virtual Result<std::string, std::string> fetch(ColdPage page, Keeping keeping) = 0;
+    virtual Result<std::string, std::string> read_page(ColdPage page, Durability durability) = 0;
     // It will not be asked for again. Durable pages need no word: what refers to them decides.
-    virtual void drop_passing(ColdPage page) = 0;
+    virtual void drop_transient(ColdPage page) = 0;
     // The bytes of a message, or whatever else the journal holds there.
     virtual Result<void, std::string> read(Lsn at, std::span<char> into) = 0;
     // The same error for bytes that could be read, but are not what was written there.
-    virtual std::string damaged(Lsn at) = 0;
+    virtual std::string fail_damaged(Lsn at) = 0;
     // How far one read goes from here.
-    virtual Lsn readable_to(Lsn at) = 0;
+    virtual Lsn contiguous_end(Lsn at) = 0;
     // Its page and its messages will be read soon.
-    virtual void expect(const ColdBlock& block) = 0;
+    virtual void will_need(const ColdBlock& block) = 0;
 };
 
 }  // namespace revenant::engine

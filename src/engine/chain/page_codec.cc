@@ -125,8 +125,8 @@ class PageWriter {
 
 class PageReader {
   public:
-    PageReader(std::string_view bytes, Keeping keeping, const MessageFormats& formats)
-        : archive_(bytes), in_(archive_.bytes()), keeping_(keeping), formats_(formats) {}
+    PageReader(std::string_view bytes, Durability durability, const MessageFormats& formats)
+        : archive_(bytes), in_(archive_.bytes()), durability_(durability), formats_(formats) {}
 
     bool read_into(Block& block) {
         if (in_.u8() != page_version) return false;
@@ -165,7 +165,7 @@ class PageReader {
         entry.delivery_count = static_cast<std::uint32_t>(in_.varint());
         entry.acquired_count = static_cast<std::uint16_t>(in_.varint());
         entry.returned = (flags & EntryFlag::returned) != 0;
-        entry.durable = keeping_ == Keeping::durable;
+        entry.durable = durability_ == Durability::durable;
         Timestamp deadline = never;
         if ((flags & EntryFlag::deadline) != 0) {
             // Without a sign, so that nonsense does not overflow.
@@ -213,7 +213,7 @@ class PageReader {
 
     ReadArchive archive_;
     ByteReader& in_;
-    const Keeping keeping_;
+    const Durability durability_;
     const MessageFormats& formats_;
     std::vector<Route> routes_;
     std::vector<EnvelopeRef> envelopes_;
@@ -223,13 +223,14 @@ class PageReader {
 
 }  // namespace
 
-EncodedPage encode_page(const Block& block, Keeping keeping) {
+EncodedPage encode_page(const Block& block, Durability durability) {
     EncodedPage page;
     std::string entries;
     PageWriter writer(entries);
     for (std::size_t i = 0; i < block.entries.size(); ++i) {
         const Entry& entry = block.entries[i];
-        if (entry.state == EntryState::gone || entry.durable != (keeping == Keeping::durable)) {
+        if (entry.state == EntryState::gone ||
+            entry.durable != (durability == Durability::durable)) {
             continue;
         }
         const Timestamp deadline = block.deadline(i);
@@ -247,14 +248,14 @@ EncodedPage encode_page(const Block& block, Keeping keeping) {
     return page;
 }
 
-bool page_is_whole(std::string_view bytes) {
+bool is_page_intact(std::string_view bytes) {
     return bytes.size() > page_checksum_bytes && ByteReader(bytes).u32() == page_checksum(bytes);
 }
 
-bool decode_page(std::string_view bytes, Keeping keeping, const MessageFormats& formats,
+bool decode_page(std::string_view bytes, Durability durability, const MessageFormats& formats,
                  Block& block) {
-    if (!page_is_whole(bytes)) return false;
-    return PageReader(bytes.substr(page_checksum_bytes), keeping, formats).read_into(block);
+    if (!is_page_intact(bytes)) return false;
+    return PageReader(bytes.substr(page_checksum_bytes), durability, formats).read_into(block);
 }
 
 }  // namespace revenant::engine

@@ -18,16 +18,16 @@ namespace revenant::engine {
 // The entries of the block that are kept that way, with what they sum up to.
 struct EncodedPage {
     std::string bytes;  // empty if there are none
-    BlockSum sum;
+    BlockTotals sum;
     std::uint16_t first = 0;  // index of its first entry
     Timestamp earliest = never;
 };
-EncodedPage encode_page(const Block& block, Keeping keeping);
+EncodedPage encode_page(const Block& block, Durability durability);
 
 // Whether these bytes were once written as a page and are still the same.
-bool page_is_whole(std::string_view bytes);
+bool is_page_intact(std::string_view bytes);
 // Puts the entries into the block as ready ones. False: the bytes are no page of a known version.
-bool decode_page(std::string_view bytes, Keeping keeping, const MessageFormats& formats,
+bool decode_page(std::string_view bytes, Durability durability, const MessageFormats& formats,
                  Block& block);
 
 }  // namespace revenant::engine

@@ -51,7 +51,7 @@ class Page {
     bool reads() {
         put_checksum(bytes_, 0, bytes_.size());
         block = {};
-        return decode_page(bytes_, Keeping::durable, formats, block);
+        return decode_page(bytes_, Durability::durable, formats, block);
     }
     std::string& bytes() { return bytes_; }
     Block block;
@@ -68,7 +68,7 @@ TEST(PageCodec, EntriesStandWhereTheySay) {
     ASSERT_TRUE(page.reads());
     EXPECT_EQ(page.block.live, 2U);
     EXPECT_EQ(page.block.entries[255].message->stored_at(), Lsn{150});
-    EXPECT_EQ(encode_page(page.block, Keeping::durable).bytes, page.bytes());
+    EXPECT_EQ(encode_page(page.block, Durability::durable).bytes, page.bytes());
 }
 
 TEST(PageCodec, APlaceIsTakenOnce) {
@@ -117,7 +117,7 @@ TEST(PageCodec, EveryFlippedBitIsSeen) {
         std::string flipped = page.bytes();
         flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
         Block block;
-        EXPECT_FALSE(decode_page(flipped, Keeping::durable, formats, block)) << "bit " << bit;
+        EXPECT_FALSE(decode_page(flipped, Durability::durable, formats, block)) << "bit " << bit;
     }
 }
 

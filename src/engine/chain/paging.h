@@ -27,12 +27,12 @@ struct Paging {
     std::vector<Candidate> candidates;
 
     // A block that is not yet complete is not worth a page with less than this in it.
-    std::uint64_t worth_bytes = 4 * 1024;
+    std::uint64_t page_bytes_min = 4 * 1024;
     // An unacked message is replaced by a stub if its properties and body have so many.
     std::uint64_t shed_bytes_min = 256;
     std::size_t prune_candidates_at = 1024;
     // All queues were looked through when so much was in memory; not again before it is much more.
-    std::uint64_t searched_at_bytes = 0;
+    std::uint64_t last_search_bytes = 0;
 
     // Queues in which messages were parked, for a notice.
     std::vector<QueueId> newly_parked;

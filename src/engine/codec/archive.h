@@ -52,7 +52,7 @@ class WriteArchiveOf {
         out_.u8(static_cast<std::uint8_t>(position.level()));
         out_.varint(position.sequence());
     }
-    void operator()(Counts counts) {
+    void operator()(DeliveryCounts counts) {
         out_.varint(counts.delivery);
         out_.varint(counts.acquired);
     }
@@ -118,7 +118,7 @@ class ReadArchiveOf {
         const std::uint8_t level = in_.u8();
         position = Position::of(level, in_.varint());
     }
-    void operator()(Counts& counts) {
+    void operator()(DeliveryCounts& counts) {
         counts.delivery = static_cast<std::uint32_t>(in_.varint());
         counts.acquired = static_cast<std::uint32_t>(in_.varint());
     }
@@ -180,7 +180,7 @@ void fields(Archive& a, Field& field) {
     a(field.value);
 }
 template <typename Archive>
-void fields(Archive& a, DeathMark& mark) {
+void fields(Archive& a, DeathSummary& mark) {
     a(mark.queue);
     a(mark.reason);
     a(mark.exchange);

@@ -1,7 +1,7 @@
 #include "engine/codec/event_codec.h"
 
 #include "base/check.h"
-#include "engine/codec/fact_fields.h"
+#include "engine/codec/event_fields.h"
 
 #include <algorithm>
 #include <utility>

@@ -20,7 +20,7 @@
 namespace revenant::engine {
 
 // The first byte of a record.
-enum class RecordKind : std::uint8_t { facts = 1, page = 2 };
+enum class RecordKind : std::uint8_t { events = 1, page = 2 };
 
 class EventWriter {
   public:

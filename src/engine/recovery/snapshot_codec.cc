@@ -2,8 +2,8 @@
 
 #include "base/check.h"
 #include "engine/chain/page_codec.h"
-#include "engine/codec/fact_fields.h"
-#include "engine/recovery/fact_check.h"
+#include "engine/codec/event_fields.h"
+#include "engine/recovery/event_check.h"
 
 #include <algorithm>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace revenant::engine {
 
-constexpr Stop last_of(Stop) { return Stop::none; }
+constexpr Shutdown last_of(Shutdown) { return Shutdown::none; }
 
 template <typename Archive>
 void fields(Archive& a, ColdPage& page) {
@@ -19,19 +19,19 @@ void fields(Archive& a, ColdPage& page) {
     a(page.size);
 }
 template <typename Archive>
-void fields(Archive& a, BlockSum& sum) {
+void fields(Archive& a, BlockTotals& sum) {
     a(sum.live);
     a(sum.body_bytes);
     a(sum.properties_bytes);
 }
 template <typename Archive>
-void fields(Archive& a, JournalUse& use) {
+void fields(Archive& a, JournalRange& use) {
     a(use.first);
     a(use.last);
     a(use.bytes);
 }
 template <typename Archive>
-void fields(Archive& a, WaitingLetter& letter) {
+void fields(Archive& a, OutboxEntry& letter) {
     a(letter.reason);
     a(letter.died_at);
     a(letter.reached);
@@ -63,35 +63,36 @@ void cold_fields(Archive& a, ColdBlock& block) {
     a(block.durable_page);
     a(block.durable);
     a(block.durable_earliest);
-    a(block.uses);
+    a(block.journal_ranges);
     std::uint64_t first = block.durable_first;
     a(first);
     block.durable_first = static_cast<std::uint16_t>(std::min<std::uint64_t>(first, UINT16_MAX));
 }
 
-void add_uses(const Block& block, std::vector<JournalUse>& uses) {
+void add_uses(const Block& block, std::vector<JournalRange>& journal_ranges) {
     for (const Entry& entry : block.entries) {
         if (entry.state == EntryState::gone || !entry.message->stored_at()) continue;
         const Lsn at = *entry.message->stored_at();
-        uses.push_back({at, at, stored_size(*entry.message)});
+        journal_ranges.push_back({at, at, stored_size(*entry.message)});
     }
 }
 
-void add_pages(const ColdBlock& cold, std::vector<JournalUse>& uses) {
+void add_pages(const ColdBlock& cold, std::vector<JournalRange>& journal_ranges) {
     const ColdPage& page = cold.durable_page;
-    if (page) uses.push_back({page.at, page.at, page.size});
+    if (page) journal_ranges.push_back({page.at, page.at, page.size});
 }
 
-// What journal_in_use() says of one queue.
-void add_uses(const Queue& queue, std::vector<JournalUse>& uses) {
+// What journal_ranges_in_use() says of one queue.
+void add_uses(const Queue& queue, std::vector<JournalRange>& journal_ranges) {
     queue.for_each_level([&](std::size_t, const Chain& chain) {
         for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
             const Chain::View view = chain.view(number);
-            if (view.hot != nullptr) add_uses(*view.hot, uses);
+            if (view.hot != nullptr) add_uses(*view.hot, journal_ranges);
             for (const ColdBlock* const paged : {view.cold, view.parked}) {
                 if (paged == nullptr) continue;
-                uses.insert(uses.end(), paged->uses.begin(), paged->uses.end());
-                add_pages(*paged, uses);
+                journal_ranges.insert(journal_ranges.end(), paged->journal_ranges.begin(),
+                                      paged->journal_ranges.end());
+                add_pages(*paged, journal_ranges);
             }
         }
     });
@@ -101,7 +102,7 @@ class SnapshotWriter {
   public:
     explicit SnapshotWriter(State& state) : state_(state), out_(snapshot_.bytes) {}
 
-    EncodedSnapshot write(Stop stop) {
+    EncodedSnapshot write(Shutdown stop) {
         out_(snapshot_version);
         out_(stop);
         out_(state_.last_queue_id());
@@ -157,7 +158,8 @@ class SnapshotWriter {
     static bool survives(const Binding& binding) {
         const Destination& to = binding.destination;
         return binding.is_live() && binding.source->declaration.durable &&
-               (to.queue != nullptr ? to.queue->survives() : to.exchange->declaration.durable);
+               (to.queue != nullptr ? to.queue->survives_restart()
+                                    : to.exchange->declaration.durable);
     }
     static void write_binding(WriteArchive& out, const Binding& binding) {
         // As the fields of Bound.
@@ -170,8 +172,8 @@ class SnapshotWriter {
     }
     void write_queues() {
         write_all(state_.queues(), [this](WriteArchive& out, const Queue& queue) {
-            add_uses(queue, snapshot_.uses);
-            if (!queue.survives()) return false;
+            add_uses(queue, snapshot_.journal_ranges);
+            if (!queue.survives_restart()) return false;
             write_queue(out, queue);
             return true;
         });
@@ -188,8 +190,8 @@ class SnapshotWriter {
             out(sequence);
             out(deadline);
         }
-        out(std::uint64_t{queue.letters.size()});
-        for (const auto& [sequence, letter] : queue.letters) {
+        out(std::uint64_t{queue.outbox_entries.size()});
+        for (const auto& [sequence, letter] : queue.outbox_entries) {
             out(sequence);
             out(letter);
         }
@@ -217,7 +219,7 @@ class SnapshotWriter {
             return true;
         }
         if (view.hot == nullptr) return false;
-        const EncodedPage page = encode_page(*view.hot, Keeping::durable);
+        const EncodedPage page = encode_page(*view.hot, Durability::durable);
         if (page.sum.live == 0) return false;
         out(number);
         out(BlockForm::in_memory);
@@ -263,7 +265,7 @@ class SnapshotReader {
         if (in_.failed()) return;
         for (Fact& fact : facts) {
             const Event event(std::move(fact));
-            if (!fits(state_, event)) return in_.fail();
+            if (!can_apply(state_, event)) return in_.fail();
             state_.apply(event);
         }
     }
@@ -283,7 +285,7 @@ class SnapshotReader {
         in_(count_properties);
         in_(levels);
         const QueueId id = declaration.id;
-        if (in_.failed() || !fits(state_, declaration)) return false;
+        if (in_.failed() || !can_apply(state_, declaration)) return false;
         state_.restore_queue(std::move(declaration), count_properties);
         Queue& queue = *state_.find_queue(id);
         if (levels != queue.level_count()) return false;
@@ -293,7 +295,7 @@ class SnapshotReader {
         read_delayed(queue);
         read_letters(queue);
         if (in_.failed() || !letters_agree(queue)) return false;
-        state_.restored(queue);
+        state_.finish_restore(queue);
         return true;
     }
     bool read_level(Queue& queue) {
@@ -315,7 +317,7 @@ class SnapshotReader {
         BlockForm form = BlockForm::in_memory;
         in_(number);
         in_(form);
-        if (in_.failed() || !fits_behind(std::as_const(queue).level(level), number, gap_max_))
+        if (in_.failed() || !can_follow(std::as_const(queue).level(level), number, gap_max_))
             return false;
         // What cannot be served is not looked for on the disk.
         if (form == BlockForm::on_disk && level >= queue.served_levels()) return false;
@@ -333,7 +335,7 @@ class SnapshotReader {
         std::string page;
         in_(page);
         auto block = std::make_unique<Block>();
-        if (!decode_page(page, Keeping::durable, state_.paging().formats, *block)) return false;
+        if (!decode_page(page, Durability::durable, state_.paging().formats, *block)) return false;
         if (block->live == 0) return false;
         queue.restore(Position::of(level, number * block_entries), std::move(block));
         return true;
@@ -354,20 +356,20 @@ class SnapshotReader {
         in_(count);
         for (std::uint64_t i = 0; i < count && !in_.failed(); ++i) {
             std::uint64_t sequence = 0;
-            WaitingLetter letter;
+            OutboxEntry letter;
             in_(sequence);
             in_(letter);
-            if (!in_.failed()) state_.restore_letter(queue, sequence, std::move(letter));
+            if (!in_.failed()) state_.restore_outbox_entry(queue, sequence, std::move(letter));
         }
     }
 
     // Each letter belongs to an entry of the outbox, and each entry there has its letter.
     static bool letters_agree(const Queue& queue) {
-        if (!queue.is_quorum()) return queue.letters.empty();
-        for (const auto& [sequence, letter] : queue.letters) {
+        if (!queue.is_quorum()) return queue.outbox_entries.empty();
+        for (const auto& [sequence, letter] : queue.outbox_entries) {
             if (!queue.contains(Position::of(outbox_level, sequence))) return false;
         }
-        return queue.letters.size() == queue.level(outbox_level).live_count();
+        return queue.outbox_entries.size() == queue.level(outbox_level).live_count();
     }
 
     ReadArchive in_;
@@ -377,11 +379,11 @@ class SnapshotReader {
 
 }  // namespace
 
-std::string encode_snapshot(State& state, Stop stop) {
+std::string encode_snapshot(State& state, Shutdown stop) {
     return encode_snapshot_with_uses(state, stop).bytes;
 }
 
-EncodedSnapshot encode_snapshot_with_uses(State& state, Stop stop) {
+EncodedSnapshot encode_snapshot_with_uses(State& state, Shutdown stop) {
     return SnapshotWriter(state).write(stop);
 }
 
@@ -406,45 +408,46 @@ void for_each_block(State& state, Visit visit) {
 
 }  // namespace
 
-std::vector<JournalUse> journal_in_use(State& state) {
-    std::vector<JournalUse> uses;
+std::vector<JournalRange> journal_ranges_in_use(State& state) {
+    std::vector<JournalRange> journal_ranges;
     state.queues().walk(0, SIZE_MAX, [&](const Queue& queue) {
-        add_uses(queue, uses);
+        add_uses(queue, journal_ranges);
         return true;
     });
-    return uses;
+    return journal_ranges;
 }
 
-ExactUse journal_in_use(State& state, Lsn start, Lsn end) {
+ExactUse journal_ranges_in_use(State& state, Lsn start, Lsn end) {
     const Paging& paging = state.paging();
     ExactUse found;
-    std::vector<JournalUse>& uses = found.exact;
+    std::vector<JournalRange>& journal_ranges = found.exact;
     const auto look_into = [&](const ColdBlock& cold) {
         Block block;
-        const auto look_at = [&](ColdPage page, Keeping keeping) {
+        const auto look_at = [&](ColdPage page, Durability durability) {
             if (!page) return true;
-            const auto bytes = paging.store->fetch(page, keeping);
-            return bytes && decode_page(*bytes, keeping, paging.formats, block);
+            const auto bytes = paging.store->read_page(page, durability);
+            return bytes && decode_page(*bytes, durability, paging.formats, block);
         };
-        const bool all = look_at(cold.durable_page, Keeping::durable) &&
-                         look_at(cold.passing_page, Keeping::passing);
-        if (all) return add_uses(block, uses);
-        found.somewhere.insert(found.somewhere.end(), cold.uses.begin(), cold.uses.end());
+        const bool all = look_at(cold.durable_page, Durability::durable) &&
+                         look_at(cold.transient_page, Durability::transient);
+        if (all) return add_uses(block, journal_ranges);
+        found.somewhere.insert(found.somewhere.end(), cold.journal_ranges.begin(),
+                               cold.journal_ranges.end());
     };
     for_each_block(state, [&](const Chain::View& view) {
-        if (view.hot != nullptr) add_uses(*view.hot, uses);
+        if (view.hot != nullptr) add_uses(*view.hot, journal_ranges);
         for (const ColdBlock* const paged : {view.cold, view.parked}) {
             if (paged == nullptr) continue;
-            add_pages(*paged, uses);
+            add_pages(*paged, journal_ranges);
             // Only pages that refer to this part are read.
             const bool refers = std::any_of(
-                paged->uses.begin(), paged->uses.end(),
-                [&](const JournalUse& use) { return use.first < end && use.last >= start; });
+                paged->journal_ranges.begin(), paged->journal_ranges.end(),
+                [&](const JournalRange& use) { return use.first < end && use.last >= start; });
             if (refers) look_into(*paged);
         }
     });
-    std::erase_if(uses,
-                  [&](const JournalUse& use) { return use.first < start || use.first >= end; });
+    std::erase_if(journal_ranges,
+                  [&](const JournalRange& use) { return use.first < start || use.first >= end; });
     return found;
 }
 

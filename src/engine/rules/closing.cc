@@ -16,10 +16,10 @@ namespace {
 void begin_closing(Turn& turn, Channel& channel, bool detached) {
     channel.closing = true;
     channel.transaction.reset();
-    return_all(turn, channel,
-               {.kind = OutcomeKind::released,
-                .delivery_failed = true,
-                .forgiven_by_quorum_queues = detached});
+    requeue_all(turn, channel,
+                {.kind = OutcomeKind::released,
+                 .delivery_failed = true,
+                 .exempt_from_delivery_limit = detached});
 }
 
 }  // namespace

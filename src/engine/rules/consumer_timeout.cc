@@ -12,9 +12,9 @@ namespace revenant::engine {
 namespace {
 
 // A look costs a step per unsettled delivery of the channel, so there is one a second at most.
-constexpr Duration between_looks = seconds(1);
+constexpr Duration check_interval = seconds(1);
 
-Refusal kept_too_long(Duration timeout) {
+Refusal timeout_refusal(Duration timeout) {
     return {RefusalKind::precondition_failed,
             "timed out. Timeout value used: " + std::to_string(timeout.us / 1000) +
                 " ms. This timeout value can be configured, see consumers doc guide to learn more"};
@@ -43,8 +43,8 @@ Overdue find_overdue(Turn& turn, Channel& channel) {
         }
         overdue.deliveries.push_back(delivery);
         if (kept.consumer == nullptr ||
-            kept.consumer->on_timeout == TimeoutConsequence::channel_ends) {
-            overdue.refusal = kept_too_long(*timeout);
+            kept.consumer->on_timeout == TimeoutAction::channel_closed) {
+            overdue.refusal = timeout_refusal(*timeout);
         } else if (!kept.consumer->cancelled) {
             overdue.by_consumer[kept.consumer->number].push_back(delivery);
         }
@@ -65,25 +65,26 @@ std::optional<Duration> timeout_of(const EngineSettings& settings, const Queue& 
     return milliseconds(std::min(*timeout_ms, duration_ms_max));
 }
 
-void watch_delivery(Turn& turn, Channel& channel, const Queue& queue, const Consumer* consumer) {
+void start_delivery_timeout(Turn& turn, Channel& channel, const Queue& queue,
+                            const Consumer* consumer) {
     if (const auto timeout = timeout_of(turn.settings(), queue, consumer)) {
         turn.attached().plan_timeout_check(channel, turn.now() + *timeout);
     }
 }
 
-std::optional<Refusal> give_back_overdue(Turn& turn, Channel& channel) {
+std::optional<Refusal> enforce_timeouts(Turn& turn, Channel& channel) {
     Overdue overdue = find_overdue(turn, channel);
     if (overdue.next != never) {
         turn.attached().plan_timeout_check(channel,
-                                           std::max(overdue.next, turn.now() + between_looks));
+                                           std::max(overdue.next, turn.now() + check_interval));
     }
     if (overdue.deliveries.empty()) return std::nullopt;
-    return_overdue(turn, channel, overdue.deliveries);
+    requeue_overdue(turn, channel, overdue.deliveries);
     for (auto& [number, deliveries] : overdue.by_consumer) {
         const auto found = channel.consumers.find(number);
         if (found == channel.consumers.end()) continue;  // its queue went with the one before it
         Consumer& consumer = *found->second;
-        if (consumer.on_timeout == TimeoutConsequence::cancelled) {
+        if (consumer.on_timeout == TimeoutAction::consumer_cancelled) {
             PROBE("consumer_timeout.cancelled");
             cancel_for_timeout(turn, consumer);
         } else {
@@ -95,7 +96,7 @@ std::optional<Refusal> give_back_overdue(Turn& turn, Channel& channel) {
     return std::move(overdue.refusal);
 }
 
-void look_at_all_timeouts(Turn& turn) {
+void recheck_timeouts(Turn& turn) {
     turn.attached().for_each_channel([&](Channel& channel) {
         if (channel.unsettled.count() > 0) {
             turn.attached().plan_timeout_check(channel, turn.now());

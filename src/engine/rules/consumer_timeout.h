@@ -13,11 +13,12 @@ namespace revenant::engine {
 std::optional<Duration> timeout_of(const EngineSettings& settings, const Queue& queue,
                                    const Consumer* consumer);
 // A message was handed out; without a consumer, to basic.get.
-void watch_delivery(Turn& turn, Channel& channel, const Queue& queue, const Consumer* consumer);
+void start_delivery_timeout(Turn& turn, Channel& channel, const Queue& queue,
+                            const Consumer* consumer);
 // A look at the channel's deliveries: those kept too long go back to their queues, and their
 // consumers get what they agreed to. If that is the end of the channel, the refusal says why.
-std::optional<Refusal> give_back_overdue(Turn& turn, Channel& channel);
+std::optional<Refusal> enforce_timeouts(Turn& turn, Channel& channel);
 // Settings have changed: whatever is too late by them is given back.
-void look_at_all_timeouts(Turn& turn);
+void recheck_timeouts(Turn& turn);
 
 }  // namespace revenant::engine

@@ -18,27 +18,27 @@ constexpr std::string_view refusal_text =
     "doc guide to learn more";
 
 // A quorum queue "q" whose consumers may keep a message for a second.
-struct Keeping {
-    explicit Keeping(std::initializer_list<Argument> more = {{"x-consumer-timeout", 1000}})
+struct TimeoutFixture {
+    explicit TimeoutFixture(std::initializer_list<Argument> more = {{"x-consumer-timeout", 1000}})
         : ch(s.open_channel()) {
         Table table = arguments({{"x-queue-type", "quorum"}});
         for (const Argument& one : more) table.push_back(field(one));
         ch.declare_queue("q", {.durable = true, .arguments = std::move(table)});
     }
     static Field field(const Argument& one) { return arguments({one}).front(); }
-    std::uint32_t consume(TimeoutConsequence consequence, ScenarioChannel& on) {
-        return on.consume("q", {.on_timeout = consequence});
+    std::uint32_t consume(TimeoutAction action, ScenarioChannel& on) {
+        return on.consume("q", {.on_timeout = action});
     }
-    std::uint32_t consume(TimeoutConsequence consequence) { return consume(consequence, ch); }
+    std::uint32_t consume(TimeoutAction action) { return consume(action, ch); }
 
     Scenario s;
     ScenarioChannel& ch;
 };
 
 TEST(ConsumerTimeout, ReturnsTheMessageAndCancelsTheConsumer) {  // amqp091 11.17
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
-    const auto consumer = k.consume(TimeoutConsequence::cancelled);
+    const auto consumer = k.consume(TimeoutAction::consumer_cancelled);
     EXPECT_EQ(k.ch.take_delivery().body(), "a");
     k.s.advance(milliseconds(999));
     EXPECT_THAT(k.ch.take_cancelled(), IsEmpty());
@@ -49,9 +49,9 @@ TEST(ConsumerTimeout, ReturnsTheMessageAndCancelsTheConsumer) {  // amqp091 11.1
 }
 
 TEST(ConsumerTimeout, IsNoFailureOfTheMessage) {  // DL-150
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
-    k.consume(TimeoutConsequence::cancelled);
+    k.consume(TimeoutAction::consumer_cancelled);
     k.s.advance(seconds(1));
     const auto again = k.ch.get("q");
     ASSERT_TRUE(again);
@@ -62,10 +62,10 @@ TEST(ConsumerTimeout, IsNoFailureOfTheMessage) {  // DL-150
 }
 
 TEST(ConsumerTimeout, ALateSettlementOfACancelledConsumerIsIgnored) {  // amqp091 11.17
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
     k.ch.publish("q", "b");
-    k.consume(TimeoutConsequence::cancelled);
+    k.consume(TimeoutAction::consumer_cancelled);
     k.ch.take_deliveries();
     k.s.advance(seconds(1));
     k.ch.ack(1);
@@ -78,11 +78,11 @@ TEST(ConsumerTimeout, ALateSettlementOfACancelledConsumerIsIgnored) {  // amqp09
 }
 
 TEST(ConsumerTimeout, EndsTheChannelOfWhomNobodyCanTell) {  // amqp091 11.17
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
     k.ch.publish("q", "b");
     k.ch.qos(1);
-    k.consume(TimeoutConsequence::channel_ends);
+    k.consume(TimeoutAction::channel_closed);
     k.s.advance(seconds(1));
     k.ch.expect_refused(RefusalKind::precondition_failed, refusal_text);
     EXPECT_THAT(k.s.ready("q"), ElementsAre("a", "b"));
@@ -91,7 +91,7 @@ TEST(ConsumerTimeout, EndsTheChannelOfWhomNobodyCanTell) {  // amqp091 11.17
 }
 
 TEST(ConsumerTimeout, EndsTheChannelThatGotAMessage) {  // amqp091 11.17
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
     ASSERT_TRUE(k.ch.get("q"));
     k.s.advance(seconds(1));
@@ -100,9 +100,9 @@ TEST(ConsumerTimeout, EndsTheChannelThatGotAMessage) {  // amqp091 11.17
 }
 
 TEST(ConsumerTimeout, SuspendsAConsumerUntilItHasSettled) {  // amqp10 5.27
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
-    k.consume(TimeoutConsequence::suspended);
+    k.consume(TimeoutAction::consumer_suspended);
     k.ch.take_deliveries();
     k.s.advance(seconds(1));
     EXPECT_THAT(k.ch.take_timed_out(), ElementsAre(1U));
@@ -117,11 +117,11 @@ TEST(ConsumerTimeout, SuspendsAConsumerUntilItHasSettled) {  // amqp10 5.27
 }
 
 TEST(ConsumerTimeout, GivesTheMessageToAnotherConsumer) {
-    Keeping k;
+    TimeoutFixture k;
     ScenarioChannel& other = k.s.open_channel();
     k.ch.publish("q", "a");
-    k.consume(TimeoutConsequence::suspended);
-    k.consume(TimeoutConsequence::suspended, other);
+    k.consume(TimeoutAction::consumer_suspended);
+    k.consume(TimeoutAction::consumer_suspended, other);
     EXPECT_EQ(k.ch.take_delivery().body(), "a");
     k.s.advance(seconds(1));
     EXPECT_EQ(other.take_delivery().body(), "a");
@@ -131,12 +131,12 @@ TEST(ConsumerTimeout, GivesTheMessageToAnotherConsumer) {
 }
 
 TEST(ConsumerTimeout, PassesTheTurnOfASingleActiveConsumer) {  // amqp10 5.26, 5.27
-    Keeping k({{"x-consumer-timeout", 1000}, {"x-single-active-consumer", true}});
+    TimeoutFixture k({{"x-consumer-timeout", 1000}, {"x-single-active-consumer", true}});
     ScenarioChannel& other = k.s.open_channel();
     const auto first =
-        k.ch.consume("q", {.credited = true, .on_timeout = TimeoutConsequence::suspended});
+        k.ch.consume("q", {.uses_credit = true, .on_timeout = TimeoutAction::consumer_suspended});
     const auto second =
-        other.consume("q", {.credited = true, .on_timeout = TimeoutConsequence::suspended});
+        other.consume("q", {.uses_credit = true, .on_timeout = TimeoutAction::consumer_suspended});
     k.ch.set_credit(first, 10);
     other.set_credit(second, 10);
     k.ch.publish("q", "a");
@@ -160,10 +160,10 @@ TEST(ConsumerTimeout, PassesTheTurnOfASingleActiveConsumer) {  // amqp10 5.26, 5
 }
 
 TEST(ConsumerTimeout, OfASingleActiveConsumerThatIsCancelled) {  // amqp091 11.7, 11.17
-    Keeping k({{"x-consumer-timeout", 1000}, {"x-single-active-consumer", true}});
+    TimeoutFixture k({{"x-consumer-timeout", 1000}, {"x-single-active-consumer", true}});
     ScenarioChannel& other = k.s.open_channel();
-    k.consume(TimeoutConsequence::cancelled);
-    k.consume(TimeoutConsequence::cancelled, other);
+    k.consume(TimeoutAction::consumer_cancelled);
+    k.consume(TimeoutAction::consumer_cancelled, other);
     k.ch.publish("q", "a");
     k.s.advance(seconds(1));
     EXPECT_EQ(other.take_delivery().body(), "a");
@@ -171,9 +171,9 @@ TEST(ConsumerTimeout, OfASingleActiveConsumerThatIsCancelled) {  // amqp091 11.7
 }
 
 TEST(ConsumerTimeout, OnlyThoseKeptTooLongGoBack) {
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
-    k.consume(TimeoutConsequence::cancelled);
+    k.consume(TimeoutAction::consumer_cancelled);
     k.s.advance(milliseconds(600));
     k.ch.publish("q", "b");
     k.s.advance(milliseconds(400));
@@ -185,8 +185,8 @@ TEST(ConsumerTimeout, OnlyThoseKeptTooLongGoBack) {
 }
 
 TEST(ConsumerTimeout, WhatIsSettledInTimeIsNotMissed) {
-    Keeping k;
-    k.consume(TimeoutConsequence::cancelled);
+    TimeoutFixture k;
+    k.consume(TimeoutAction::consumer_cancelled);
     for (std::uint64_t tag = 1; tag <= 20; ++tag) {
         k.ch.publish("q", "a");
         k.s.advance(milliseconds(900));
@@ -197,14 +197,14 @@ TEST(ConsumerTimeout, WhatIsSettledInTimeIsNotMissed) {
 }
 
 TEST(ConsumerTimeout, TheConsumersOwnTimeoutComesFirst) {  // amqp091 11.5
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
     k.ch.consume("q", {.arguments = arguments({{"x-consumer-timeout", 50}}),
-                       .on_timeout = TimeoutConsequence::cancelled});
+                       .on_timeout = TimeoutAction::consumer_cancelled});
     k.s.advance(milliseconds(50));
     EXPECT_THAT(k.s.ready("q"), ElementsAre("a"));
     k.ch.consume("q", {.arguments = arguments({{"x-consumer-timeout", 5000}}),
-                       .on_timeout = TimeoutConsequence::cancelled});
+                       .on_timeout = TimeoutAction::consumer_cancelled});
     k.s.advance(milliseconds(4999));
     EXPECT_THAT(k.s.ready("q"), IsEmpty());
     k.s.advance(milliseconds(1));
@@ -221,17 +221,17 @@ TEST(ConsumerTimeout, ComesFromTheConfigurationIfNobodySaysOtherwise) {  // amqp
                 .arguments = arguments({{"x-queue-type", "quorum"}, {"x-consumer-timeout", 0}})});
     ch.publish("plain", "a");
     ch.publish("any", "b");
-    ch.consume("plain", {.on_timeout = TimeoutConsequence::cancelled});
-    ch.consume("any", {.on_timeout = TimeoutConsequence::cancelled});
+    ch.consume("plain", {.on_timeout = TimeoutAction::consumer_cancelled});
+    ch.consume("any", {.on_timeout = TimeoutAction::consumer_cancelled});
     s.advance(seconds(3600));
     EXPECT_THAT(s.ready("plain"), ElementsAre("a"));
     EXPECT_THAT(s.ready("any"), IsEmpty()) << "0 is any time";
 }
 
 TEST(ConsumerTimeout, TheSmallerOfArgumentAndPolicyHoldsAtOnce) {  // amqp091 11.17
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
-    k.consume(TimeoutConsequence::cancelled);
+    k.consume(TimeoutAction::consumer_cancelled);
     k.s.advance(milliseconds(500));
     k.ch.set_policy({"p", ".*", ApplyTo::all, 0, arguments({{"consumer-timeout", 2000}})});
     k.s.advance(milliseconds(100));
@@ -247,13 +247,13 @@ TEST(ConsumerTimeout, IsUnknownToClassicQueues) {  // amqp091 11.17
     ch.declare_queue("q");
     ch.publish("q", "a");
     ch.consume("q", {.arguments = arguments({{"x-consumer-timeout", "no number"}}),
-                     .on_timeout = TimeoutConsequence::cancelled});
+                     .on_timeout = TimeoutAction::consumer_cancelled});
     s.advance(seconds(3600));
     EXPECT_THAT(s.ready("q"), IsEmpty());
 }
 
 TEST(ConsumerTimeout, OfAConsumerIsANaturalNumber) {  // amqp091 11.5
-    Keeping k;
+    TimeoutFixture k;
     k.ch.consume("q", {.arguments = arguments({{"x-consumer-timeout", "soon"}})});
     k.ch.expect_refused(RefusalKind::precondition_failed,
                         "invalid arg 'x-consumer-timeout' for queue 'q' in vhost '/': \"expected "
@@ -265,9 +265,9 @@ TEST(ConsumerTimeout, OfAConsumerIsANaturalNumber) {  // amqp091 11.5
 }
 
 TEST(ConsumerTimeout, WhatATransactionHoldsIsSettled) {
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
-    k.consume(TimeoutConsequence::cancelled);
+    k.consume(TimeoutAction::consumer_cancelled);
     k.ch.select();
     k.ch.ack(1);
     k.s.advance(seconds(5));
@@ -276,9 +276,9 @@ TEST(ConsumerTimeout, WhatATransactionHoldsIsSettled) {
 }
 
 TEST(ConsumerTimeout, TheDeadOfADeletedQueueDoNotTimeOut) {
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
-    k.consume(TimeoutConsequence::suspended);
+    k.consume(TimeoutAction::consumer_suspended);
     k.ch.delete_queue("q");
     k.s.advance(seconds(5));
     EXPECT_THAT(k.ch.take_timed_out(), IsEmpty());
@@ -287,9 +287,9 @@ TEST(ConsumerTimeout, TheDeadOfADeletedQueueDoNotTimeOut) {
 }
 
 TEST(ConsumerTimeout, ASuspendedConsumerMayOutliveItsQueue) {
-    Keeping k;
+    TimeoutFixture k;
     k.ch.publish("q", "a");
-    k.consume(TimeoutConsequence::suspended);
+    k.consume(TimeoutAction::consumer_suspended);
     k.s.advance(seconds(1));
     EXPECT_THAT(k.ch.take_timed_out(), ElementsAre(1U));
     k.ch.delete_queue("q");
@@ -298,8 +298,8 @@ TEST(ConsumerTimeout, ASuspendedConsumerMayOutliveItsQueue) {
 }
 
 TEST(ConsumerTimeout, AnExpiredMessageDiesWhenItComesBack) {  // DL-132
-    Keeping k({{"x-consumer-timeout", 1000}, {"x-message-ttl", 100}});
-    k.consume(TimeoutConsequence::cancelled);
+    TimeoutFixture k({{"x-consumer-timeout", 1000}, {"x-message-ttl", 100}});
+    k.consume(TimeoutAction::consumer_cancelled);
     k.ch.publish("q", "a");
     k.s.advance(seconds(1));
     EXPECT_THAT(k.s.ready("q"), IsEmpty());

@@ -62,7 +62,7 @@ Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consum
 }
 
 // The first is the active one (amqp091 11.7).
-void put_most_important_first(ConsumerList& consumers) {
+void move_active_to_front(ConsumerList& consumers) {
     const auto importance = [](const Consumer* consumer) {
         return std::pair(!consumer->is_suspended(), consumer->priority);
     };
@@ -89,14 +89,14 @@ void choose_active(Turn& turn, Queue& queue) {
         }
         before.yields = false;
     }
-    put_most_important_first(queue.consumers.all);
+    move_active_to_front(queue.consumers.all);
     Consumer& active = *queue.consumers.all.front();
     if (&active != &before) {
         if (before.is_linked()) before.unlink();
-        tell_whose_turn(turn, before);
+        report_active(turn, before);
     }
     reactivate(turn, active);
-    tell_whose_turn(turn, active);
+    report_active(turn, active);
 }
 
 // A consumer of a higher priority becomes the active one of a quorum queue. The one before it gets
@@ -121,11 +121,11 @@ void note_departure(Turn& turn, Queue& queue, bool active_left) {
         (active_left || queue.is_quorum())) {
         choose_active(turn, queue);
     }
-    if (queue.consumers.empty()) note_use(turn, queue);
+    if (queue.consumers.empty()) restart_expiry(turn, queue);
 }
 
 // Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
-void leave_queue(Turn& turn, Consumer& consumer) {
+void detach_from_queue(Turn& turn, Consumer& consumer) {
     Queue& queue = *consumer.queue;
     const bool was_active = queue.consumers.all.front() == &consumer;
     queue.consumers.remove(consumer);
@@ -157,7 +157,7 @@ bool can_take(const Consumer& consumer) {
     const Channel& channel = *consumer.channel;
     if (!channel.takes_deliveries()) return false;
     if (consumer.is_suspended()) return false;
-    if (consumer.credited && consumer.delivered >= consumer.credit_until) return false;
+    if (consumer.uses_credit && consumer.delivered >= consumer.credit_until) return false;
     if (consumer.no_ack) return true;
     if (consumer.prefetch != 0 && consumer.unsettled >= consumer.prefetch) return false;
     return channel.global_prefetch == 0 || channel.consumer_unsettled < channel.global_prefetch;
@@ -172,7 +172,7 @@ void reactivate(Turn& turn, Consumer& consumer) {
     }
     if (queue.settings.single_active_consumer && queue.consumers.all.front() != &consumer) return;
     queue.consumers.line_of(consumer).push_back(consumer);
-    if (queue.ready_count() > 0) turn.touch(queue);
+    if (queue.ready_count() > 0) turn.add_to_worklist(queue);
 }
 
 void reactivate_all(Turn& turn, Channel& channel) {
@@ -213,7 +213,7 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
     consumer->tag = command.tag;
     consumer->no_ack = command.no_ack;
     consumer->exclusive = command.exclusive;
-    consumer->credited = command.credited;
+    consumer->uses_credit = command.uses_credit;
     consumer->prefetch = command.no_ack ? 0 : channel.prefetch;
     consumer->on_timeout = command.on_timeout;
     consumer->arguments = command.arguments;
@@ -243,7 +243,7 @@ void cancel(Turn& turn, const Cancel& command) {
     const auto found = channel.consumers.find(command.consumer);
     if (found == channel.consumers.end()) return;  // its queue went meanwhile
     Queue& queue = *found->second->queue;
-    leave_queue(turn, *found->second);
+    detach_from_queue(turn, *found->second);
     forget(channel, command.consumer);
     remove_if_auto_delete(turn, queue);
 }
@@ -252,7 +252,7 @@ void cancel_for_timeout(Turn& turn, Consumer& consumer) {
     Queue& queue = *consumer.queue;
     Channel& channel = *consumer.channel;
     const std::uint32_t number = consumer.number;
-    leave_queue(turn, consumer);
+    detach_from_queue(turn, consumer);
     forget(channel, number);
     turn.effects().request(CancelConsumer{channel.id, number});
     remove_if_auto_delete(turn, queue);
@@ -265,7 +265,7 @@ void suspend(Turn& turn, Consumer& consumer) {
         queue.consumers.all.front() != &consumer)
         return;
     choose_active(turn, queue);
-    tell_whose_turn(turn, consumer);
+    report_active(turn, consumer);
 }
 
 void resume(Turn& turn, Consumer& consumer) {
@@ -274,7 +274,7 @@ void resume(Turn& turn, Consumer& consumer) {
     if (queue.settings.single_active_consumer && queue.consumers.all.front()->is_suspended()) {
         Consumer& before = *queue.consumers.all.front();
         choose_active(turn, queue);
-        tell_whose_turn(turn, before);
+        report_active(turn, before);
     }
     reactivate(turn, consumer);
 }

@@ -35,7 +35,7 @@ TEST(PausedChannel, TakesNothingWhileTheOthersOfItsConnectionGoOn) {  // amqp10 
     auto& other = s.open_channel();
     paused.declare_queue("q");
     paused.declare_queue("r");
-    const auto drained = paused.consume("q", {.credited = true});
+    const auto drained = paused.consume("q", {.uses_credit = true});
     paused.set_credit(drained, 5);
     other.consume("r");
     paused.pause();

@@ -15,31 +15,31 @@ Consumer* find_consumer(Turn& turn, ChannelId id, std::uint32_t number) {
     return found == channel->consumers.end() ? nullptr : found->second.get();
 }
 
-bool is_its_turn(const Consumer& consumer) {
+bool is_active(const Consumer& consumer) {
     const Queue& queue = *consumer.queue;
     return !queue.settings.single_active_consumer || queue.consumers.all.front() == &consumer;
 }
 
 // How it stands, and whether it is its turn if it was not told so before.
-CreditState news_of(Turn& turn, Consumer& consumer) {
+CreditState credit_state_of(Turn& turn, Consumer& consumer) {
     CreditState state;
     state.channel = consumer.channel->id;
     state.consumer = consumer.number;
     state.delivered = consumer.delivered;
     state.until = consumer.credit_until;
     state.available = turn.ready_count(*consumer.queue);
-    const bool active = is_its_turn(consumer);
-    if (consumer.queue->is_quorum() && consumer.told_active != active) {
-        state.active = consumer.told_active = active;
+    const bool active = is_active(consumer);
+    if (consumer.queue->is_quorum() && consumer.reported_active != active) {
+        state.active = consumer.reported_active = active;
     }
     return state;
 }
 
 }  // namespace
 
-void tell_whose_turn(Turn& turn, Consumer& consumer) {
-    if (consumer.told_active && *consumer.told_active != is_its_turn(consumer)) {
-        turn.effects().request(news_of(turn, consumer));
+void report_active(Turn& turn, Consumer& consumer) {
+    if (consumer.reported_active && *consumer.reported_active != is_active(consumer)) {
+        turn.effects().request(credit_state_of(turn, consumer));
     }
 }
 
@@ -48,8 +48,9 @@ void set_credit(Turn& turn, const SetCredit& command) {
     if (consumer == nullptr) return;  // its queue went meanwhile
     consumer->credit_until = command.until;
     // A drain is answered later, the first credit where consumers are told of their turn at once.
-    const bool news = consumer->queue->is_quorum() && !consumer->told_active;
-    if ((news || command.echo) && !command.drain) turn.effects().request(news_of(turn, *consumer));
+    const bool news = consumer->queue->is_quorum() && !consumer->reported_active;
+    if ((news || command.echo) && !command.drain)
+        turn.effects().request(credit_state_of(turn, *consumer));
     if (command.drain && !consumer->draining) {
         turn.attached().draining().push_back({command.channel, command.consumer});
     }
@@ -57,7 +58,7 @@ void set_credit(Turn& turn, const SetCredit& command) {
     if (consumer->delivered < consumer->credit_until) reactivate(turn, *consumer);
 }
 
-void answer_drains(Turn& turn) {
+void complete_drains(Turn& turn) {
     auto& draining = turn.attached().draining();
     if (draining.empty()) return;
     std::vector<Attached::Draining> waiting;
@@ -74,7 +75,7 @@ void answer_drains(Turn& turn) {
             continue;
         }
         consumer->draining = false;
-        CreditState state = news_of(turn, *consumer);
+        CreditState state = credit_state_of(turn, *consumer);
         state.drained = true;
         turn.effects().request(std::move(state));
         consumer->credit_until = consumer->delivered;

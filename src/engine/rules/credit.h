@@ -8,9 +8,9 @@ namespace revenant::engine {
 
 void set_credit(Turn& turn, const SetCredit& command);
 // Tells a consumer that its turn has come or is over, if it was told otherwise before.
-void tell_whose_turn(Turn& turn, Consumer& consumer);
+void report_active(Turn& turn, Consumer& consumer);
 // At the end of a turn, when everything was handed out that could be: consumers that wanted to be
 // drained lose the rest of their credit and are told.
-void answer_drains(Turn& turn);
+void complete_drains(Turn& turn);
 
 }  // namespace revenant::engine

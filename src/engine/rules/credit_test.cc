@@ -16,7 +16,7 @@ struct Credited {
 
     explicit Credited(std::initializer_list<Argument> queue = {}) {
         publisher.declare_queue("q", queue);
-        consumer = link.consume("q", {.credited = true});
+        consumer = link.consume("q", {.uses_credit = true});
     }
     void publish(std::initializer_list<const char*> bodies) {
         for (const char* body : bodies) publisher.publish("q", body);
@@ -61,7 +61,7 @@ TEST(Credit, AlsoBoundsPresettledDeliveries) {
     Credited c;
     ScenarioChannel& settled = c.s.open_channel();
     c.publish({"a", "b"});
-    const auto consumer = settled.consume("q", {.no_ack = true, .credited = true});
+    const auto consumer = settled.consume("q", {.no_ack = true, .uses_credit = true});
     settled.set_credit(consumer, 1);
     EXPECT_EQ(settled.take_bodies(), Bodies{"a"});
 }
@@ -141,7 +141,7 @@ TEST(Credit, DrainThatWasWithdrawnIsNotAnswered) {
 TEST(Credit, OfAConsumerThatWaitsForItsTurnIsDrainedToo) {
     Credited c({{"x-single-active-consumer", true}});
     ScenarioChannel& second = c.s.open_channel();
-    const auto waiting = second.consume("q", {.credited = true});
+    const auto waiting = second.consume("q", {.uses_credit = true});
     c.publish({"a"});
     second.set_credit(waiting, 4, {.drain = true});
     EXPECT_EQ(second.take_credit_states(),
@@ -164,8 +164,8 @@ TEST(Credit, WhoWaitsIsToldWhenItsTurnComes) {
     c.link.take_credit_states();
     ScenarioChannel& second = c.s.open_channel();
     ScenarioChannel& third = c.s.open_channel();
-    second.set_credit(second.consume("q", {.credited = true}), 4);
-    third.consume("q", {.credited = true});
+    second.set_credit(second.consume("q", {.uses_credit = true}), 4);
+    third.consume("q", {.uses_credit = true});
     EXPECT_EQ(second.take_credit_states(),
               Lines{"credit 1 delivered 0 until 4 available 0 waiting"});
     c.link.cancel(c.consumer);

@@ -13,14 +13,14 @@ namespace revenant::engine {
 namespace {
 
 // A message that full queues pass on to each other visits at most so many of them.
-constexpr std::size_t refusals_max = 200;
+constexpr std::size_t refusal_hops_max = 200;
 
-struct Fate {
+struct DeathLabels {
     DeathStrategy strategy;
     DeathOutcome outcome;
 };
 
-Fate fate_of(const DeathPlan& plan, bool placed, bool refused) {
+DeathLabels labels_of(const DeathPlan& plan, bool placed, bool refused) {
     if (plan.strategy == DeathStrategy::at_least_once && (!placed || refused)) {
         return {plan.strategy, DeathOutcome::waiting};
     }
@@ -29,12 +29,12 @@ Fate fate_of(const DeathPlan& plan, bool placed, bool refused) {
             refused ? DeathOutcome::target_refused : outcome_of(plan.ending_without_target)};
 }
 
-void count_death(Turn& turn, Queue& source, DeathReason reason, Fate fate) {
+void count_death(Turn& turn, Queue& source, DeathReason reason, DeathLabels labels) {
     Traffic& traffic = turn.state().traffic();
     if (!source.deaths) source.deaths = std::make_unique<DeathOutcomes>();
-    source.deaths->of(reason, fate.outcome) += 1;
-    traffic.death_outcomes.of(reason, fate.outcome) += 1;
-    traffic.deaths.of(source.declaration.kind, fate.strategy, reason) += 1;
+    source.deaths->of(reason, labels.outcome) += 1;
+    traffic.death_outcomes.of(reason, labels.outcome) += 1;
+    traffic.deaths.of(source.declaration.kind, labels.strategy, reason) += 1;
 }
 
 void count_lateness(Turn& turn, const Queue& source, Position position) {
@@ -44,17 +44,18 @@ void count_lateness(Turn& turn, const Queue& source, Position position) {
     turn.state().traffic().lateness.observe(static_cast<std::uint64_t>(late_us));
 }
 
-void pass_on_refused(Turn& turn, const std::vector<Queue*>& refusing, const MessageRef& message,
+void forward_refused(Turn& turn, const std::vector<Queue*>& refusing, const MessageRef& message,
                      const EnvelopeRef& envelope) {
     for (Queue* const queue : refusing) {
         if (queue->settings.overflow == Overflow::reject_publish_dlx) {
-            die_refused(turn, *queue, message, envelope);
+            dead_letter_refused(turn, *queue, message, envelope);
         }
     }
 }
 
-void die_at_most_once(Turn& turn, Queue& source, Position position, const DeathPlan& plan,
-                      std::vector<Placement> placements, const std::vector<Queue*>& refusing) {
+void dead_letter_at_most_once(Turn& turn, Queue& source, Position position, const DeathPlan& plan,
+                              std::vector<Placement> placements,
+                              const std::vector<Queue*>& refusing) {
     const MessageRef message = source.at(position).message;  // outlives the entry
     if (placements.empty()) {
         const Ending ending =
@@ -62,22 +63,23 @@ void die_at_most_once(Turn& turn, Queue& source, Position position, const DeathP
         turn.remove(source, position, ending);
     } else {
         turn.emit(DeadLettered{source.id(), position, plan.envelope, std::move(placements)});
-        offer_in_targets(turn, plan.targets);
+        dispatch_in_targets(turn, plan.targets);
     }
-    pass_on_refused(turn, refusing, message, plan.envelope);
+    forward_refused(turn, refusing, message, plan.envelope);
 }
 
 }  // namespace
 
-void die(Turn& turn, Queue& source, std::span<const Position> positions, DeathReason reason) {
-    const SharedDeath::Moment moment{source.id(), reason, moment_of_death(turn.wall_now()),
-                                     turn.state().topology_version()};
-    SharedDeath& shared = turn.attached().shared_deaths().of(source.id());
+void handle_deaths(Turn& turn, Queue& source, std::span<const Position> positions,
+                   DeathReason reason) {
+    const CachedDeathPlan::PlanKey moment{source.id(), reason, death_time(turn.wall_now()),
+                                          turn.state().topology_version()};
+    CachedDeathPlan& shared = turn.attached().shared_deaths().of(source.id());
     const DeathPlan& plan = shared.plan();
     std::vector<Queue*> refusing;
     for (const Position position : positions) {
         const Entry& entry = source.at(position);
-        const Dying dying{entry.message, entry.envelope, entry.delivery_count};
+        const DyingMessage dying{entry.message, entry.envelope, entry.delivery_count};
         if (!shared.covers(moment, dying)) {
             DeathPlan planned = plan_death(turn, source, dying, reason, moment.died_at);
             if (!planned.unreadable.empty()) {
@@ -89,19 +91,20 @@ void die(Turn& turn, Queue& source, std::span<const Position> positions, DeathRe
         turn.portion().spend(1);
         if (reason == DeathReason::expired) count_lateness(turn, source, position);
         refusing.clear();
-        std::vector<Placement> placements = place_in_targets(turn, plan, *entry.message, refusing);
-        count_death(turn, source, reason, fate_of(plan, !placements.empty(), !refusing.empty()));
+        std::vector<Placement> placements = plan_placements(turn, plan, *entry.message, refusing);
+        count_death(turn, source, reason, labels_of(plan, !placements.empty(), !refusing.empty()));
         if (plan.strategy == DeathStrategy::at_least_once) {
-            die_at_least_once(turn, source, position, {reason, plan}, std::move(placements),
-                              refusing);
+            dead_letter_at_least_once(turn, source, position, {reason, plan}, std::move(placements),
+                                      refusing);
         } else {
-            die_at_most_once(turn, source, position, plan, std::move(placements), refusing);
+            dead_letter_at_most_once(turn, source, position, plan, std::move(placements), refusing);
         }
     }
-    note_room(source);
+    update_refusing(source);
 }
 
-void die_refused(Turn& turn, Queue& refusing, const MessageRef& message, EnvelopeRef envelope) {
+void dead_letter_refused(Turn& turn, Queue& refusing, const MessageRef& message,
+                         EnvelopeRef envelope) {
     // A chain of full queues that all pass on what they refuse: each hop is one more death in the
     // history, and the cycle rule ends it at the latest when a queue comes round again.
     struct Step {
@@ -110,28 +113,28 @@ void die_refused(Turn& turn, Queue& refusing, const MessageRef& message, Envelop
     };
     std::vector<Step> waiting{{&refusing, std::move(envelope)}};
     for (std::size_t steps = 0; !waiting.empty(); ++steps) {
-        if (steps == refusals_max) {
+        if (steps == refusal_hops_max) {
             PROBE("dead_letter.refusals_cut");
-            turn.state().traffic().refusals_cut += waiting.size();
+            turn.state().traffic().refusal_chains_dropped += waiting.size();
             return;
         }
         const Step step = std::move(waiting.back());
         waiting.pop_back();
-        const Dying dying{message, step.envelope,
-                          step.envelope ? step.envelope->delivery_count : 0};
-        const DeathPlan plan = plan_death(turn, *step.queue, dying, DeathReason::maxlen,
-                                          moment_of_death(turn.wall_now()));
+        const DyingMessage dying{message, step.envelope,
+                                 step.envelope ? step.envelope->delivery_count : 0};
+        const DeathPlan plan =
+            plan_death(turn, *step.queue, dying, DeathReason::maxlen, death_time(turn.wall_now()));
         if (!plan.unreadable.empty()) {
-            turn.state().traffic().refusals_cut += 1;
+            turn.state().traffic().refusal_chains_dropped += 1;
             continue;
         }
         std::vector<Queue*> refused_again;
-        std::vector<Placement> placements = place_in_targets(turn, plan, *message, refused_again);
+        std::vector<Placement> placements = plan_placements(turn, plan, *message, refused_again);
         count_death(turn, *step.queue, DeathReason::maxlen,
-                    fate_of(plan, !placements.empty(), !refused_again.empty()));
+                    labels_of(plan, !placements.empty(), !refused_again.empty()));
         if (!placements.empty()) {
-            turn.emit(RefusedToDeath{message, plan.envelope, std::move(placements)});
-            offer_in_targets(turn, plan.targets);
+            turn.emit(RefusedAndDeadLettered{message, plan.envelope, std::move(placements)});
+            dispatch_in_targets(turn, plan.targets);
         }
         for (Queue* const queue : refused_again) {
             if (queue->settings.overflow == Overflow::reject_publish_dlx) {

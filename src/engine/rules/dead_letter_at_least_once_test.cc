@@ -1,6 +1,6 @@
 // Letters of a quorum queue that keeps them until every target has confirmed.
 // Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
-#include "tests/support/dead_letter_yard.h"
+#include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
-class AtLeastOnceCases : public ::testing::Test, protected Yard {
+class AtLeastOnceCases : public ::testing::Test, protected DeadLetterFixture {
   protected:
-    AtLeastOnceCases() : Yard(Group::guarded) {}
+    AtLeastOnceCases() : DeadLetterFixture(Group::at_least_once) {}
     void kill(const std::string& body) {
         ch.publish("q", body);
         nack_head();
@@ -29,8 +29,8 @@ TEST_F(AtLeastOnceCases, WhatExpiredIsForwardedWhole) {  // DL-172, DL-176
     const Delivery letter = take("dead");
     const Death expected{"q", DeathReason::expired, 1, s.now(), s.now(), "", {"q"}, 1};
     EXPECT_THAT(letter.envelope->history.deaths, ElementsAre(expected));
-    EXPECT_EQ(letter.envelope->history.first, (DeathMark{"q", DeathReason::expired, ""}));
-    EXPECT_EQ(letter.envelope->history.last, (DeathMark{"q", DeathReason::expired, ""}));
+    EXPECT_EQ(letter.envelope->history.first, (DeathSummary{"q", DeathReason::expired, ""}));
+    EXPECT_EQ(letter.envelope->history.last, (DeathSummary{"q", DeathReason::expired, ""}));
     EXPECT_EQ(died(DeathReason::expired), 1U);
     EXPECT_EQ(confirmed(), 1U);
     EXPECT_EQ(s.queue("q").message_count(), 0U);
@@ -106,12 +106,12 @@ TEST_F(AtLeastOnceCases, WhatWaitsIsCountedInMessagesAndBytes) {  // DL-143, DL-
     const std::uint64_t bytes = s.queue("q").ready_bytes();
     EXPECT_GE(bytes, 20U);
     s.advance(milliseconds(1));
-    EXPECT_EQ(s.queue("q").outbox(), (Amount{10, bytes}));
+    EXPECT_EQ(s.queue("q").outbox(), (MessageTotals{10, bytes}));
     EXPECT_EQ(s.queue("q").ready_bytes(), 0U);
     EXPECT_EQ(s.queue("q").message_count(), 10U);
     EXPECT_EQ(confirmed(), 0U);
     ch.bind("dlx", "dead", "q");
-    EXPECT_EQ(s.queue("q").outbox(), Amount{});
+    EXPECT_EQ(s.queue("q").outbox(), MessageTotals{});
     EXPECT_EQ(s.queue("q").message_count(), 0U);
     EXPECT_EQ(confirmed(), 10U);
 }

@@ -136,7 +136,7 @@ TEST(Cascades, AMessageThatEverybodyRefusesIsGivenUp) {
     declare_ring(ch, 1100, "reject-publish-dlx");
     ch.publish("r0", "a", {.confirm = true});
     EXPECT_FALSE(ch.take_confirms().at(0).accepted);
-    EXPECT_EQ(s.engine().state().traffic().refusals_cut, 1U);
+    EXPECT_EQ(s.engine().state().traffic().refusal_chains_dropped, 1U);
     EXPECT_THAT(Probe::reached(), ::testing::Contains("dead_letter.refusals_cut"));
 }
 
@@ -145,7 +145,7 @@ TEST(Cascades, FullQueuesInACircleEndWithTheCycleRule) {
     ScenarioChannel& ch = s.open_channel();
     declare_ring(ch, 3, "reject-publish-dlx");
     ch.publish("r0", "a");
-    EXPECT_EQ(s.engine().state().traffic().refusals_cut, 0U);
+    EXPECT_EQ(s.engine().state().traffic().refusal_chains_dropped, 0U);
     EXPECT_EQ(s.notices().size(), 1U) << "one warning per circle";
     ch.publish("r0", "b");
     EXPECT_EQ(s.notices().size(), 1U);

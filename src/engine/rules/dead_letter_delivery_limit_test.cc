@@ -1,6 +1,6 @@
 // What was tried too often, and what waits for its next attempt.
 // Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
-#include "tests/support/dead_letter_yard.h"
+#include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -124,9 +124,9 @@ struct Waits {
     bool lost;
 };
 
-class DelayedRetryTypes : public ::testing::TestWithParam<Waits>, protected Yard {
+class DelayedRetryTypes : public ::testing::TestWithParam<Waits>, protected DeadLetterFixture {
   protected:
-    DelayedRetryTypes() : Yard(Group::quorum) {}
+    DelayedRetryTypes() : DeadLetterFixture(Group::quorum) {}
 };
 INSTANTIATE_TEST_SUITE_P(Cases, DelayedRetryTypes,
                          ::testing::Values(Waits{"disabled", false, false, false},

@@ -1,6 +1,6 @@
 // The time of messages, and of queues.
 // Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
-#include "tests/support/dead_letter_yard.h"
+#include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What a letter tells of its deaths, and the cycles found by it.
 // Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
-#include "tests/support/dead_letter_yard.h"
+#include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ TEST_P(EveryGroup, EveryDeathAddsARecordInFront) {  // DL-75, DL-80
     nack_head("second");
     const Delivery letter = take("dead");
     EXPECT_THAT(letter.deaths(), ElementsAre("second rejected 1", "q rejected 1"));
-    EXPECT_EQ(letter.envelope->history.first, (DeathMark{"q", DeathReason::rejected, ""}));
-    EXPECT_EQ(letter.envelope->history.last, (DeathMark{"second", DeathReason::rejected, ""}));
+    EXPECT_EQ(letter.envelope->history.first, (DeathSummary{"q", DeathReason::rejected, ""}));
+    EXPECT_EQ(letter.envelope->history.last, (DeathSummary{"second", DeathReason::rejected, ""}));
 }
 
 TEST_P(EveryGroup, ARecordTellsAllOfARejection) {  // DL-85

@@ -1,6 +1,6 @@
 // What a full queue does: the oldest dies, or the newest is refused.
 // Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
-#include "tests/support/dead_letter_yard.h"
+#include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ TEST_P(EveryKind, WithoutItsPolicyTheOverflowDropsTheHeadAgain) {  // DL-23, DL-
 // -------------------------------------------------------------------------- refused publishers
 
 TEST_F(ClassicCases, WhatIsRefusedIsALetterOfTheQueueItNeverEntered) {  // DL-8, DL-139
-    declare_grave();
+    declare_dlx();
     declare("q", {{"x-dead-letter-exchange", "dlx"},
                   {"x-dead-letter-routing-key", "dead"},
                   {"x-max-length", 1},
@@ -112,7 +112,7 @@ TEST_F(ClassicCases, WhatIsRefusedIsALetterOfTheQueueItNeverEntered) {  // DL-8,
 }
 
 TEST_F(ClassicCases, WithoutConfirmsARefusalIsSilent) {  // DL-18, DL-138
-    declare_grave();
+    declare_dlx();
     for (const Argument& limit : {Argument{"x-max-length", 1}, {"x-max-length-bytes", 10}}) {
         declare("q", {{"x-dead-letter-exchange", "dlx"},
                       {"x-dead-letter-routing-key", "dead"},
@@ -132,7 +132,7 @@ TEST_F(ClassicCases, WithoutConfirmsARefusalIsSilent) {  // DL-18, DL-138
 }
 
 TEST_F(ClassicCases, EveryPublishHasOneVerdict) {  // DL-138, DL-139
-    declare_grave();
+    declare_dlx();
     for (const char* overflow : {"reject-publish", "reject-publish-dlx"}) {
         declare("q", {{"x-dead-letter-exchange", "dlx"},
                       {"x-dead-letter-routing-key", "dead"},

@@ -1,6 +1,6 @@
 // What is rejected dies, what is returned does not.
 // Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
-#include "tests/support/dead_letter_yard.h"
+#include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ TEST_F(QuorumCases, ANackOfAllKeepsTheirOrder) {  // DL-4, DL-208
 }
 
 TEST_F(ClassicCases, NackedTogetherTheyDieInTheOrderOfDelivery) {  // DL-4
-    declare_grave();
+    declare_dlx();
     declare("q", {{"x-max-priority", 3},
                   {"x-dead-letter-exchange", "dlx"},
                   {"x-dead-letter-routing-key", "dead"}});

@@ -2,7 +2,7 @@
 // Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
 #include "engine/engine.h"
 #include "engine/words/policy.h"
-#include "tests/support/dead_letter_yard.h"
+#include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(PolicyCases, EachTypeHasItsOwnForTheSamePattern) {  // DL-191
 
 TEST(PolicyCases, AnOperatorsKeyCountsWhereTheTypeKnowsIt) {  // DL-194, DL-198
     const auto types = [](const Argument& argument) {
-        PolicyBook book;
+        PolicyTable book;
         const Policy policy{"p", ".*", ApplyTo::queues, 0, {argument.field}};
         EXPECT_EQ(check_policy(PolicyScope::operator_only, policy), std::nullopt);
         book.set(PolicyScope::operator_only, policy);
@@ -154,7 +154,7 @@ TEST(PolicyCases, TheSmallestDeliveryLimitThatIsOneHolds) {  // DL-149
         QueueDeclaration declaration;
         declaration.kind = QueueKind::quorum;
         if (argument) declaration.arguments = arguments({{"x-delivery-limit", *argument}});
-        PolicyBook book;
+        PolicyTable book;
         const auto set = [&](PolicyScope scope, Limit limit) {
             if (limit) {
                 book.set(scope,
@@ -163,8 +163,8 @@ TEST(PolicyCases, TheSmallestDeliveryLimitThatIsOneHolds) {  // DL-149
         };
         set(PolicyScope::user, policy);
         set(PolicyScope::operator_only, of_operator);
-        const auto found = settings_in_force(declaration, book.for_queue(QueueKind::quorum, "q"),
-                                             Compatibility::v4_3);
+        const auto found = effective_settings(declaration, book.for_queue(QueueKind::quorum, "q"),
+                                              Compatibility::v4_3);
         return found.delivery_limit ? Limit(static_cast<int>(*found.delivery_limit)) : Limit();
     };
     const Limit none;

@@ -253,7 +253,7 @@ TEST(DeadLetterRouting, ARunOfMessagesFromSeveralWaysGoesSeveralWays) {  // DL-5
 
 // -------------------------------------------------------------------- shared envelopes
 
-TEST(SharedDeaths, MessagesThatDieInTheSameMillisecondShareTheirEnvelope) {  // design 4: runs
+TEST(DeathPlanCache, MessagesThatDieInTheSameMillisecondShareTheirEnvelope) {  // design 4: runs
     Cemetery c;
     c.declare("dead");
     c.declare("q", dead_to("dead"));
@@ -275,7 +275,7 @@ TEST(SharedDeaths, MessagesThatDieInTheSameMillisecondShareTheirEnvelope) {  // 
     EXPECT_EQ(c.death(other).first_time - c.death(b).first_time, milliseconds(1));
 }
 
-TEST(SharedDeaths, WhatChangesTheRouteEndsTheSharing) {  // DL-50, DL-54
+TEST(DeathPlanCache, WhatChangesTheRouteEndsTheSharing) {  // DL-50, DL-54
     Cemetery c;
     c.declare("dead");
     c.declare("other");
@@ -290,7 +290,7 @@ TEST(SharedDeaths, WhatChangesTheRouteEndsTheSharing) {  // DL-50, DL-54
     EXPECT_THAT(c.s.ready("other"), ElementsAre("b", "c"));
 }
 
-TEST(SharedDeaths, AnotherCauseOrAnotherKeyIsAnotherDeath) {  // DL-75
+TEST(DeathPlanCache, AnotherCauseOrAnotherKeyIsAnotherDeath) {  // DL-75
     Cemetery c;
     c.declare("dead");
     c.declare("q", dead_to("dead", {{"x-max-length", 2}}));

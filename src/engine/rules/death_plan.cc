@@ -13,10 +13,10 @@
 namespace revenant::engine {
 namespace {
 
-constexpr std::size_t cycles_told_max = 100;  // per queue
+constexpr std::size_t logged_cycles_max = 100;  // per queue
 
 // The keys a death record shows: the publish key, then CC, never BCC (DL-68).
-std::vector<std::string> recorded_keys(const Dying& dying) {
+std::vector<std::string> recorded_keys(const DyingMessage& dying) {
     if (dying.envelope && dying.envelope->keys_replaced) return dying.envelope->routing_keys;
     std::vector<std::string> keys{std::string(dying.message->routing_key())};
     if (const ExtraKeys* extra = dying.message->extra_keys()) {
@@ -25,7 +25,8 @@ std::vector<std::string> recorded_keys(const Dying& dying) {
     return keys;
 }
 
-Death record_of(const Queue& source, const Dying& dying, DeathReason reason, Timestamp died_at) {
+Death new_death(const Queue& source, const DyingMessage& dying, DeathReason reason,
+                Timestamp died_at) {
     Death death;
     death.queue = source.name();
     death.reason = reason;
@@ -39,8 +40,8 @@ Death record_of(const Queue& source, const Dying& dying, DeathReason reason, Tim
     return death;
 }
 
-DeathHistory history_with(const State& state, const Dying& dying, Death death,
-                          std::string& unreadable) {
+DeathHistory history_after(const State& state, const DyingMessage& dying, Death death,
+                           std::string& unreadable) {
     if (state.compatibility() == Compatibility::v4_3) {
         return with_death(dying.envelope ? &dying.envelope->history : nullptr, std::move(death));
     }
@@ -49,7 +50,7 @@ DeathHistory history_with(const State& state, const Dying& dying, Death death,
     if (dying.has_died()) {
         before = dying.envelope->history;
     } else {
-        auto whole = state.whole(dying.message);
+        auto whole = state.loaded(dying.message);
         if (whole) {
             before = (*whole)->format().claimed_history(**whole);
         } else {
@@ -61,8 +62,8 @@ DeathHistory history_with(const State& state, const Dying& dying, Death death,
     return after;
 }
 
-void fill_envelope(Envelope* envelope, const State& state, const Queue& source, const Dying& dying,
-                   Death death, std::string& unreadable) {
+void fill_envelope(Envelope* envelope, const State& state, const Queue& source,
+                   const DyingMessage& dying, Death death, std::string& unreadable) {
     const QueueSettings& settings = source.settings;
     envelope->exchange = *settings.dead_letter_exchange;
     envelope->keys_replaced = dying.envelope && dying.envelope->keys_replaced;
@@ -75,7 +76,7 @@ void fill_envelope(Envelope* envelope, const State& state, const Queue& source, 
         // It is routed with those of the message (DL-63, DL-64).
         envelope->routing_keys = {std::string(dying.message->routing_key())};
     }
-    envelope->history = history_with(state, dying, std::move(death), unreadable);
+    envelope->history = history_after(state, dying, std::move(death), unreadable);
     if (dying.envelope) {
         envelope->annotations = dying.envelope->annotations;
         envelope->error = dying.envelope->error;
@@ -86,14 +87,14 @@ void fill_envelope(Envelope* envelope, const State& state, const Queue& source, 
 }
 
 // DL-120: the target first, then the deaths by recency, back to the one in the target.
-void tell_cycle(Turn& turn, Queue& source, const DeathHistory& history, const Queue& target) {
+void log_cycle(Turn& turn, Queue& source, const DeathHistory& history, const Queue& target) {
     std::string circle = "'" + target.name() + "'";
     for (const Death& death : history.deaths) {
         circle += ", '" + death.queue + "'";
         if (death.queue == target.name()) break;
     }
-    if (source.cycles_told.size() >= cycles_told_max) return;
-    if (!source.cycles_told.insert(circle).second) return;
+    if (source.logged_cycles.size() >= logged_cycles_max) return;
+    if (!source.logged_cycles.insert(circle).second) return;
     turn.notice(Notice::Level::warning,
                 "dead letters of " + turn.queue_phrase(source.name()) +
                     " go round in a circle without a rejection and are not sent on: " + circle);
@@ -107,7 +108,7 @@ std::size_t bytes_of_death(const Message& message, const EnvelopeRef& envelope) 
            (envelope ? memory_of(*envelope) : 0);
 }
 
-DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason reason,
+DeathPlan plan_death(Turn& turn, Queue& source, const DyingMessage& dying, DeathReason reason,
                      Timestamp died_at) {
     DeathPlan plan;
     const QueueSettings& settings = source.settings;
@@ -123,7 +124,7 @@ DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason 
     const Compatibility compatibility = turn.state().compatibility();
     auto* const envelope = new Envelope;
     plan.envelope = EnvelopeRef::adopt(envelope);
-    fill_envelope(envelope, turn.state(), source, dying, record_of(source, dying, reason, died_at),
+    fill_envelope(envelope, turn.state(), source, dying, new_death(source, dying, reason, died_at),
                   plan.unreadable);
     RoutingResult routed;
     const RoutingInput input(*dying.message, *plan.envelope, turn.state());
@@ -141,7 +142,7 @@ DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason 
     for (Queue* const target : routed.queues) {
         if (closes_cycle(plan.envelope->history, reason, target->name())) {
             PROBE("dead_letter.cycle");
-            tell_cycle(turn, source, plan.envelope->history, *target);
+            log_cycle(turn, source, plan.envelope->history, *target);
             continue;
         }
         plan.targets.push_back(target);
@@ -149,8 +150,8 @@ DeathPlan plan_death(Turn& turn, Queue& source, const Dying& dying, DeathReason 
     return plan;
 }
 
-std::vector<Placement> place_in_targets(Turn& turn, const DeathPlan& plan, const Message& message,
-                                        std::vector<Queue*>& refusing) {
+std::vector<Placement> plan_placements(Turn& turn, const DeathPlan& plan, const Message& message,
+                                       std::vector<Queue*>& refusing) {
     std::vector<Placement> placements;
     placements.reserve(plan.targets.size());
     for (Queue* const target : plan.targets) {
@@ -164,14 +165,14 @@ std::vector<Placement> place_in_targets(Turn& turn, const DeathPlan& plan, const
             if (!target->arrivals) target->arrivals = std::make_unique<Arrivals>();
             target->arrivals->note(turn.worklist().turn, position);
         }
-        turn.touch(*target);
+        turn.add_to_worklist(*target);
     }
     return placements;
 }
 
-void offer_in_targets(Turn& turn, const std::vector<Queue*>& targets) {
+void dispatch_in_targets(Turn& turn, const std::vector<Queue*>& targets) {
     for (Queue* const target : targets) {
-        if (target->settings.message_ttl_ms == 0) offer_at_once(turn, *target);
+        if (target->settings.message_ttl_ms == 0) dispatch_zero_ttl(turn, *target);
     }
 }
 

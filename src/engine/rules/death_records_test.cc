@@ -30,9 +30,9 @@ TEST(DeathRecords, TellWhereTheMessageWasPublishedBefore) {  // DL-77, DL-81
     EXPECT_EQ(deaths[0].exchange, "amq.fanout");
     EXPECT_EQ(deaths[0].first_time, died + seconds(5));
     EXPECT_EQ(dead.envelope->history.first,
-              (DeathMark{"first", DeathReason::rejected, "amq.topic"}));
+              (DeathSummary{"first", DeathReason::rejected, "amq.topic"}));
     EXPECT_EQ(dead.envelope->history.last,
-              (DeathMark{"second", DeathReason::rejected, "amq.fanout"}));
+              (DeathSummary{"second", DeathReason::rejected, "amq.fanout"}));
 }
 
 TEST(DeathRecords, CountTheRoundsOfARetry) {  // DL-75, DL-76, DL-117

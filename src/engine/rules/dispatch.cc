@@ -86,7 +86,7 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
         channel.consumer_unsettled += 1;
         delivery.delivery = channel.unsettled.add(
             {&queue, &consumer, position.packed, turn.now(), Unsettled::State::waiting});
-        watch_delivery(turn, channel, queue, &consumer);
+        start_delivery_timeout(turn, channel, queue, &consumer);
         turn.count_consumed(queue, channel, &Consumption::delivered_manual_ack);
     }
     consumer.delivered += 1;
@@ -112,10 +112,10 @@ bool dispatch_one(Turn& turn, Queue& queue, Held held = Held::stays) {
         return false;
     }
     if (held == Held::stays && is_held(turn, queue, *head)) return false;
-    if (!queue.make_whole(*head)) return true;
+    if (!queue.load_message(*head)) return true;
     move_to_back(queue, *consumer);
     deliver(turn, queue, *consumer, *head);
-    note_room(queue);
+    update_refusing(queue);
     return true;
 }
 
@@ -143,7 +143,7 @@ void dispatch(Turn& turn, Queue& queue) {
     turn.touch_later(queue);
 }
 
-void offer_at_once(Turn& turn, Queue& queue) {
+void dispatch_zero_ttl(Turn& turn, Queue& queue) {
     if (queue.is_quorum()) return;
     // Where messages expire at any place the end of the turn is soon enough, if it can be trusted
     // to come in time.
@@ -161,7 +161,7 @@ std::optional<Position> head_to_get(Turn& turn, Queue& queue) {
         if (queue.settings.ttl_mode == TtlMode::head) expire_heads(turn, queue);
         const std::optional<Position> head = queue.head();
         if (!head || is_held(turn, queue, *head)) return std::nullopt;
-        if (queue.make_whole(*head)) return head;
+        if (queue.load_message(*head)) return head;
     }
     return std::nullopt;
 }
@@ -182,7 +182,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
                         ". basic.get operations are not supported by quorum queues with single "
                         "active consumer"}};
     }
-    note_use(turn, *queue);
+    restart_expiry(turn, *queue);
     const std::optional<Position> position = head_to_get(turn, *queue);
     GetAnswer answer;
     if (!position) {
@@ -208,10 +208,10 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         queue->unsettled_deliveries += 1;
         answer.delivery = channel.unsettled.add(
             {queue, nullptr, position->packed, turn.now(), Unsettled::State::waiting});
-        watch_delivery(turn, channel, *queue, nullptr);
+        start_delivery_timeout(turn, channel, *queue, nullptr);
         turn.count_consumed(*queue, channel, &Consumption::got_manual_ack);
     }
-    note_room(*queue);
+    update_refusing(*queue);
     answer.messages_left = turn.ready_count(*queue);
     if (queue->settings.ttl_mode == TtlMode::head) {
         // Whoever has come to the head now may be expired; it dies when this is answered, but a
@@ -219,7 +219,7 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
         if (!queue->is_quorum() && !turn.is_behind()) {
             answer.messages_left -= due_at_heads(turn, *queue);
         }
-        turn.touch(*queue);
+        turn.add_to_worklist(*queue);
     }
     return answer;
 }

@@ -16,7 +16,7 @@ void dispatch(Turn& turn, Queue& queue);
 // The same for a message that has just come into a classic queue without any time to live, where
 // messages expire at the head or expiry is behind: whoever can take it must take it now (DL-126).
 // Stops at what had expired before.
-void offer_at_once(Turn& turn, Queue& queue);
+void dispatch_zero_ttl(Turn& turn, Queue& queue);
 
 Result<GetAnswer, Refusal> get(Turn& turn, const Get& command);
 

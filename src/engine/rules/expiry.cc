@@ -42,7 +42,7 @@ void expire(Turn& turn, Queue& queue, std::span<const Position> positions) {
     while (!positions.empty() && !turn.portion().is_used_up()) {
         const std::size_t count =
             std::min({at_once, positions.size(), turn.portion().steps_left()});
-        die(turn, queue, positions.first(count), DeathReason::expired);
+        handle_deaths(turn, queue, positions.first(count), DeathReason::expired);
         positions = positions.subspan(count);
     }
     for (const Position position : positions) {
@@ -53,7 +53,7 @@ void expire(Turn& turn, Queue& queue, std::span<const Position> positions) {
     if (turn.worklist().expiry_is_behind && queue.ready_count() > 0) turn.touch_later(queue);
 }
 
-void expire_gathered(Turn& turn, Due& due) {
+void expire_collected(Turn& turn, Due& due) {
     for (DueInQueue& one : std::exchange(due, {}).queues) {
         Queue* const queue = turn.state().find_queue(one.queue);
         if (queue == nullptr || one.positions.empty()) continue;
@@ -76,15 +76,15 @@ void end_delays(Turn& turn, Queue& queue, const std::vector<std::uint64_t>& due)
         const bool late = queue.deadline(position) <= turn.now();
         if (late && queue.settings.ttl_mode == TtlMode::exact) {
             PROBE("expiry.while_delayed");
-            die(turn, queue, {&position, 1}, DeathReason::expired);
+            handle_deaths(turn, queue, {&position, 1}, DeathReason::expired);
         } else {
-            turn.emit(DelayEnded{queue.id(), position, queue.next_in(returned_level)});
+            turn.emit(DelayEnded{queue.id(), position, queue.next_in(requeued_level)});
         }
     }
-    turn.touch(queue);
+    turn.add_to_worklist(queue);
 }
 
-void gather_block(Turn& turn, const Deadlines::Item& item, Due& due) {
+void collect_due(Turn& turn, const Deadlines::Item& item, Due& due) {
     Queue* const queue = turn.state().find_queue(item.queue);
     if (queue == nullptr) return;
     Chain& chain = queue->level(item.level);
@@ -97,8 +97,8 @@ void gather_block(Turn& turn, const Deadlines::Item& item, Due& due) {
         end_delays(turn, *queue, sequences);
         turn.portion().spend(sequences.size());
     } else if (queue->settings.ttl_mode == TtlMode::head) {
-        queue->overdue = true;
-        turn.touch(*queue);  // its heads are looked at before the turn ends
+        queue->may_hold_expired = true;
+        turn.add_to_worklist(*queue);  // its heads are looked at before the turn ends
     } else {
         std::vector<Position>& positions = positions_of(due, queue->id());
         for (const std::uint64_t sequence : sequences) {
@@ -137,14 +137,14 @@ void expire_due(Turn& turn) {
         const auto item = deadlines.pop_due(turn.now(), newest);
         if (!item) break;
         if (item->kind == Deadlines::Kind::message_block) {
-            gather_block(turn, *item, due);
+            collect_due(turn, *item, due);
             if (due.count < turn.portion().steps_left() && due.queues.size() < gathered_queues_max)
                 continue;
         }
-        expire_gathered(turn, due);
+        expire_collected(turn, due);
         if (item->kind == Deadlines::Kind::queue_expiry) expire_queue(turn, *item);
     }
-    expire_gathered(turn, due);
+    expire_collected(turn, due);
     if (turn.portion().is_used_up()) PROBE("expiry.in_portions");
 }
 
@@ -179,7 +179,7 @@ void expire_heads(Turn& turn, Queue& queue) {
             turn.touch_later(queue);
             return;
         }
-        die(turn, queue, positions, DeathReason::expired);
+        handle_deaths(turn, queue, positions, DeathReason::expired);
         if (positions.size() < at_once) return;
     }
 }
@@ -189,9 +189,9 @@ std::uint64_t due_at_heads(Turn& turn, Queue& queue) {
 }
 
 void expire_overdue(Turn& turn, Queue& queue) {
-    if (!queue.overdue || queue.settings.ttl_mode == TtlMode::head) return;
+    if (!queue.may_hold_expired || queue.settings.ttl_mode == TtlMode::head) return;
     PROBE("expiry.overdue");
-    queue.overdue = false;
+    queue.may_hold_expired = false;
     for (std::size_t level = queue.served_levels(); level-- > 0;) {
         if (!queue.has_level(level)) continue;
         Chain& chain = queue.level(level);

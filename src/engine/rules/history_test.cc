@@ -291,7 +291,7 @@ class History {
         if (one_in(8)) options.bcc = {key()};
         options.mandatory = one_in(4);
         options.confirm = !channel().is_transactional() && one_in(2);
-        options.one_outcome = !channel().is_transactional() && one_in(5);
+        options.single_outcome = !channel().is_transactional() && one_in(5);
         const std::string body = std::to_string(++published_) + std::string(below(6), '.');
         if (one_in(15)) {
             options.exchange = "";
@@ -347,11 +347,12 @@ class History {
                              {.drain = one_in(3), .echo = one_in(4)});
     }
     void consume() {
-        ConsumeOptions options{.no_ack = one_in(4), .exclusive = one_in(10), .credited = one_in(3)};
+        ConsumeOptions options{
+            .no_ack = one_in(4), .exclusive = one_in(10), .uses_credit = one_in(3)};
         if (one_in(3)) options.arguments = arguments({{"x-priority", int(below(4))}});
-        static const std::vector<TimeoutConsequence> consequences{TimeoutConsequence::channel_ends,
-                                                                  TimeoutConsequence::cancelled,
-                                                                  TimeoutConsequence::suspended};
+        static const std::vector<TimeoutAction> consequences{TimeoutAction::channel_closed,
+                                                             TimeoutAction::consumer_cancelled,
+                                                             TimeoutAction::consumer_suspended};
         options.on_timeout = any(consequences);
         clients_[current_].consumers.push_back(channel().consume(queue(), options));
     }

@@ -16,33 +16,33 @@ constexpr std::size_t tries_per_turn_max = 1000;
 // The same of queues.
 constexpr std::size_t outboxes_at_once = 100;
 
-Position letter_position(std::uint64_t sequence) { return Position::of(outbox_level, sequence); }
+Position outbox_position(std::uint64_t sequence) { return Position::of(outbox_level, sequence); }
 
 void wait_for_room(Queue& source, std::uint64_t sequence, const std::vector<Queue*>& refusing) {
     for (const Queue* const target : refusing) {
-        source.waits->for_room[target->id()].insert(sequence);
+        source.outbox_progress->waiting_for_room[target->id()].insert(sequence);
     }
 }
 
-void tell_that_letters_wait(Turn& turn, Queue& source, Ending cause) {
-    if (source.waits->told) return;
-    source.waits->told = true;
+void log_outbox_waiting(Turn& turn, Queue& source, Ending cause) {
+    if (source.outbox_progress->logged) return;
+    source.outbox_progress->logged = true;
     turn.notice(Notice::Level::warning,
                 "dead letters of " + turn.queue_phrase(source.name()) +
                     " wait for their targets: " + std::string(to_string(cause)));
 }
 
-void tell_that_none_waits(Turn& turn, const Queue& source) {
+void log_outbox_empty(Turn& turn, const Queue& source) {
     turn.notice(Notice::Level::info,
                 "no dead letter of " + turn.queue_phrase(source.name()) + " waits any more");
 }
 
 // Whether the letter has left.
-bool try_letter(Turn& turn, Queue& source, std::uint64_t sequence) {
-    const Position position = letter_position(sequence);
+bool try_forward(Turn& turn, Queue& source, std::uint64_t sequence) {
+    const Position position = outbox_position(sequence);
     const Entry& entry = source.at(position);
     if (entry.state == EntryState::parked) return false;
-    const WaitingLetter& letter = source.letters.at(sequence);
+    const OutboxEntry& letter = source.outbox_entries.at(sequence);
     DeathPlan plan = plan_death(turn, source, {entry.message, entry.envelope, entry.delivery_count},
                                 letter.reason, letter.died_at);
     if (!plan.unreadable.empty()) {
@@ -56,16 +56,16 @@ bool try_letter(Turn& turn, Queue& source, std::uint64_t sequence) {
     });
     if (plan.targets.empty() && letter.reached.empty()) return false;
     std::vector<Queue*> refusing;
-    std::vector<Placement> placements = place_in_targets(turn, plan, *entry.message, refusing);
+    std::vector<Placement> placements = plan_placements(turn, plan, *entry.message, refusing);
     const bool last = refusing.empty();  // also if those it still missed are gone (DL-181)
     if (last || !placements.empty()) {
         turn.emit(
-            LetterForwarded{source.id(), position, plan.envelope, std::move(placements), last});
-        offer_in_targets(turn, plan.targets);
+            ForwardedFromOutbox{source.id(), position, plan.envelope, std::move(placements), last});
+        dispatch_in_targets(turn, plan.targets);
     }
     if (last) {
         turn.state().traffic().dead_letters_confirmed += 1;
-        note_room(source);
+        update_refusing(source);
     } else {
         wait_for_room(source, sequence, refusing);
     }
@@ -73,101 +73,105 @@ bool try_letter(Turn& turn, Queue& source, std::uint64_t sequence) {
 }
 
 // Every letter once, from the oldest; the topology or the settings have changed.
-void go_on_with_round(Turn& turn, Queue& source, std::size_t& tries_left) {
-    while (tries_left > 0 && source.waits && source.waits->round_at) {
-        const auto next = source.letters.lower_bound(*source.waits->round_at);
-        if (next == source.letters.end()) {
-            source.waits->round_at.reset();
+void continue_pass(Turn& turn, Queue& source, std::size_t& tries_left) {
+    while (tries_left > 0 && source.outbox_progress && source.outbox_progress->pass_at) {
+        const auto next = source.outbox_entries.lower_bound(*source.outbox_progress->pass_at);
+        if (next == source.outbox_entries.end()) {
+            source.outbox_progress->pass_at.reset();
             return;
         }
         const std::uint64_t sequence = next->first;
-        source.waits->round_at = sequence + 1;
+        source.outbox_progress->pass_at = sequence + 1;
         --tries_left;
-        try_letter(turn, source, sequence);
+        try_forward(turn, source, sequence);
     }
 }
 
 // Those that wait for room in this queue, in their order. One that is too large for the room there
 // is does not hold up smaller ones behind it (DL-177).
-void use_room_in(Turn& turn, Queue& source, Queue& target, std::size_t& tries_left) {
+void forward_into(Turn& turn, Queue& source, Queue& target, std::size_t& tries_left) {
     std::uint64_t next = 0;
-    while (tries_left > 0 && source.waits && has_room(target)) {
-        std::set<std::uint64_t>& waiting = source.waits->for_room[target.id()];
+    while (tries_left > 0 && source.outbox_progress && has_room(target)) {
+        std::set<std::uint64_t>& waiting = source.outbox_progress->waiting_for_room[target.id()];
         const auto found = waiting.lower_bound(next);
         if (found == waiting.end()) return;
         const std::uint64_t sequence = *found;
         next = sequence + 1;
         --tries_left;
-        const Message& message = *source.at(letter_position(sequence)).message;
+        const Message& message = *source.at(outbox_position(sequence)).message;
         if (refuses_dead_letter(turn, target, message, DeathStrategy::at_least_once)) continue;
         PROBE("outbox.room_again");
         waiting.erase(found);
-        try_letter(turn, source, sequence);
+        try_forward(turn, source, sequence);
     }
 }
 
-void use_room(Turn& turn, Queue& source, std::size_t& tries_left) {
+void forward_where_room(Turn& turn, Queue& source, std::size_t& tries_left) {
     std::vector<QueueId> targets;
-    for (const auto& [target, sequences] : source.waits->for_room) targets.push_back(target);
+    for (const auto& [target, sequences] : source.outbox_progress->waiting_for_room)
+        targets.push_back(target);
     for (const QueueId id : targets) {
-        if (!source.waits) return;
+        if (!source.outbox_progress) return;
         Queue* const target = turn.state().find_queue(id);
-        if (target != nullptr) use_room_in(turn, source, *target, tries_left);
+        if (target != nullptr) forward_into(turn, source, *target, tries_left);
         // Where the target is gone, a full round follows.
-        if (source.waits && (target == nullptr || source.waits->for_room[id].empty())) {
-            source.waits->for_room.erase(id);
+        if (source.outbox_progress &&
+            (target == nullptr || source.outbox_progress->waiting_for_room[id].empty())) {
+            source.outbox_progress->waiting_for_room.erase(id);
         }
     }
 }
 
-bool forward_letters_of(Turn& turn, Queue& source) {
+bool forward_outbox(Turn& turn, Queue& source) {
     std::size_t tries_left = tries_per_turn_max;
-    OutboxWaits& waits = *source.waits;
-    if (waits.tried_with_topology != turn.state().topology_version()) {
-        waits.tried_with_topology = turn.state().topology_version();
-        waits.round_at = 0;
+    OutboxProgress& outbox_progress = *source.outbox_progress;
+    if (outbox_progress.tried_topology_version != turn.state().topology_version()) {
+        outbox_progress.tried_topology_version = turn.state().topology_version();
+        outbox_progress.pass_at = 0;
     }
-    const bool told = waits.told;
-    go_on_with_round(turn, source, tries_left);
-    if (source.waits) use_room(turn, source, tries_left);
-    if (!source.waits) {
-        if (told) tell_that_none_waits(turn, source);
+    const bool was_logged = outbox_progress.logged;
+    continue_pass(turn, source, tries_left);
+    if (source.outbox_progress) forward_where_room(turn, source, tries_left);
+    if (!source.outbox_progress) {
+        if (was_logged) log_outbox_empty(turn, source);
         return false;
     }
-    return source.waits->round_at.has_value();
+    return source.outbox_progress->pass_at.has_value();
 }
 
 }  // namespace
 
-void die_at_least_once(Turn& turn, Queue& source, Position position, const KeptDeath& death,
-                       std::vector<Placement> placements, const std::vector<Queue*>& refusing) {
+void dead_letter_at_least_once(Turn& turn, Queue& source, Position position,
+                               const OutboxDeath& death, std::vector<Placement> placements,
+                               const std::vector<Queue*>& refusing) {
     const DeathPlan& plan = death.plan;
     if (!placements.empty() && refusing.empty()) {
         turn.emit(DeadLettered{source.id(), position, plan.envelope, std::move(placements)});
-        offer_in_targets(turn, plan.targets);
+        dispatch_in_targets(turn, plan.targets);
         turn.state().traffic().dead_letters_confirmed += 1;
         return;
     }
     PROBE("outbox.letter_kept");
     const Entry& entry = source.at(position);
     const Position kept = source.next_in(outbox_level);
-    const bool first = source.letters.empty();
-    turn.emit(LetterKept{source.id(), position, kept, death.reason,
-                         moment_of_death(turn.wall_now()), entry.counts()});
+    const bool first = source.outbox_entries.empty();
+    turn.emit(MovedToOutbox{source.id(), position, kept, death.reason, death_time(turn.wall_now()),
+                            entry.counts()});
     // It has just been tried with this topology.
-    if (first) source.waits->tried_with_topology = turn.state().topology_version();
+    if (first) source.outbox_progress->tried_topology_version = turn.state().topology_version();
     if (!placements.empty()) {
-        turn.emit(LetterForwarded{source.id(), kept, plan.envelope, std::move(placements), false});
+        turn.emit(
+            ForwardedFromOutbox{source.id(), kept, plan.envelope, std::move(placements), false});
     }
     wait_for_room(source, kept.sequence(), refusing);
-    tell_that_letters_wait(turn, source,
-                           refusing.empty() ? plan.ending_without_target : Ending::target_refused);
+    log_outbox_waiting(turn, source,
+                       refusing.empty() ? plan.ending_without_target : Ending::target_refused);
 }
 
-bool forward_letters(Turn& turn) {
+bool forward_outboxes(Turn& turn) {
     bool more = false;
     QueueId& last = turn.worklist().last_outbox;
-    const std::set<QueueId>& sources = turn.state().queues_with_letters();
+    const std::set<QueueId>& sources = turn.state().queues_with_outbox();
     for (std::size_t visits = 0; visits < outboxes_at_once && !sources.empty(); ++visits) {
         auto next = sources.upper_bound(last);
         if (next == sources.end()) {
@@ -178,7 +182,8 @@ bool forward_letters(Turn& turn) {
         last = *next;
         turn.portion().spend(1);
         Queue* const source = turn.state().find_queue(last);
-        if (source != nullptr && source->waits && forward_letters_of(turn, *source)) more = true;
+        if (source != nullptr && source->outbox_progress && forward_outbox(turn, *source))
+            more = true;
     }
     const bool all = sources.upper_bound(last) == sources.end();
     if (all) last = {};

@@ -10,16 +10,17 @@
 
 namespace revenant::engine {
 
-struct KeptDeath {
+struct OutboxDeath {
     DeathReason reason = DeathReason::rejected;
     const DeathPlan& plan;
 };
 
-void die_at_least_once(Turn& turn, Queue& source, Position position, const KeptDeath& death,
-                       std::vector<Placement> placements, const std::vector<Queue*>& refusing);
+void dead_letter_at_least_once(Turn& turn, Queue& source, Position position,
+                               const OutboxDeath& death, std::vector<Placement> placements,
+                               const std::vector<Queue*>& refusing);
 
 // Sends on what waits in outboxes and can now go: after every turn, a portion at a time. True if
 // there is more to try at once.
-bool forward_letters(Turn& turn);
+bool forward_outboxes(Turn& turn);
 
 }  // namespace revenant::engine

@@ -47,7 +47,7 @@ TEST(OutcomeDetails, AnnotationsAreShownAtTheNextDelivery) {
     const Delivery again = k.next();
     ASSERT_TRUE(again.envelope);
     EXPECT_EQ(again.envelope->annotations, std::vector{text("x-opt-why", "later")});
-    EXPECT_FALSE(again.envelope->died());
+    EXPECT_FALSE(again.envelope->has_died());
     EXPECT_EQ(again.exchange(), "");
     EXPECT_EQ(again.routing_key(), "q");
 }
@@ -274,7 +274,7 @@ TEST(DetachedLink, IsForgivenByQuorumQueuesOnly) {
         auto& link = s.open_channel();
         c.declare_queue("q", {{"x-queue-type", quorum ? "quorum" : "classic"}});
         c.publish("q", "a");
-        link.set_credit(link.consume("q", {.credited = true}), 1);
+        link.set_credit(link.consume("q", {.uses_credit = true}), 1);
         EXPECT_EQ(link.take_bodies(), std::vector<std::string>{"a"});
         link.detach();
         c.consume("q");
@@ -287,7 +287,7 @@ TEST(DetachedLink, IsForgivenByQuorumQueuesOnly) {
 TEST(OneOutcome, OfARefusedMessageLeavesTheChannelOpen) {
     Scenario s;
     auto& c = s.open_channel();
-    c.publish("k", "a", {.exchange = "none", .confirm = true, .one_outcome = true});
+    c.publish("k", "a", {.exchange = "none", .confirm = true, .single_outcome = true});
     EXPECT_TRUE(c.is_open());
     const auto told = c.take_publish_refusals();
     ASSERT_EQ(told.size(), 1U);
@@ -301,8 +301,8 @@ TEST(OneOutcome, NamesTheQueueThatIsFull) {
     Scenario s;
     auto& c = s.open_channel();
     c.declare_queue("q", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});
-    c.publish("q", "a", {.confirm = true, .one_outcome = true});
-    c.publish("q", "b", {.confirm = true, .one_outcome = true});
+    c.publish("q", "a", {.confirm = true, .single_outcome = true});
+    c.publish("q", "b", {.confirm = true, .single_outcome = true});
     const auto told = c.take_publish_refusals();
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].sequence, 2U);
@@ -316,10 +316,10 @@ TEST(OneOutcome, NamesTheQueueThatIsFull) {
 TEST(OneOutcome, OfAMessageForNobodyIsItsReturn) {
     Scenario s;
     auto& c = s.open_channel();
-    c.publish("nobody", "a", {.mandatory = true, .confirm = true, .one_outcome = true});
+    c.publish("nobody", "a", {.mandatory = true, .confirm = true, .single_outcome = true});
     EXPECT_EQ(c.take_returns(), std::vector<std::string>{"a"});
     EXPECT_TRUE(c.take_confirms().empty());
-    c.publish("nobody", "b", {.confirm = true, .one_outcome = true});
+    c.publish("nobody", "b", {.confirm = true, .single_outcome = true});
     EXPECT_TRUE(c.take_returns().empty());
     ASSERT_EQ(c.take_confirms().size(), 1U);
 }

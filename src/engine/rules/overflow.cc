@@ -14,35 +14,35 @@ bool exceeds(const std::optional<std::int64_t>& limit, std::uint64_t amount) {
 }
 
 bool over_limit(const Queue& queue) {
-    const Amount amount = queue.limited();
+    const MessageTotals amount = queue.totals_for_limits();
     return exceeds(queue.settings.max_length, amount.count) ||
            exceeds(queue.settings.max_length_bytes, amount.bytes);
 }
 
-bool has_no_room_for(const Queue& queue, const Message& message) {
-    const Amount amount = queue.limited();
+bool would_exceed_limit(const Queue& queue, const Message& message) {
+    const MessageTotals amount = queue.totals_for_limits();
     return exceeds(queue.settings.max_length, amount.count + 1) ||
            exceeds(queue.settings.max_length_bytes, amount.bytes + queue.bytes_of(message));
 }
 
 // A quorum queue takes publishes again at four fifths of its limits (DL-140).
-bool has_come_down(const Queue& queue) {
+bool is_below_resume_limit(const Queue& queue) {
     const auto above = [](const std::optional<std::int64_t>& limit, std::uint64_t amount) {
         return limit && amount > static_cast<std::uint64_t>(*limit) / 5 * 4 +
                                      static_cast<std::uint64_t>(*limit) % 5 * 4 / 5;
     };
-    const Amount amount = queue.limited();
+    const MessageTotals amount = queue.totals_for_limits();
     return !above(queue.settings.max_length, amount.count) &&
            !above(queue.settings.max_length_bytes, amount.bytes);
 }
 
 // Whoever waits for what came before is served before anything is refused.
 bool quorum_refuses(Turn& turn, Queue& queue) {
-    note_room(queue);
+    update_refusing(queue);
     if (!queue.refusing && !over_limit(queue)) return false;
     if (queue.awaits_work()) dispatch(turn, queue);
     if (over_limit(queue)) queue.refusing = true;
-    note_room(queue);
+    update_refusing(queue);
     return queue.refusing;
 }
 
@@ -51,11 +51,11 @@ bool quorum_refuses(Turn& turn, Queue& queue) {
 bool refuses_publish(Turn& turn, Queue& queue, const Message& message) {
     if (queue.settings.overflow == Overflow::drop_head) return false;
     if (queue.is_quorum()) return quorum_refuses(turn, queue);
-    if (!has_no_room_for(queue, message)) return false;
+    if (!would_exceed_limit(queue, message)) return false;
     if (!queue.awaits_work()) return true;
     PROBE("overflow.serve_before_refusing");
     dispatch(turn, queue);
-    return has_no_room_for(queue, message);
+    return would_exceed_limit(queue, message);
 }
 
 bool refuses_dead_letter(Turn& turn, Queue& queue, const Message& message, DeathStrategy strategy) {
@@ -64,29 +64,29 @@ bool refuses_dead_letter(Turn& turn, Queue& queue, const Message& message, Death
 }
 
 bool has_room(Queue& queue) {
-    const Amount amount = queue.limited();
+    const MessageTotals amount = queue.totals_for_limits();
     const auto reached = [](const std::optional<std::int64_t>& limit, std::uint64_t used) {
         return limit && used >= static_cast<std::uint64_t>(*limit);
     };
     if (queue.settings.overflow == Overflow::drop_head) return true;
     if (queue.is_quorum()) {
-        note_room(queue);
+        update_refusing(queue);
         return !queue.refusing;
     }
     return !reached(queue.settings.max_length, amount.count) &&
            !reached(queue.settings.max_length_bytes, amount.bytes);
 }
 
-void note_room(Queue& queue) {
-    if (!queue.refusing || !has_come_down(queue)) return;
+void update_refusing(Queue& queue) {
+    if (!queue.refusing || !is_below_resume_limit(queue)) return;
     PROBE("overflow.quorum_resumes");
     queue.refusing = false;
 }
 
-void keep_limits(Turn& turn, Queue& queue) {
+void enforce_limits(Turn& turn, Queue& queue) {
     // A refusing queue may stand above its limit after a requeue (DL-142); nothing is dropped then.
     if (queue.settings.overflow != Overflow::drop_head) {
-        note_room(queue);
+        update_refusing(queue);
         if (queue.is_quorum() && over_limit(queue)) queue.refusing = true;
         return;
     }
@@ -101,9 +101,9 @@ void keep_limits(Turn& turn, Queue& queue) {
             turn.touch_later(queue);
             return;
         }
-        die(turn, queue, {&*head, 1}, DeathReason::maxlen);
+        handle_deaths(turn, queue, {&*head, 1}, DeathReason::maxlen);
         // Another message has come to the head, perhaps an expired one.
-        if (queue.settings.ttl_mode == TtlMode::head) turn.touch(queue);
+        if (queue.settings.ttl_mode == TtlMode::head) turn.add_to_worklist(queue);
     }
 }
 

@@ -19,9 +19,9 @@ bool has_room(Queue& queue);
 
 // The queue has lost a message: a quorum queue that told its publishers to stop may have come down
 // far enough (DL-140).
-void note_room(Queue& queue);
+void update_refusing(Queue& queue);
 
 // A drop-head queue over its limit loses messages from the head, each dying `maxlen` (DL-137).
-void keep_limits(Turn& turn, Queue& queue);
+void enforce_limits(Turn& turn, Queue& queue);
 
 }  // namespace revenant::engine

@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 struct Damaged {
     Damaged() {
         s.engine().state().paging().budget_bytes = 64 * 1024;
-        s.engine().state().paging().worth_bytes = 4096;
+        s.engine().state().paging().page_bytes_min = 4096;
     }
     void fill(const PublishOptions& options = {}) {
         for (int i = 0; i < messages; ++i) ch.publish("q", std::to_string(i), options);
@@ -36,7 +36,7 @@ struct Damaged {
         return found;
     }
     // Where the first message of the block is.
-    Lsn message() { return cold(block)->uses.front().first; }
+    Lsn message() { return cold(block)->journal_ranges.front().first; }
     std::vector<std::string> drain() {
         std::vector<std::string> bodies;
         while (const auto got = ch.get("q", /*no_ack=*/true)) bodies.push_back(got->body());
@@ -97,7 +97,7 @@ TEST(Parking, ConsumersGetWhatStandsBehindADamagedMessage) {
     EXPECT_EQ(d.s.queue("q").message_count(), 1U);
     EXPECT_EQ(d.ch.discard_parked("q"), 1U);
     EXPECT_EQ(d.s.queue("q").message_count(), 0U);
-    EXPECT_EQ(d.s.queue("q").lasting(), Amount{});
+    EXPECT_EQ(d.s.queue("q").persistent_messages(), MessageTotals{});
     EXPECT_EQ(d.ch.discard_parked("q"), 0U);
     d.s.store().flip(at);
 }
@@ -112,10 +112,10 @@ TEST(Parking, AMessageThatCouldNotBeReadIsReadAgainAfterARestart) {
     d.s.store().fail_reads_of(std::nullopt);
     State restored;
     restored.paging() = d.s.engine().state().paging();
-    ASSERT_TRUE(decode_snapshot(encode_snapshot(d.s.engine().state(), Stop::none), restored));
+    ASSERT_TRUE(decode_snapshot(encode_snapshot(d.s.engine().state(), Shutdown::none), restored));
     Queue& queue = *restored.find_queue("q");
     EXPECT_EQ(queue.ready_count(), 1U);
-    ASSERT_TRUE(queue.make_whole(*queue.head()));
+    ASSERT_TRUE(queue.load_message(*queue.head()));
     EXPECT_EQ(queue.at(*queue.head()).message->body(), std::to_string(Damaged::first));
 }
 
@@ -134,18 +134,18 @@ TEST(Parking, ADamagedPageIsParkedAsOneWithTheNumberOfItsMessages) {
     EXPECT_EQ(d.s.notices().size(), 1U);
     d.s.check();
     // A restart may do better; what the page refers to stays for it, wherever that is.
-    const auto used = journal_in_use(d.s.engine().state(), {0}, d.s.store().position());
+    const auto used = journal_ranges_in_use(d.s.engine().state(), {0}, d.s.store().position());
     EXPECT_FALSE(used.somewhere.empty());
     State restored;
     restored.paging() = d.s.engine().state().paging();
-    ASSERT_TRUE(decode_snapshot(encode_snapshot(d.s.engine().state(), Stop::none), restored));
+    ASSERT_TRUE(decode_snapshot(encode_snapshot(d.s.engine().state(), Shutdown::none), restored));
     EXPECT_EQ(restored.find_queue("q")->ready_count(), block_entries);
     d.s.store().flip(at);
     ASSERT_TRUE(restored.find_queue("q")->head());
     // A replay of this finds the messages, and removes them.
     EXPECT_EQ(d.ch.discard_parked("q"), block_entries);
     EXPECT_EQ(d.s.queue("q").message_count(), 0U);
-    EXPECT_EQ(d.s.queue("q").lasting(), Amount{});
+    EXPECT_EQ(d.s.queue("q").persistent_messages(), MessageTotals{});
     EXPECT_THAT(d.parked(), IsEmpty());
 }
 
@@ -155,7 +155,7 @@ TEST(Parking, OfTwoPagesOfABlockTheGoodOneIsServed) {
     for (int i = 0; i < Damaged::messages; ++i) {
         d.ch.publish("q", std::to_string(i), {.persistent = i % 2 == 0});
     }
-    d.s.store().flip_passing(d.cold(3)->passing_page);
+    d.s.store().flip_passing(d.cold(3)->transient_page);
     const Lsn at{d.cold(5)->durable_page.at.value + 7};
     d.s.store().flip(at);
     const std::vector<std::string> bodies = d.drain();
@@ -165,7 +165,7 @@ TEST(Parking, OfTwoPagesOfABlockTheGoodOneIsServed) {
     EXPECT_EQ(d.s.queue("q").parked().count, block_entries);
     d.s.check();
     EXPECT_EQ(d.ch.purge("q"), block_entries);
-    EXPECT_EQ(d.s.store().passing_pages(), 0U);
+    EXPECT_EQ(d.s.store().transient_pages(), 0U);
     d.s.store().flip(at);
 }
 
@@ -204,7 +204,7 @@ TEST(Parking, WhatIsParkedNeitherExpiresNorCountsForTheLimits) {
     d.s.advance(seconds(2));
     EXPECT_EQ(d.s.queue("q").ready_count(), 0U);
     EXPECT_EQ(d.s.queue("q").parked().count, block_entries + 1);
-    EXPECT_EQ(d.s.queue("q").limited(), Amount{});
+    EXPECT_EQ(d.s.queue("q").totals_for_limits(), MessageTotals{});
     d.ch.purge("q");
     d.s.store().flip(at);
     d.s.store().flip(page);

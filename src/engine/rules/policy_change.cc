@@ -11,13 +11,13 @@ namespace {
 
 // Limits that shrank are kept before the turn ends, the period of an expiring queue begins now,
 // outboxes are tried again because the topology changed.
-void react(Turn& turn, Queue& queue) {
+void apply_to_queues(Turn& turn, Queue& queue) {
     if (queue.settings.expires_ms && queue.consumers.empty()) {
         queue.last_used = turn.now();
         turn.state().schedule_expiry(queue);
     }
     expire_overdue(turn, queue);
-    turn.touch(queue);
+    turn.add_to_worklist(queue);
 }
 
 }  // namespace
@@ -26,12 +26,12 @@ bool apply_policies(Turn& turn) {
     bool quorum_queues_changed = false;
     while (turn.state().has_unconfigured() && !turn.portion().is_used_up()) {
         if (Queue* const queue = turn.state().configure_next()) {
-            react(turn, *queue);
+            apply_to_queues(turn, *queue);
             if (queue->is_quorum()) quorum_queues_changed = true;
         }
         turn.portion().spend(1);
     }
-    if (quorum_queues_changed) look_at_all_timeouts(turn);
+    if (quorum_queues_changed) recheck_timeouts(turn);
     return !turn.state().has_unconfigured();
 }
 

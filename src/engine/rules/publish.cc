@@ -47,18 +47,18 @@ const std::vector<Queue*>& find_queues(Turn& turn, Channel& channel, Exchange& e
 
 // No queue holds replies back while their reader is full. So many bytes of them go to it all the
 // same; beyond that nobody is there for them.
-constexpr std::uint64_t reply_bytes_beyond_max = 16 * 1024 * 1024;
+constexpr std::uint64_t excess_reply_bytes_max = 16 * 1024 * 1024;
 
 bool has_room_for_reply(Channel& channel, const Message& message) {
     if (channel.takes_deliveries()) {
-        channel.reply_bytes_beyond = 0;
+        channel.excess_reply_bytes = 0;
         return true;
     }
-    if (channel.reply_bytes_beyond >= reply_bytes_beyond_max) {
+    if (channel.excess_reply_bytes >= excess_reply_bytes_max) {
         PROBE("publish.reply_dropped");
         return false;
     }
-    channel.reply_bytes_beyond += message.memory_bytes();
+    channel.excess_reply_bytes += message.memory_bytes();
     return true;
 }
 
@@ -73,39 +73,40 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
     delivery.message = reference;
     ClientTraffic& traffic = turn.state().traffic().of(channel->protocol);
     traffic.consumed_from(QueueKind::classic).delivered_auto_ack += 1;
-    channel->passage.consumed.delivered_auto_ack += 1;
+    channel->stats.consumed.delivered_auto_ack += 1;
     if (!turn.effects().deliver(std::move(delivery))) channel->connection->paused = true;
     return true;
 }
 
 // True if the queue took it.
-bool enter(Turn& turn, const Exchange& exchange, Queue& queue, const MessageRef& message) {
+bool enqueue_in(Turn& turn, const Exchange& exchange, Queue& queue, const MessageRef& message) {
     if (refuses_publish(turn, queue, *message)) {
         turn.state().traffic().refused_by_queue += 1;
         if (queue.settings.overflow == Overflow::reject_publish_dlx)
-            die_refused(turn, queue, message, {});
+            dead_letter_refused(turn, queue, message, {});
         return false;
     }
     const Timestamp deadline = deadline_for(turn, queue, message->ttl_ms());
     turn.enqueue(queue, message, deadline);
     queue.published_from.come_through(exchange.roster_place.number(), exchange.name(),
-                                      queue.passage.published);
-    queue.passage.published += 1;
+                                      queue.stats.published);
+    queue.stats.published += 1;
     turn.state().traffic().queue_publishes += 1;
-    if (deadline <= turn.now()) offer_at_once(turn, queue);
-    turn.touch(queue);
+    if (deadline <= turn.now()) dispatch_zero_ttl(turn, queue);
+    turn.add_to_worklist(queue);
     return true;
 }
 
 // Where a message came to.
-struct Places {
+struct PublishResult {
     std::uint64_t count = 0;
     const Queue* full_queue = nullptr;  // the first that refused it
 };
 
-Places put_into_queues(Turn& turn, Channel& channel, Exchange& exchange, const Publish& command) {
+PublishResult enqueue_in_queues(Turn& turn, Channel& channel, Exchange& exchange,
+                                const Publish& command) {
     const Message& message = *command.message;
-    Places places;
+    PublishResult places;
     if (message.exchange().empty() && message.routing_key().starts_with(reply_prefix)) {
         if (deliver_reply(turn, message, command.message)) places.count += 1;
     }
@@ -114,7 +115,7 @@ Places put_into_queues(Turn& turn, Channel& channel, Exchange& exchange, const P
     for (Queue* const queue : find_queues(turn, channel, exchange, message, scratch)) {
         places.count += 1;
         exchange.published_out += 1;
-        const bool taken = enter(turn, exchange, *queue, command.message);
+        const bool taken = enqueue_in(turn, exchange, *queue, command.message);
         if (places.count % 8 == 0) turn.portion().spend(1);
         if (!taken && places.full_queue == nullptr) places.full_queue = queue;
     }
@@ -125,12 +126,12 @@ void drop_or_return(Turn& turn, Channel& channel, Exchange* exchange, const Publ
     ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     if (!command.mandatory) {
         traffic.unroutable_dropped += 1;
-        channel.passage.unroutable_dropped += 1;
+        channel.stats.unroutable_dropped += 1;
         if (exchange != nullptr) exchange->unroutable_dropped += 1;
         return;
     }
     traffic.unroutable_returned += 1;
-    channel.passage.unroutable_returned += 1;
+    channel.stats.unroutable_returned += 1;
     if (exchange != nullptr) exchange->unroutable_returned += 1;
     turn.effects().request(
         ReturnUnroutable{command.channel, command.message, command.confirm_sequence});
@@ -141,7 +142,7 @@ void confirm(Turn& turn, Channel& channel, Exchange* exchange, std::uint64_t seq
     if (accepted) {
         if (exchange != nullptr) exchange->confirmed += 1;
         turn.state().traffic().of(channel.protocol).confirmed += 1;
-        channel.passage.confirmed += 1;
+        channel.stats.confirmed += 1;
     }
     turn.effects().confirm({channel.id, sequence, accepted});
 }
@@ -164,16 +165,16 @@ std::optional<Refusal> refusal_of(Turn& turn, const Exchange* exchange, Publish&
 
 // The exchange is absent if it went between publish and commit.
 bool route_from(Turn& turn, Channel& channel, Exchange* exchange, const Publish& command) {
-    Places places;
-    if (exchange != nullptr) places = put_into_queues(turn, channel, *exchange, command);
+    PublishResult places;
+    if (exchange != nullptr) places = enqueue_in_queues(turn, channel, *exchange, command);
     turn.state().traffic().of(channel.protocol).routed += places.count;
     if (places.count == 0) drop_or_return(turn, channel, exchange, command);
     const bool accepted = places.full_queue == nullptr;
     if (command.confirm_sequence == 0) return accepted;
-    if (!accepted && command.one_outcome) {
+    if (!accepted && command.single_outcome) {
         turn.effects().request(
             PublishRefused{channel.id, command.confirm_sequence, places.full_queue->name(), {}});
-    } else if (places.count > 0 || !command.mandatory || !command.one_outcome) {
+    } else if (places.count > 0 || !command.mandatory || !command.single_outcome) {
         confirm(turn, channel, exchange, command.confirm_sequence, accepted);
     }
     return accepted;
@@ -191,11 +192,11 @@ Result<void, Refusal> publish(Turn& turn, Publish&& command) {
     ClientTraffic& traffic = turn.state().traffic().of(channel.protocol);
     traffic.received += 1;
     traffic.message_sizes.observe(command.message->published_size());
-    channel.passage.published += 1;
+    channel.stats.published += 1;
     if (command.confirm_sequence != 0) traffic.received_confirm += 1;
     Exchange* const exchange = turn.state().find_exchange(command.message->exchange());
     if (auto refusal = refusal_of(turn, exchange, command)) {
-        if (!command.one_outcome) return Unexpected{std::move(*refusal)};
+        if (!command.single_outcome) return Unexpected{std::move(*refusal)};
         turn.effects().request(
             PublishRefused{command.channel, command.confirm_sequence, {}, std::move(*refusal)});
         return {};

@@ -5,7 +5,7 @@
 #include "engine/rules/consumers.h"
 #include "engine/rules/dead_letter.h"
 #include "engine/rules/death_plan.h"
-#include "engine/rules/returning.h"
+#include "engine/rules/requeue.h"
 #include "engine/rules/transaction.h"
 
 #include <boost/container/small_vector.hpp>
@@ -56,7 +56,7 @@ void leave_out_held(Channel& channel, std::vector<DeliveryId>& deliveries) {
 bool may_be_settled(Channel& channel, DeliveryId delivery) {
     if (delivery <= channel.settled_up_to) return false;
     const Unsettled* const named = channel.unsettled.find(delivery);
-    if (named == nullptr) return delivery.value != 0 && delivery <= channel.forgotten_up_to;
+    if (named == nullptr) return delivery.value != 0 && delivery <= channel.timed_out_up_to;
     return named->state != Unsettled::State::held_in_transaction;
 }
 
@@ -64,10 +64,10 @@ void release_queue_if_done(Turn& turn, Queue& queue) {
     if (queue.deleted && queue.unsettled_deliveries == 0) turn.state().release_deleted_queue(queue);
 }
 
-// Neighbours from one queue that die of the same cause die as one run (design: runs of deaths).
-class DeathRun {
+// Those in a row from one queue that die of the same cause die as one run (design: runs of deaths).
+class DeathBatch {
   public:
-    explicit DeathRun(Turn& turn) : turn_(turn) {}
+    explicit DeathBatch(Turn& turn) : turn_(turn) {}
 
     void add(Queue& queue, Position position, DeathReason reason) {
         if (&queue != source_ || reason != reason_) {
@@ -78,7 +78,7 @@ class DeathRun {
         positions_.push_back(position);
     }
     void finish() {
-        if (!positions_.empty()) die(turn_, *source_, positions_, reason_);
+        if (!positions_.empty()) handle_deaths(turn_, *source_, positions_, reason_);
         positions_.clear();
     }
 
@@ -90,7 +90,7 @@ class DeathRun {
 };
 
 bool counts_as_failure(const Outcome& outcome, const Queue& queue) {
-    return outcome.delivery_failed && !(outcome.forgiven_by_quorum_queues && queue.is_quorum());
+    return outcome.delivery_failed && !(outcome.exempt_from_delivery_limit && queue.is_quorum());
 }
 
 // A client names a time of the wall clock.
@@ -130,7 +130,7 @@ void merge(std::vector<Annotation>& annotations, const std::vector<Annotation>& 
 
 // Keeps with the message what the consumer said of it: annotations only in quorum queues (DL-203),
 // an error where it may be read one day.
-void remember_details(Turn& turn, Queue& queue, Position position, const OutcomeDetails& details) {
+void store_details(Turn& turn, Queue& queue, Position position, const OutcomeDetails& details) {
     const bool annotates = queue.is_quorum() && !details.annotations.empty();
     const bool tells_error = details.error && queue.settings.dead_letter_exchange;
     if (!annotates && !tells_error) return;
@@ -148,7 +148,7 @@ void remember_details(Turn& turn, Queue& queue, Position position, const Outcome
 }
 
 void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlement& settlement,
-                DeathRun& run) {
+                DeathBatch& run) {
     const Outcome& outcome = settlement.outcome;
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
     if (unsettled.state == Unsettled::State::timed_out) return;  // its message is elsewhere
@@ -162,7 +162,7 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
     }
     const Position position{unsettled.position};
     if (settlement.details != nullptr) {
-        remember_details(turn, queue, position, *settlement.details);
+        store_details(turn, queue, position, *settlement.details);
     }
     switch (outcome.kind) {
         case OutcomeKind::accepted:
@@ -170,16 +170,17 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
             break;
         case OutcomeKind::rejected: {
             Entry& entry = queue.at(position);
-            entry.count(
+            entry.set_counts(
                 {outcome.delivery_failed ? one_more(entry.delivery_count) : entry.delivery_count,
                  entry.acquired_count + 1U});
             run.add(queue, position, DeathReason::rejected);
             break;
         }
         case OutcomeKind::released:
-            if (const auto reason = return_delivery(turn, queue, position,
-                                                    {counts_as_failure(outcome, queue),
-                                                     delivery_time_of(turn, settlement.details)})) {
+            if (const auto reason =
+                    requeue_delivery(turn, queue, position,
+                                     {counts_as_failure(outcome, queue),
+                                      delivery_time_of(turn, settlement.details)})) {
                 run.add(queue, position, *reason);
             }
             break;
@@ -224,7 +225,7 @@ Result<void, Refusal> hold_in_transaction(Turn& turn, Channel& channel,
 
 void settle_deliveries(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
                        const Settlement& settlement) {
-    DeathRun run(turn);
+    DeathBatch run(turn);
     for (const DeliveryId delivery : deliveries) {
         settle_one(turn, channel, delivery, settlement, run);
     }
@@ -306,20 +307,20 @@ bool go_on_settling(Turn& turn, Channel& channel) {
     return true;
 }
 
-void return_all(Turn& turn, Channel& channel, Outcome outcome) {
+void requeue_all(Turn& turn, Channel& channel, Outcome outcome) {
     CHECK(outcome.kind == OutcomeKind::released);
     const DeliveryId newest = channel.unsettled.newest();
     begin_settling(turn, channel, {{channel.settled_up_to.value + 1}, newest, outcome, {}});
     if (!channel.settling.empty()) channel.settled_up_to = newest;
 }
 
-void return_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries) {
-    DeathRun run(turn);
+void requeue_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries) {
+    DeathBatch run(turn);
     for (const DeliveryId delivery : deliveries) {
         Unsettled& kept = *channel.unsettled.find(delivery);
         if (kept.consumer == nullptr ||
-            kept.consumer->on_timeout != TimeoutConsequence::suspended) {
-            channel.forgotten_up_to = std::max(channel.forgotten_up_to, delivery);
+            kept.consumer->on_timeout != TimeoutAction::consumer_suspended) {
+            channel.timed_out_up_to = std::max(channel.timed_out_up_to, delivery);
             settle_one(turn, channel, delivery, {{.kind = OutcomeKind::released}}, run);
             continue;
         }
@@ -329,7 +330,7 @@ void return_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> de
         kept.queue = nullptr;
         kept.state = Unsettled::State::timed_out;
         kept.consumer->timed_out += 1;
-        if (const auto reason = return_delivery(turn, queue, position, {})) {
+        if (const auto reason = requeue_delivery(turn, queue, position, {})) {
             run.add(queue, position, *reason);
         }
     }

@@ -16,11 +16,11 @@ void begin_settling(Turn& turn, Channel& channel, SettlementUnderWay settlement)
 bool go_on_settling(Turn& turn, Channel& channel);
 // Requeues everything unsettled on the channel that no transaction holds; a closing channel counts
 // it as failed (DL-150), and gives back what a transaction held.
-void return_all(Turn& turn, Channel& channel, Outcome outcome);
+void requeue_all(Turn& turn, Channel& channel, Outcome outcome);
 
 // Returns these deliveries to their queues, which is no failure of theirs (DL-150). Those of a
 // consumer that is to be suspended stay on the books, as timed out, until it settles them.
-void return_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries);
+void requeue_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries);
 
 struct Settlement {
     Outcome outcome;

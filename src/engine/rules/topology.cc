@@ -207,15 +207,15 @@ std::string denied_text(const std::string& feature) {
            key + " = false\"";
 }
 
-Population neighbours_of(Turn& turn) {
-    const Neighbours* const neighbours = turn.settings().neighbours;
-    return neighbours == nullptr ? Population{} : neighbours->population();
+ObjectCounts counts_of_other_vhosts(Turn& turn) {
+    const OtherVhosts* const other_vhosts = turn.settings().other_vhosts;
+    return other_vhosts == nullptr ? ObjectCounts{} : other_vhosts->object_counts();
 }
 
 // amqp091 6.13
 std::optional<Refusal> exchange_limit_refusal(Turn& turn, const std::string& name) {
     const auto limit = turn.settings().node_limits.exchanges_max;
-    if (!limit || neighbours_of(turn).exchanges + turn.state().exchange_count() < *limit) {
+    if (!limit || counts_of_other_vhosts(turn).exchanges + turn.state().exchange_count() < *limit) {
         return std::nullopt;
     }
     return Refusal{RefusalKind::limit_reached, "cannot declare exchange '" + name + "' in vhost '" +
@@ -237,7 +237,7 @@ std::optional<Refusal> queue_limit_refusal(Turn& turn, const DeclareQueue& comma
                        std::to_string(*command.queues_max));
     }
     const auto limit = turn.settings().node_limits.queues_max;
-    if (limit && neighbours_of(turn).queues + count >= *limit) {
+    if (limit && counts_of_other_vhosts(turn).queues + count >= *limit) {
         return refusal("cluster", std::to_string(*limit));
     }
     return std::nullopt;
@@ -309,7 +309,7 @@ Result<Queue*, Refusal> usable_queue(Turn& turn, ConnectionId connection, std::s
     return queue;
 }
 
-void note_use(Turn& turn, Queue& queue) {
+void restart_expiry(Turn& turn, Queue& queue) {
     queue.last_used = turn.now();
     if (!queue.settings.expires_ms || !queue.consumers.empty()) return;
     turn.state().schedule_expiry(queue);
@@ -351,7 +351,7 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
         }
         turn.state().traffic().queues_declared += 1;
         // A question does not use a quorum queue, as in RabbitMQ 4.3.
-        if (!command.passive || !existing->is_quorum()) note_use(turn, *existing);
+        if (!command.passive || !existing->is_quorum()) restart_expiry(turn, *existing);
         return QueueAnswer{turn.ready_count(*existing), consumers_told(*existing)};
     }
     if (is_reserved(command.name) && !command.server_named) {
@@ -381,7 +381,7 @@ Result<QueueAnswer, Refusal> declare_queue(Turn& turn, const DeclareQueue& comma
         turn.attached().find_connection(connection)->exclusive_queues.push_back(id);
     turn.state().traffic().queues_declared += 1;
     turn.state().traffic().queues_created += 1;
-    note_use(turn, *turn.state().find_queue(id));
+    restart_expiry(turn, *turn.state().find_queue(id));
     return QueueAnswer{.created = true};
 }
 
@@ -398,7 +398,7 @@ void free_retired_bindings(Turn& turn) {
 
 void remove_queue(Turn& turn, Queue& queue) {
     cancel_consumers_of(turn, queue);
-    for (const ChannelId sender : turn.attached().take_senders_to(queue.id())) {
+    for (const ChannelId sender : turn.attached().take_channels_targeting(queue.id())) {
         turn.worklist().after_answer.push_back(TargetGone{sender});
     }
     if (queue.awaits_work()) queue.work_hook.unlink();
@@ -457,7 +457,7 @@ Result<CountAnswer, Refusal> purge_queue(Turn& turn, const PurgeQueue& command) 
     });
     turn.portion().spend(queue->message_count() / block_entries);
     turn.emit(purged);
-    note_room(*queue);
+    update_refusing(*queue);
     return answer;
 }
 

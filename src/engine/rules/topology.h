@@ -24,6 +24,6 @@ void free_retired_bindings(Turn& turn);
 Result<Queue*, Refusal> usable_queue(Turn& turn, ConnectionId connection, std::string_view name);
 
 // The queue was used just now: its x-expires period starts anew.
-void note_use(Turn& turn, Queue& queue);
+void restart_expiry(Turn& turn, Queue& queue);
 
 }  // namespace revenant::engine

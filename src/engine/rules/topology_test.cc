@@ -421,7 +421,7 @@ TEST(Queues, AnExclusiveOneDoesNotSurviveWhateverItIsShownAs) {
     auto& ch = s.open_channel();
     ch.declare_queue("q", {.durable = true, .exclusive = true});
     EXPECT_TRUE(s.queue("q").declaration.durable);
-    EXPECT_FALSE(s.queue("q").survives());
+    EXPECT_FALSE(s.queue("q").survives_restart());
     ch.declare_queue("q", {.durable = true, .exclusive = true});
     EXPECT_TRUE(ch.is_open());
 }
@@ -620,15 +620,15 @@ TEST(Queues, AVhostMayLimitTheirNumber) {  // amqp091 8.19
     EXPECT_TRUE(s.has_queue("b"));
 }
 
-struct Others final : Neighbours {
-    Population population() const override { return now; }
-    Population now;
+struct Others final : OtherVhosts {
+    ObjectCounts object_counts() const override { return now; }
+    ObjectCounts now;
 };
 
 TEST(Queues, AllVhostsTogetherMayHaveALimit) {  // management 7.2: cluster_queue_limit
     Others others;
     others.now = {.queues = 2, .exchanges = 0};
-    Scenario s({.node_limits = {.queues_max = 3}, .neighbours = &others});
+    Scenario s({.node_limits = {.queues_max = 3}, .other_vhosts = &others});
     auto& ch = s.open_channel();
     ch.declare_queue("a");
     ch.declare_queue("a");  // not a new one
@@ -658,7 +658,7 @@ TEST(Exchanges, AllVhostsTogetherMayHaveALimit) {  // amqp091 6.13
     others.now = {.queues = 0, .exchanges = 7};
     Scenario probe;
     const std::uint64_t own = probe.engine().state().exchange_count();
-    Scenario s({.node_limits = {.exchanges_max = own + 8}, .neighbours = &others});
+    Scenario s({.node_limits = {.exchanges_max = own + 8}, .other_vhosts = &others});
     auto& ch = s.open_channel();
     ch.declare_exchange("x", "direct");
     ch.declare_exchange("x", "direct");

@@ -10,7 +10,7 @@
 #include "engine/state/state.h"
 #include "engine/words/effect.h"
 #include "engine/words/event.h"
-#include "engine/words/neighbours.h"
+#include "engine/words/other_vhosts.h"
 
 #include <cstdint>
 #include <optional>
@@ -36,7 +36,7 @@ struct EngineSettings {
     // Queues that are neither durable nor exclusive may be declared (amqp091 8.7).
     bool permits_transient_queues = true;
     NodeLimits node_limits;
-    const Neighbours* neighbours = nullptr;  // without: this virtual host is the only one
+    const OtherVhosts* other_vhosts = nullptr;  // without: this virtual host is the only one
     // What was added to the wall clock since the time handed in began to run: somebody set it.
     Duration wall_ahead;
 };
@@ -74,7 +74,7 @@ class Turn {
         state_.apply(event);
     }
 
-    // The direct doors: the same facts as Enqueued, Removed and Returned without building them.
+    // The direct doors: the same facts as Enqueued, Removed and Requeued without building them.
     Position enqueue(Queue& queue, MessageRef message, Timestamp deadline) {
         if (recorder_ != nullptr) {
             const Position position = queue.next_in(queue.level_for(message->priority()));
@@ -86,21 +86,21 @@ class Turn {
         if (recorder_ != nullptr) recorder_->removed(queue, position, ending);
         return state_.remove(queue, position, ending);
     }
-    void return_to_queue(Queue& queue, Position position, Position to, Counts counts) {
-        if (recorder_ != nullptr) recorder_->record(Returned{queue.id(), position, to, counts});
-        state_.return_to_queue(queue, position, to, counts);
+    void requeue_entry(Queue& queue, Position position, Position to, DeliveryCounts counts) {
+        if (recorder_ != nullptr) recorder_->record(Requeued{queue.id(), position, to, counts});
+        state_.requeue_entry(queue, position, to, counts);
     }
 
     // For metrics: a channel took something from a queue.
     void count_consumed(Queue& queue, Channel& channel, std::uint64_t Consumption::*counter) {
         ClientTraffic& traffic = state_.traffic().of(channel.protocol);
         traffic.consumed_from(queue.declaration.kind).*counter += 1;
-        queue.passage.consumed.*counter += 1;
-        channel.passage.consumed.*counter += 1;
+        queue.stats.consumed.*counter += 1;
+        channel.stats.consumed.*counter += 1;
     }
 
     // The queue has messages or consumers that want looking at before the turn ends.
-    void touch(Queue& queue) {
+    void add_to_worklist(Queue& queue) {
         if (!queue.awaits_work() && !queue.deleted) worklist_.touched.push_back(queue);
     }
     // The same, but not before others were served.

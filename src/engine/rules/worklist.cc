@@ -29,7 +29,7 @@ Queue& take_first(Worklist::Queues& queues) {
 
 void serve_and_keep_limits(Turn& turn, Queue& queue) {
     serve(turn, queue);
-    keep_limits(turn, queue);
+    enforce_limits(turn, queue);
 }
 
 void leave_the_rest(Turn& turn) {

@@ -79,19 +79,20 @@ Channel* Attached::find_reply_channel(std::string_view name) {
 }
 
 void Attached::set_target(Channel& channel, QueueId queue) {
-    if (const auto known = senders_.find(channel.target); known != senders_.end()) {
+    if (const auto known = channels_by_target_.find(channel.target);
+        known != channels_by_target_.end()) {
         std::erase(known->second, channel.id);
-        if (known->second.empty()) senders_.erase(known);
+        if (known->second.empty()) channels_by_target_.erase(known);
     }
     channel.target = queue;
-    if (queue) senders_[queue].push_back(channel.id);
+    if (queue) channels_by_target_[queue].push_back(channel.id);
 }
 
-std::vector<ChannelId> Attached::take_senders_to(QueueId queue) {
-    const auto found = senders_.find(queue);
-    if (found == senders_.end()) return {};
+std::vector<ChannelId> Attached::take_channels_targeting(QueueId queue) {
+    const auto found = channels_by_target_.find(queue);
+    if (found == channels_by_target_.end()) return {};
     std::vector<ChannelId> senders = std::move(found->second);
-    senders_.erase(found);
+    channels_by_target_.erase(found);
     for (const ChannelId id : senders) find_channel(id)->target = {};
     return senders;
 }

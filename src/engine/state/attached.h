@@ -6,8 +6,8 @@
 #include "base/numbered_ring.h"
 #include "base/roster.h"
 #include "base/time.h"
-#include "engine/state/shared_death.h"
-#include "engine/words/accounts.h"
+#include "engine/state/death_plan_cache.h"
+#include "engine/words/counters.h"
 #include "engine/words/command.h"
 #include "engine/words/effect.h"
 #include "message/value.h"
@@ -50,13 +50,13 @@ struct Consumer : ActiveHook {
     std::int64_t priority = 0;
     std::uint32_t prefetch = 0;  // 0: unlimited
     std::uint32_t unsettled = 0;
-    bool credited = false;  // takes until delivered reaches credit_until, and then nothing
+    bool uses_credit = false;  // takes until delivered reaches credit_until, and then nothing
     bool draining = false;
     bool yields = false;  // gets no more: a consumer of higher priority waits to become active
     std::uint64_t delivered = 0;
     std::uint64_t credit_until = 0;
-    std::optional<bool> told_active;  // what it was told last
-    TimeoutConsequence on_timeout = TimeoutConsequence::channel_ends;
+    std::optional<bool> reported_active;  // what it was told last
+    TimeoutAction on_timeout = TimeoutAction::channel_closed;
     std::optional<std::int64_t> timeout_ms;  // its own; without it the queue's counts
     std::uint32_t timed_out = 0;             // of its unsettled: suspended while there are any
     Table arguments;
@@ -183,16 +183,16 @@ struct Channel {
     DeliveryId settled_up_to;                  // as far as the client knows, while there are any
     std::vector<Effect> when_closed;           // what is told when all of it is closed
     Timestamp timeout_check = never;  // when the time of its unsettled deliveries is looked at next
-    DeliveryId forgotten_up_to;       // among those up to here, some timed out and are forgotten
+    DeliveryId timed_out_up_to;       // among those up to here, some timed out and are forgotten
     std::uint32_t prefetch = 0;       // for consumers started from now on
     std::uint32_t global_prefetch = 0;  // for the channel as a whole
     std::uint64_t consumer_unsettled = 0;
     std::unique_ptr<Transaction> transaction;
     RouteCache routes;
-    Passage passage;
+    MessageStats stats;
     std::string reply_name;  // of its direct reply-to consumer
     std::uint32_t reply_consumer = 0;
-    std::uint64_t reply_bytes_beyond = 0;  // of replies since it takes no deliveries
+    std::uint64_t excess_reply_bytes = 0;  // of replies since it takes no deliveries
     Roster<Channel>::Place roster_place;
     bool takes_deliveries() const;
 };
@@ -223,10 +223,10 @@ class Attached {
     Channel* find_reply_channel(std::string_view name);
     void set_target(Channel& channel, QueueId queue);
     // The channels whose target the queue is, in the order they asked, and of none any more.
-    std::vector<ChannelId> take_senders_to(QueueId queue);
+    std::vector<ChannelId> take_channels_targeting(QueueId queue);
     std::size_t connection_count() const { return connections_.size(); }
     std::size_t channel_count() const { return channels_.size(); }
-    SharedDeaths& shared_deaths() { return shared_deaths_; }
+    DeathPlanCache& shared_deaths() { return shared_deaths_; }
     // Consumers that may have to be told that their credit is gone.
     struct Draining {
         ChannelId channel;
@@ -258,8 +258,8 @@ class Attached {
     boost::unordered_flat_map<ConnectionId, std::unique_ptr<Connection>> connections_;
     boost::unordered_flat_map<ChannelId, std::unique_ptr<Channel>> channels_;
     boost::unordered_flat_map<std::string, ChannelId> reply_names_;
-    boost::unordered_flat_map<QueueId, std::vector<ChannelId>> senders_;
-    SharedDeaths shared_deaths_;
+    boost::unordered_flat_map<QueueId, std::vector<ChannelId>> channels_by_target_;
+    DeathPlanCache shared_deaths_;
     std::vector<Draining> draining_;
     struct TimeoutCheck {
         Timestamp at;

@@ -26,10 +26,10 @@ void page_out_candidates(State& state, Tails tails) {
 
 // Many queues with a little each, blocks whose deliveries were requeued, or many deliveries that
 // are not settled: everything that can leave does.
-void page_out_everywhere(State& state) {
+void page_out_all_queues(State& state) {
     Paging& paging = state.paging();
     const std::uint64_t step = paging.budget_bytes / 4;
-    if (paging.resident_bytes < paging.searched_at_bytes + step) return;
+    if (paging.resident_bytes < paging.last_search_bytes + step) return;
     PROBE("memory_budget.searched");
     state.queues().walk(0, SIZE_MAX, [&](Queue& queue) {
         queue.for_each_level([&](std::size_t level, Chain& chain) {
@@ -45,7 +45,7 @@ void page_out_everywhere(State& state) {
         });
         return paging.over_budget();
     });
-    paging.searched_at_bytes = paging.resident_bytes;
+    paging.last_search_bytes = paging.resident_bytes;
 }
 
 void forget_stale_candidates(State& state) {
@@ -60,20 +60,20 @@ void forget_stale_candidates(State& state) {
 
 }  // namespace
 
-void keep_memory_budget_in_replay(State& state) {
+void enforce_memory_budget_in_replay(State& state) {
     if (state.paging().store != nullptr) page_out_candidates(state, Tails::stay);
 }
 
-void keep_memory_budget(State& state) {
+void enforce_memory_budget(State& state) {
     Paging& paging = state.paging();
     if (paging.store == nullptr) return;
     if (paging.candidates.size() >= paging.prune_candidates_at) forget_stale_candidates(state);
     if (!paging.over_budget()) {
-        paging.searched_at_bytes = 0;
+        paging.last_search_bytes = 0;
         return;
     }
     page_out_candidates(state, Tails::leave);
-    if (paging.over_budget()) page_out_everywhere(state);
+    if (paging.over_budget()) page_out_all_queues(state);
 }
 
 }  // namespace revenant::engine

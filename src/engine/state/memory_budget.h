@@ -6,8 +6,8 @@
 namespace revenant::engine {
 
 // After every turn. Costs a comparison while the budget is kept.
-void keep_memory_budget(State& state);
+void enforce_memory_budget(State& state);
 // While facts are replayed: blocks leave only when they are complete, for their numbers are given.
-void keep_memory_budget_in_replay(State& state);
+void enforce_memory_budget_in_replay(State& state);
 
 }  // namespace revenant::engine

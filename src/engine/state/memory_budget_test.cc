@@ -18,7 +18,7 @@ using ::testing::Contains;
 struct Deep {
     explicit Deep(std::uint64_t budget_bytes = 64 * 1024) {
         s.engine().state().paging().budget_bytes = budget_bytes;
-        s.engine().state().paging().worth_bytes = 4096;
+        s.engine().state().paging().page_bytes_min = 4096;
     }
     Paging& paging() { return s.engine().state().paging(); }
     Chain& chain(const char* queue) { return s.queue(queue).level(0); }
@@ -48,11 +48,11 @@ TEST(MemoryBudget, TheMiddleOfADeepQueueLeavesMemoryAndComesBackInOrder) {
     EXPECT_GT(d.s.queue("q").paged_out().count, 4000U);
     EXPECT_LT(d.s.queue("q").paged_out().bytes, d.s.queue("q").ready_bytes());
     EXPECT_LE(d.s.queue("q").memory_bytes(), 100 * 1024U);
-    EXPECT_EQ(d.s.queue("q").lasting().count, 5000U);
+    EXPECT_EQ(d.s.queue("q").persistent_messages().count, 5000U);
     d.expect_all("q", 5000);
     EXPECT_EQ(d.chain("q").cold_blocks(), 0U);
-    EXPECT_EQ(d.s.queue("q").paged_out(), Amount{});
-    EXPECT_EQ(d.s.queue("q").lasting(), Amount{});
+    EXPECT_EQ(d.s.queue("q").paged_out(), MessageTotals{});
+    EXPECT_EQ(d.s.queue("q").persistent_messages(), MessageTotals{});
     EXPECT_THAT(Probe::reached(), Contains("chain.paged_in"));
 }
 
@@ -71,9 +71,9 @@ TEST(MemoryBudget, TransientMessagesLeaveAndLeaveNothingBehind) {
     d.ch.declare_queue("q", {.durable = false});
     d.fill("q", 5000, {.persistent = false});
     EXPECT_LE(d.paging().resident_bytes, 80 * 1024U);
-    EXPECT_GT(d.s.store().passing_pages(), 10U);
+    EXPECT_GT(d.s.store().transient_pages(), 10U);
     d.expect_all("q", 5000);
-    EXPECT_EQ(d.s.store().passing_pages(), 0U);
+    EXPECT_EQ(d.s.store().transient_pages(), 0U);
 }
 
 TEST(MemoryBudget, UnackedMessagesLeaveTheirBodiesInTheJournal) {
@@ -114,12 +114,12 @@ TEST(MemoryBudget, ABlockThatLosesItsFirstEntriesInARestartBeginsWithTheNext) {
     State restored;
     restored.paging() = d.paging();
     restored.paging().resident_bytes = 0;
-    ASSERT_TRUE(decode_snapshot(encode_snapshot(d.s.engine().state(), Stop::none), restored));
+    ASSERT_TRUE(decode_snapshot(encode_snapshot(d.s.engine().state(), Shutdown::none), restored));
     Queue& queue = *restored.find_queue("q");
     EXPECT_EQ(queue.ready_count(), 300U);
     for (int i = 0; i < 300; ++i) {
         const Position head = *queue.head();
-        ASSERT_TRUE(queue.make_whole(head));
+        ASSERT_TRUE(queue.load_message(head));
         ASSERT_EQ(queue.at(head).message->body(), std::to_string(i));
         queue.take(head);
     }
@@ -149,7 +149,7 @@ TEST(MemoryBudget, APurgeAndADeletionBringNothingBack) {
     EXPECT_EQ(d.ch.delete_queue("deleted"), 3000U);
     EXPECT_EQ(Probe::hits("chain.paged_in"), brought);
     EXPECT_EQ(d.paging().resident_bytes, 0U);
-    EXPECT_EQ(d.s.store().passing_pages(), 0U);
+    EXPECT_EQ(d.s.store().transient_pages(), 0U);
 }
 
 TEST(MemoryBudget, ColdMessagesExpireOnTimeAndDieWithoutTheirBodies) {  // DL-128; design 4

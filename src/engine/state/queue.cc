@@ -28,7 +28,7 @@ Queue::Queue(QueueDeclaration declared, Paging& paging, bool count_properties)
       paging_(paging),
       main_level_(is_quorum() ? default_quorum_priority : 0),
       level_count_(level_count_for(declaration)),
-      served_levels_(is_quorum() ? returned_level + 1 : level_count_),
+      served_levels_(is_quorum() ? requeued_level + 1 : level_count_),
       main_(paging, id(), static_cast<std::uint32_t>(main_level_), this),
       count_properties_(is_quorum() && count_properties) {}
 
@@ -49,7 +49,7 @@ const Chain& Queue::other_level(std::size_t index) const {
     return found == nullptr ? never_used : *found;
 }
 
-std::uint64_t Queue::bytes_of(const BlockSum& sum) const {
+std::uint64_t Queue::bytes_of(const BlockTotals& sum) const {
     return sum.body_bytes + (count_properties_ ? sum.properties_bytes : 0);
 }
 
@@ -65,7 +65,7 @@ std::size_t Queue::level_for(std::optional<std::uint8_t> priority) const {
     return std::min<std::size_t>(priority.value_or(0), level_count_ - 1);
 }
 
-Amount& Queue::amount_at(std::size_t level, EntryState state) {
+MessageTotals& Queue::amount_at(std::size_t level, EntryState state) {
     if (state == EntryState::unacked) return unacked_;
     if (state == EntryState::parked) return parked_->amount;
     if (level < served_levels_) return ready_;
@@ -97,7 +97,7 @@ void Queue::put(Chain& chain, Position position, Entry&& entry, Timestamp deadli
     const std::size_t index = position.level();
     const std::uint64_t bytes = bytes_of(*entry.message);
     amount_at(index, EntryState::ready).add(bytes);
-    if (keeps(*entry.message)) lasting_.add(bytes);
+    if (persists(*entry.message)) persistent_messages_.add(bytes);
     chain.push_at(position.sequence(), std::move(entry), deadline);
     note_ready(index, chain);
 }
@@ -168,20 +168,20 @@ Entry Queue::take(Position position) {
     const std::uint64_t bytes = bytes_of(*entry.message);
     amount_at(index, state).subtract(bytes);
     if (state == EntryState::parked) forget_parked(position);
-    if (keeps(*entry.message)) lasting_.subtract(bytes);
+    if (persists(*entry.message)) persistent_messages_.subtract(bytes);
     note_ready(index, chain);
     if (index >= served_levels_) {
         if (index == delayed_level) deadlines_of_delayed_.erase(position.sequence());
-        if (index == outbox_level) forget_letter(position.sequence());
+        if (index == outbox_level) erase_outbox_entry(position.sequence());
     }
     return entry;
 }
 
-void Queue::forget_letter(std::uint64_t sequence) {
-    letters.erase(sequence);
-    if (!waits) return;
-    for (auto& [target, sequences] : waits->for_room) sequences.erase(sequence);
-    if (letters.empty()) waits.reset();
+void Queue::erase_outbox_entry(std::uint64_t sequence) {
+    outbox_entries.erase(sequence);
+    if (!outbox_progress) return;
+    for (auto& [target, sequences] : outbox_progress->waiting_for_room) sequences.erase(sequence);
+    if (outbox_entries.empty()) outbox_progress.reset();
 }
 
 void Queue::move(Position from, Position to) {
@@ -199,13 +199,13 @@ void Queue::clear() {
     for_each_level([](std::size_t, Chain& chain) { chain.clear(); });
     ready_levels_ = {};
     deadlines_of_delayed_.clear();
-    letters.clear();
-    waits.reset();
+    outbox_entries.clear();
+    outbox_progress.reset();
     ready_ = {};
     unacked_ = {};
     delayed_ = {};
     outbox_ = {};
-    lasting_ = {};
+    persistent_messages_ = {};
     parked_.reset();
 }
 
@@ -235,23 +235,23 @@ std::uint64_t Queue::purge(const std::vector<Position>& but) {
         purged += positions.size();
         note_ready(index, chain);
     });
-    count_lasting();
+    count_persistent();
     return purged;
 }
 
-void Queue::count_lasting() {
-    lasting_ = {};
+void Queue::count_persistent() {
+    persistent_messages_ = {};
     for_each_level([&](std::size_t, const Chain& chain) {
         chain.for_each([&](std::uint64_t, const Entry& entry) {
-            if (keeps(*entry.message)) lasting_.add(bytes_of(*entry.message));
+            if (persists(*entry.message)) persistent_messages_.add(bytes_of(*entry.message));
         });
     });
 }
 
-Amount Queue::paged_out() const {
-    Amount all;
+MessageTotals Queue::paged_out() const {
+    MessageTotals all;
     for_each_level([&](std::size_t, const Chain& chain) {
-        const BlockSums& sums = chain.paged_out();
+        const ChainTotals& sums = chain.paged_out();
         all.add({sums.live, sums.body_bytes + (count_properties_ ? sums.properties_bytes : 0)});
     });
     return all;
@@ -271,7 +271,7 @@ std::optional<std::int64_t> Queue::head_timestamp() {
     const Chain& chain = level(position->level());
     if (chain.view(Chain::block_of(position->sequence())).hot == nullptr) return std::nullopt;
     const Message& message = *chain.at(position->sequence()).message;
-    if (!message.is_whole()) return std::nullopt;
+    if (!message.is_loaded()) return std::nullopt;
     const std::string text = message.format().property(message, "timestamp");
     std::int64_t seconds = 0;
     const char* const end = text.data() + text.size();
@@ -298,7 +298,7 @@ ParkedMessages& Queue::parking() {
 }
 
 bool Queue::read_or_park(Position position) {
-    auto made = level(position.level()).make_whole(position.sequence());
+    auto made = level(position.level()).load_message(position.sequence());
     if (!made) park(position, std::move(made).error());
     return made.has_value();
 }
@@ -318,7 +318,7 @@ void Queue::park(Position position, std::string why) {
 
 void Queue::page_parked(std::size_t index, std::uint64_t block, const ColdBlock& parked,
                         std::string why) {
-    const Amount amount{parked.all.live, bytes_of(parked.all)};
+    const MessageTotals amount{parked.all.live, bytes_of(parked.all)};
     amount_at(index, EntryState::ready).subtract(amount);
     parking().amount.add(amount);
     parking().pages[Position::of(index, block * block_entries)] = {amount.count, amount.bytes,
@@ -339,12 +339,13 @@ std::uint64_t Queue::discard_block(Position first) {
         parked_->amount.subtract({dropped->all.live, bytes_of(dropped->all)});
         parked_->pages.erase(first);
         if (parked_->amount.count == 0) parked_.reset();
-        if (survives()) lasting_.subtract({dropped->durable.live, bytes_of(dropped->durable)});
+        if (survives_restart())
+            persistent_messages_.subtract({dropped->durable.live, bytes_of(dropped->durable)});
         return dropped->all.live;
     }
     if (const auto dropped = chain.drop_cold(number)) {
         amount_at(first.level(), EntryState::ready).subtract({dropped->live, bytes_of(*dropped)});
-        if (survives()) lasting_.subtract({dropped->live, bytes_of(*dropped)});
+        if (survives_restart()) persistent_messages_.subtract({dropped->live, bytes_of(*dropped)});
         note_ready(first.level(), chain);
         return dropped->live;
     }
@@ -360,11 +361,11 @@ std::uint64_t Queue::discard_block(Position first) {
 }
 
 void Queue::restore(Position first, std::unique_ptr<Block> block) {
-    Amount& amount = amount_at(first.level(), EntryState::ready);
+    MessageTotals& amount = amount_at(first.level(), EntryState::ready);
     for (const Entry& entry : block->entries) {
         if (entry.state == EntryState::gone) continue;
         amount.add(bytes_of(*entry.message));
-        if (keeps(*entry.message)) lasting_.add(bytes_of(*entry.message));
+        if (persists(*entry.message)) persistent_messages_.add(bytes_of(*entry.message));
     }
     Chain& chain = level(first.level());
     chain.restore(Chain::block_of(first.sequence()), std::move(block));
@@ -372,9 +373,10 @@ void Queue::restore(Position first, std::unique_ptr<Block> block) {
 }
 
 void Queue::restore(std::size_t index, std::uint64_t number, ColdBlock block) {
-    const Amount amount{block.all.live, bytes_of(block.all)};
+    const MessageTotals amount{block.all.live, bytes_of(block.all)};
     amount_at(index, EntryState::ready).add(amount);
-    if (survives()) lasting_.add(amount);  // nothing else is found after a restart
+    // nothing else is found after a restart
+    if (survives_restart()) persistent_messages_.add(amount);
     Chain& chain = level(index);
     chain.restore(number, std::move(block));
     note_ready(index, chain);

@@ -12,7 +12,7 @@
 #include "engine/state/attached.h"
 #include "engine/state/binding.h"
 #include "engine/state/publish_sources.h"
-#include "engine/words/accounts.h"
+#include "engine/words/counters.h"
 #include "engine/words/declarations.h"
 #include "engine/words/position.h"
 #include "engine/words/queue_settings.h"
@@ -38,7 +38,7 @@ using WorkHook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 // Messages and their bytes.
-struct Amount {
+struct MessageTotals {
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;
     void add(std::uint64_t size) {
@@ -49,16 +49,18 @@ struct Amount {
         count -= 1;
         bytes -= size;
     }
-    void add(Amount amount) {
+    void add(MessageTotals amount) {
         count += amount.count;
         bytes += amount.bytes;
     }
-    void subtract(Amount amount) {
+    void subtract(MessageTotals amount) {
         count -= amount.count;
         bytes -= amount.bytes;
     }
-    friend Amount operator+(Amount a, Amount b) { return {a.count + b.count, a.bytes + b.bytes}; }
-    friend bool operator==(Amount, Amount) = default;
+    friend MessageTotals operator+(MessageTotals a, MessageTotals b) {
+        return {a.count + b.count, a.bytes + b.bytes};
+    }
+    friend bool operator==(MessageTotals, MessageTotals) = default;
 };
 
 // Where the dead letters of the latest turn that brought some begin, by level. Ephemeral: a dead
@@ -87,7 +89,7 @@ struct Arrivals {
 };
 
 // A letter in the outbox: it died, and not all of its targets have it yet.
-struct WaitingLetter {
+struct OutboxEntry {
     DeathReason reason = DeathReason::rejected;
     Timestamp died_at;
     std::vector<QueueId> reached;  // the targets that have it
@@ -95,11 +97,11 @@ struct WaitingLetter {
 
 // What the letters of an outbox wait for. Those that wait for no queue's room wait for a change of
 // the topology. Passing state: after a restart all are tried anew.
-struct OutboxWaits {
-    std::map<QueueId, std::set<std::uint64_t>> for_room;  // in a queue that refused them
-    std::uint64_t tried_with_topology = 0;                // its version at the last full round
-    std::optional<std::uint64_t> round_at;                // a full round goes on from here
-    bool told = false;                                    // that letters wait
+struct OutboxProgress {
+    std::map<QueueId, std::set<std::uint64_t>> waiting_for_room;  // in a queue that refused them
+    std::uint64_t tried_topology_version = 0;  // its version at the last full round
+    std::optional<std::uint64_t> pass_at;      // a full round goes on from here
+    bool logged = false;                       // that letters wait
 };
 
 // Messages whose bytes cannot be read. Not durable: a restart reads them again.
@@ -109,7 +111,7 @@ struct ParkedMessages {
         std::uint64_t bytes = 0;
         std::string why;
     };
-    Amount amount;
+    MessageTotals amount;
     std::map<Position, Item> entries;
     std::map<Position, Item> pages;  // by the first number of their block: which entries is unknown
     bool told = false;
@@ -125,15 +127,15 @@ class Queue final : private ParkingLot {
     AppliedPolicy policy;
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
-    BindingGroups bindings;                          // that end at this queue
-    QueueConsumers consumers;                        // passing state
-    std::map<std::uint64_t, WaitingLetter> letters;  // of the outbox, by sequence number
-    std::unique_ptr<OutboxWaits> waits;              // set while there are letters
-    std::unique_ptr<DeathOutcomes> deaths;           // for metrics, from the first death on
-    std::unique_ptr<Arrivals> arrivals;              // of a classic queue, once it had some
-    Passage passage;
+    BindingGroups bindings;                               // that end at this queue
+    QueueConsumers consumers;                             // passing state
+    std::map<std::uint64_t, OutboxEntry> outbox_entries;  // of the outbox, by sequence number
+    std::unique_ptr<OutboxProgress> outbox_progress;      // set while there are letters
+    std::unique_ptr<DeathOutcomes> deaths;                // for metrics, from the first death on
+    std::unique_ptr<Arrivals> arrivals;                   // of a classic queue, once it had some
+    MessageStats stats;
     PublishSources published_from;
-    std::set<std::string> cycles_told;       // one warning per distinct cycle (DL-120)
+    std::set<std::string> logged_cycles;     // one warning per distinct cycle (DL-120)
     std::uint64_t unsettled_deliveries = 0;  // that wait on some channel for their settlement
     std::uint64_t retired_groups = 0;        // of bindings, that are not freed yet
     bool deleted = false;
@@ -141,7 +143,7 @@ class Queue final : private ParkingLot {
     bool had_consumer = false;
     Timestamp expiry_timer = never;     // of x-expires, while one is running
     WorkHook work_hook;                 // on the worklist while it has work waiting
-    bool overdue = false;               // expired ones may stand behind the head (ttl-mode: head)
+    bool may_hold_expired = false;      // expired ones may stand behind the head (ttl-mode: head)
     bool refusing = false;              // a quorum queue that told its publishers to stop (DL-140)
     std::uint64_t route_mark = 0;       // the routing pass that found this queue already
     Roster<Queue>::Place roster_place;  // given back when it is deleted
@@ -160,18 +162,18 @@ class Queue final : private ParkingLot {
     std::uint64_t ready_bytes() const { return ready_.bytes; }
     std::uint64_t unacked_count() const { return unacked_.count; }
     std::uint64_t unacked_bytes() const { return unacked_.bytes; }
-    Amount delayed() const { return delayed_; }
-    Amount outbox() const { return outbox_; }
-    Amount parked() const { return parked_ ? parked_->amount : Amount{}; }
+    MessageTotals delayed() const { return delayed_; }
+    MessageTotals outbox() const { return outbox_; }
+    MessageTotals parked() const { return parked_ ? parked_->amount : MessageTotals{}; }
     // What the limits are about (DL-136).
-    Amount limited() const { return ready_ + delayed_ + outbox_; }
+    MessageTotals totals_for_limits() const { return ready_ + delayed_ + outbox_; }
     std::uint64_t message_count() const {
         return ready_.count + unacked_.count + delayed_.count + outbox_.count + parked().count;
     }
     // Of all messages, those that a restart would bring back.
-    Amount lasting() const { return lasting_; }
+    MessageTotals persistent_messages() const { return persistent_messages_; }
     // Of all messages, those that are not in memory.
-    Amount paged_out() const;
+    MessageTotals paged_out() const;
     // About what it takes in memory with its messages; each is counted in every queue it is in.
     std::uint64_t memory_bytes() const;
     // The timestamp of its publisher on the message that is next, in seconds. Nothing if it has
@@ -180,12 +182,12 @@ class Queue final : private ParkingLot {
     // When the message at the head died last; none if it never did, or if it is not in memory.
     std::optional<Timestamp> head_died_at();
     std::uint64_t bytes_of(const Message& message) const;
-    std::uint64_t bytes_of(const BlockSum& sum) const;
+    std::uint64_t bytes_of(const BlockTotals& sum) const;
     bool counts_properties() const { return count_properties_; }
     // Whether a restart finds it again: a durable queue, and a message that is to survive in it.
-    bool survives() const { return declaration.durable && !declaration.exclusive; }
-    bool keeps(const Message& message) const {
-        return survives() && (is_quorum() || message.persistent());
+    bool survives_restart() const { return declaration.durable && !declaration.exclusive; }
+    bool persists(const Message& message) const {
+        return survives_restart() && (is_quorum() || message.persistent());
     }
     std::size_t level_count() const { return level_count_; }
     // Creates the level on first use; the other functions that look at a level do not.
@@ -243,8 +245,8 @@ class Queue final : private ParkingLot {
     std::uint64_t purge(const std::vector<Position>& but);
     // Whether the message at this position has its properties and body now. If they cannot be
     // read it is parked.
-    bool make_whole(Position position) {
-        return at(position).message->is_whole() || read_or_park(position);
+    bool load_message(Position position) {
+        return at(position).message->is_loaded() || read_or_park(position);
     }
     // A ready entry that cannot be read is skipped from now on.
     void park(Position position, std::string why);
@@ -279,10 +281,10 @@ class Queue final : private ParkingLot {
     Chain& other_level(std::size_t index);
     const Chain& other_level(std::size_t index) const;
     void put(Chain& chain, Position position, Entry&& entry, Timestamp deadline);
-    Amount& amount_at(std::size_t level, EntryState state);
+    MessageTotals& amount_at(std::size_t level, EntryState state);
     void note_ready(std::size_t index, const Chain& chain);
-    void count_lasting();
-    void forget_letter(std::uint64_t sequence);
+    void count_persistent();
+    void erase_outbox_entry(std::uint64_t sequence);
 
     Paging& paging_;
     std::size_t main_level_;  // where a message without a priority belongs
@@ -293,11 +295,11 @@ class Queue final : private ParkingLot {
     bool count_properties_;
     std::array<std::uint64_t, 4> ready_levels_{};  // a bit per served level with something ready
     std::map<std::uint64_t, Timestamp> deadlines_of_delayed_;
-    Amount ready_;
-    Amount unacked_;
-    Amount delayed_;
-    Amount outbox_;
-    Amount lasting_;
+    MessageTotals ready_;
+    MessageTotals unacked_;
+    MessageTotals delayed_;
+    MessageTotals outbox_;
+    MessageTotals persistent_messages_;
     std::unique_ptr<ParkedMessages> parked_;  // while there are any
 };
 

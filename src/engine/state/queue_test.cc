@@ -101,7 +101,7 @@ TEST(Queue, NoLevelIsMadeByLooking) {
     EXPECT_EQ(levels("quorum"), 3U);
     for (const char* queue : {"q", "quorum"}) ch.purge(queue);
     State restored;
-    ASSERT_TRUE(decode_snapshot(encode_snapshot(s.engine().state(), Stop::clean), restored));
+    ASSERT_TRUE(decode_snapshot(encode_snapshot(s.engine().state(), Shutdown::clean), restored));
     std::size_t made = 0;
     restored.find_queue("q")->for_each_level([&](std::size_t, const Chain&) { ++made; });
     EXPECT_EQ(made, 2U);

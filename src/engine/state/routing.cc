@@ -205,7 +205,7 @@ RoutingInput::RoutingInput(const Message& message, const Envelope& envelope, con
 }
 
 const Message* RoutingInput::whole() const {
-    if (message_.is_whole()) return &message_;
+    if (message_.is_loaded()) return &message_;
     if (!whole_ && unreadable_.empty()) {
         auto loaded = state_->load(message_);
         if (!loaded) {

@@ -44,7 +44,7 @@ Result<MessageRef, std::string> State::load(const Message& stub) const {
     std::string bytes(stored_size(stub), '\0');
     REVENANT_TRY_VOID(paging_.store->read(*stub.stored_at(), bytes));
     MessageRef whole = decode_message(bytes, paging_.formats, stub.stored_at());
-    if (!whole) return Unexpected{paging_.store->damaged(*stub.stored_at())};
+    if (!whole) return Unexpected{paging_.store->fail_damaged(*stub.stored_at())};
     return whole;
 }
 
@@ -110,19 +110,19 @@ void State::restore_queue(QueueDeclaration declaration, bool count_properties) {
     ++topology_version_;
 }
 
-void State::restore_letter(Queue& queue, std::uint64_t sequence, WaitingLetter letter) {
-    queue.letters[sequence] = std::move(letter);
-    if (!queue.waits) queue.waits = std::make_unique<OutboxWaits>();
-    queues_with_letters_.insert(queue.id());
+void State::restore_outbox_entry(Queue& queue, std::uint64_t sequence, OutboxEntry letter) {
+    queue.outbox_entries[sequence] = std::move(letter);
+    if (!queue.outbox_progress) queue.outbox_progress = std::make_unique<OutboxProgress>();
+    queues_with_outbox_.insert(queue.id());
 }
 
-void State::suspect_all() {
+void State::mark_all_redelivered() {
     for (const auto& [id, queue] : queues_by_id_) {
-        queue->for_each_level([](std::size_t, Chain& chain) { chain.suspect_all(); });
+        queue->for_each_level([](std::size_t, Chain& chain) { chain.mark_all_redelivered(); });
     }
 }
 
-void State::restored(Queue& queue) {
+void State::finish_restore(Queue& queue) {
     accounts_.entered += queue.message_count();
     queue.for_each_level([&](std::size_t level, const Chain& chain) {
         for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
@@ -138,7 +138,7 @@ void State::apply_one(const QueueDeleted& event) {
     retire_bindings_to(queue.bindings);
     accounts_.of(Ending::queue_deleted) += queue.message_count();
     queue.clear();
-    queues_with_letters_.erase(queue.id());
+    queues_with_outbox_.erase(queue.id());
     queues_.erase(queue.name());
     queue.roster_place.leave();
     queue.deleted = true;
@@ -154,7 +154,7 @@ void State::apply_one(const Purged& event) {
     Queue* const queue = find_queue(event.queue);
     CHECK(queue != nullptr);
     accounts_.of(Ending::purged) += queue->purge(event.unsettled);
-    if (queue->letters.empty()) queues_with_letters_.erase(queue->id());
+    if (queue->outbox_entries.empty()) queues_with_outbox_.erase(queue->id());
 }
 
 void State::apply_one(const BlockDiscarded& event) {
@@ -167,14 +167,15 @@ void State::apply_one(const BlockDiscarded& event) {
 
 void State::configure(Queue& queue) {
     queue.policy = policies_.for_queue(queue.declaration.kind, queue.name());
-    queue.settings = settings_in_force(queue.declaration, queue.policy, compatibility_);
+    queue.settings = effective_settings(queue.declaration, queue.policy, compatibility_);
 }
 
 void State::configure(Exchange& exchange) {
     // The default exchange leads to queues by their names and nowhere else (amqp091 7.1).
     if (exchange.name().empty()) return;
     exchange.policy = policies_.for_exchange(exchange.name());
-    exchange.alternate = alternate_in_force(exchange.declaration.arguments, exchange.policy);
+    exchange.alternate =
+        effective_alternate_exchange(exchange.declaration.arguments, exchange.policy);
 }
 
 void State::configure_all() {
@@ -369,7 +370,7 @@ namespace {
 // as an acquisition, too.
 void carry_attempts(Entry& entry, const Envelope& envelope, const Queue& queue) {
     const std::uint32_t failed = envelope.delivery_count;
-    entry.count({failed, queue.is_quorum() ? failed : 0});
+    entry.set_counts({failed, queue.is_quorum() ? failed : 0});
 }
 
 }  // namespace
@@ -379,7 +380,7 @@ Position State::enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope,
     Entry entry;
     if (envelope) carry_attempts(entry, *envelope, queue);
     const std::size_t level = queue.level_for(message->priority());
-    entry.durable = queue.keeps(*message);
+    entry.durable = queue.persists(*message);
     entry.message = std::move(message);
     entry.envelope = std::move(envelope);
     const Position position = queue.push(level, std::move(entry), deadline);
@@ -391,22 +392,22 @@ Position State::enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope,
 Entry State::remove(Queue& queue, Position position, Ending ending) {
     accounts_.of(ending) += 1;
     Entry entry = queue.take(position);
-    if (position.level() >= queue.served_levels() && queue.letters.empty()) {
-        queues_with_letters_.erase(queue.id());
+    if (position.level() >= queue.served_levels() && queue.outbox_entries.empty()) {
+        queues_with_outbox_.erase(queue.id());
     }
     return entry;
 }
 
 namespace {
 
-void count_attempts(Entry& entry, Counts counts) {
+void count_attempts(Entry& entry, DeliveryCounts counts) {
     entry.returned = true;
-    entry.count(counts);
+    entry.set_counts(counts);
 }
 
 }  // namespace
 
-void State::return_to_queue(Queue& queue, Position position, Position to, Counts counts) {
+void State::requeue_entry(Queue& queue, Position position, Position to, DeliveryCounts counts) {
     Entry& entry = queue.at(position);
     count_attempts(entry, counts);
     if (to != position) {
@@ -422,7 +423,7 @@ void State::place(const Placement& placement, MessageRef message, EnvelopeRef en
     CHECK(queue != nullptr);
     Entry entry;
     if (envelope) carry_attempts(entry, *envelope, *queue);
-    entry.durable = queue->keeps(*message);
+    entry.durable = queue->persists(*message);
     entry.message = std::move(message);
     entry.envelope = std::move(envelope);
     queue->push_at(placement.position, std::move(entry), placement.deadline);
@@ -438,10 +439,10 @@ void State::apply_one(const Removed& event) {
     remove(*queue, event.position, event.ending);
 }
 
-void State::apply_one(const Returned& event) {
+void State::apply_one(const Requeued& event) {
     Queue* const queue = find_queue(event.queue);
     CHECK(queue != nullptr);
-    return_to_queue(*queue, event.position, event.to, event.counts);
+    requeue_entry(*queue, event.position, event.to, event.counts);
 }
 
 void State::apply_one(const Delayed& event) {
@@ -472,23 +473,23 @@ void State::apply_one(const DeadLettered& event) {
     for (const Placement& target : event.targets) place(target, entry.message, event.envelope);
 }
 
-void State::apply_one(const RefusedToDeath& event) {
+void State::apply_one(const RefusedAndDeadLettered& event) {
     for (const Placement& target : event.targets) place(target, event.message, event.envelope);
 }
 
-void State::apply_one(const LetterKept& event) {
+void State::apply_one(const MovedToOutbox& event) {
     Queue* const queue = find_queue(event.queue);
     CHECK(queue != nullptr);
     count_attempts(queue->at(event.position), event.counts);
     queue->move(event.position, event.to);
-    restore_letter(*queue, event.to.sequence(), {event.reason, event.died_at, {}});
+    restore_outbox_entry(*queue, event.to.sequence(), {event.reason, event.died_at, {}});
 }
 
-void State::apply_one(const LetterForwarded& event) {
+void State::apply_one(const ForwardedFromOutbox& event) {
     Queue* const queue = find_queue(event.queue);
     CHECK(queue != nullptr);
     const MessageRef message = queue->at(event.position).message;
-    WaitingLetter& letter = queue->letters.at(event.position.sequence());
+    OutboxEntry& letter = queue->outbox_entries.at(event.position.sequence());
     for (const Placement& target : event.targets) letter.reached.push_back(target.queue);
     if (event.last) remove(*queue, event.position, Ending::dead_lettered);
     for (const Placement& target : event.targets) place(target, message, event.envelope);

@@ -9,7 +9,7 @@
 #include "engine/state/exchange.h"
 #include "engine/state/queue.h"
 #include "engine/state/string_map.h"
-#include "engine/words/accounts.h"
+#include "engine/words/counters.h"
 #include "engine/words/event.h"
 #include "engine/words/policy.h"
 
@@ -35,7 +35,7 @@ class State {
     // The doors for what passes by the million; apply() of the same event comes here too.
     Position enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope, Timestamp deadline);
     Entry remove(Queue& queue, Position position, Ending ending);
-    void return_to_queue(Queue& queue, Position position, Position to, Counts counts);
+    void requeue_entry(Queue& queue, Position position, Position to, DeliveryCounts counts);
 
     Exchange* find_exchange(std::string_view name);
     Queue* find_queue(std::string_view name);
@@ -57,7 +57,7 @@ class State {
     std::uint64_t topology_version() const { return topology_version_; }
     Deadlines& deadlines() { return deadlines_; }
     Timestamp deadlines_next() const { return deadlines_.next(); }
-    const Accounts& accounts() const { return accounts_; }
+    const EntryCounters& accounts() const { return accounts_; }
     Traffic& traffic() { return traffic_; }
     std::size_t queue_count() const { return queues_by_id_.size(); }
     std::size_t exchange_count() const { return exchanges_.size(); }
@@ -68,11 +68,11 @@ class State {
     // The message a stub stands for, or why it cannot be read.
     Result<MessageRef, std::string> load(const Message& stub) const;
     // The same for any message.
-    Result<MessageRef, std::string> whole(const MessageRef& message) const {
-        return message->is_whole() ? message : load(*message);
+    Result<MessageRef, std::string> loaded(const MessageRef& message) const {
+        return message->is_loaded() ? message : load(*message);
     }
 
-    const PolicyBook& policies() const { return policies_; }
+    const PolicyTable& policies() const { return policies_; }
     Compatibility compatibility() const { return compatibility_; }
     // After a change of policies the settings of queues follow one by one.
     bool has_unconfigured() const { return !unconfigured_.empty(); }
@@ -82,7 +82,7 @@ class State {
         while (has_unconfigured()) configure_next();
     }
     // The queues with letters in their outbox.
-    const std::set<QueueId>& queues_with_letters() const { return queues_with_letters_; }
+    const std::set<QueueId>& queues_with_outbox() const { return queues_with_outbox_; }
 
     std::vector<Queue*> queues_by_name();  // sorted
     template <typename Visit>              // in no order: for sums and counters only
@@ -102,11 +102,11 @@ class State {
 
     // --- after a restart, from a snapshot ---
     void restore_queue(QueueDeclaration declaration, bool count_properties);
-    void restore_letter(Queue& queue, std::uint64_t sequence, WaitingLetter letter);
+    void restore_outbox_entry(Queue& queue, std::uint64_t sequence, OutboxEntry letter);
     // After a crash nobody knows what consumers have seen.
-    void suspect_all();
+    void mark_all_redelivered();
     // A queue is complete: its timers run, its messages count.
-    void restored(Queue& queue);
+    void finish_restore(Queue& queue);
     void restore_last_queue_id(std::uint64_t id) { last_queue_id_ = std::max(last_queue_id_, id); }
     std::uint64_t last_queue_id() const { return last_queue_id_; }
 
@@ -120,14 +120,14 @@ class State {
     void apply_one(const Unbound& event);
     void apply_one(const Enqueued& event);
     void apply_one(const Removed& event);
-    void apply_one(const Returned& event);
+    void apply_one(const Requeued& event);
     void apply_one(const Delayed& event);
     void apply_one(const DelayEnded& event);
     void apply_one(const Annotated& event);
     void apply_one(const DeadLettered& event);
-    void apply_one(const RefusedToDeath& event);
-    void apply_one(const LetterKept& event);
-    void apply_one(const LetterForwarded& event);
+    void apply_one(const RefusedAndDeadLettered& event);
+    void apply_one(const MovedToOutbox& event);
+    void apply_one(const ForwardedFromOutbox& event);
     void apply_one(const PolicySet& event);
     void apply_one(const PolicyCleared& event);
     void apply_one(const CompatibilitySet& event);
@@ -157,11 +157,11 @@ class State {
     std::vector<std::unique_ptr<Exchange>> deleted_exchanges_;
     Deadlines deadlines_;
     std::size_t deadlines_sweep_at_ = 0;  // the size at which stale ones are looked for
-    PolicyBook policies_;
+    PolicyTable policies_;
     Compatibility compatibility_ = Compatibility::v4_3;
     std::vector<QueueId> unconfigured_;  // the next one last
-    std::set<QueueId> queues_with_letters_;
-    Accounts accounts_;
+    std::set<QueueId> queues_with_outbox_;
+    EntryCounters accounts_;
     Traffic traffic_;
     std::uint64_t last_queue_id_ = 0;
     std::uint64_t topology_version_ = 1;

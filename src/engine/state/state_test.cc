@@ -95,7 +95,7 @@ TEST(State, ADescriptionTellsApartWhatDiffers) {  // or comparing replays would 
     EXPECT_THAT(same, HasSubstr("queue q id 1 durable"));
     EXPECT_NE(described([](State& s) { s.apply(declared(2, "r")); }), same);
     EXPECT_NE(described([](State& s) {
-                  s.apply(Returned{{1}, Position::of(0, 0), Position::of(0, 0), {1, 1}});
+                  s.apply(Requeued{{1}, Position::of(0, 0), Position::of(0, 0), {1, 1}});
               }),
               same);
     EXPECT_NE(described([](State& s) {

@@ -8,8 +8,8 @@ namespace {
 
 class Description {
   public:
-    Description(State& state, Described described)
-        : state_(state), durable_only_(described == Described::durable) {}
+    Description(State& state, DescribeScope described)
+        : state_(state), durable_only_(described == DescribeScope::durable) {}
 
     std::string write() {
         for (const Exchange* exchange : state_.exchanges_by_name()) write_exchange(*exchange);
@@ -37,8 +37,8 @@ class Description {
         std::vector<std::string> bindings;
         exchange.for_each_outgoing([&](const Binding& binding) {
             const Destination& to = binding.destination;
-            const bool survives =
-                to.queue != nullptr ? to.queue->survives() : to.exchange->declaration.durable;
+            const bool survives = to.queue != nullptr ? to.queue->survives_restart()
+                                                      : to.exchange->declaration.durable;
             if (durable_only_ && !survives) return;
             bindings.push_back("  -> " +
                                (to.queue != nullptr ? "queue " + to.queue->name()
@@ -51,7 +51,7 @@ class Description {
     }
 
     void write_queue(Queue& queue) {
-        if (durable_only_ && !queue.survives()) return;
+        if (durable_only_ && !queue.survives_restart()) return;
         text_ += "queue " + queue.name() + " id " + std::to_string(queue.id().value);
         text_ += queue.declaration.durable ? " durable" : "";
         text_ += queue.declaration.exclusive ? " exclusive" : "";
@@ -66,7 +66,7 @@ class Description {
     }
 
     void write_entry(const Queue& queue, Position position, const Entry& entry) {
-        const auto whole = state_.whole(entry.message);
+        const auto whole = state_.loaded(entry.message);
         text_ += "  " + std::to_string(position.level()) + '/' +
                  std::to_string(position.sequence()) + ' ' +
                  (whole ? std::string((*whole)->body().substr(0, 64)) : whole.error()) +
@@ -84,9 +84,9 @@ class Description {
     // Targets that do not survive are forgotten.
     std::string reached(const Queue& queue, std::uint64_t sequence) {
         std::size_t count = 0;
-        for (const QueueId id : queue.letters.at(sequence).reached) {
+        for (const QueueId id : queue.outbox_entries.at(sequence).reached) {
             const Queue* const target = state_.find_queue(id);
-            if (!durable_only_ || (target != nullptr && target->survives())) ++count;
+            if (!durable_only_ || (target != nullptr && target->survives_restart())) ++count;
         }
         return " reached " + std::to_string(count);
     }
@@ -105,7 +105,7 @@ class Description {
     }
 
     void write_accounts() {
-        const Accounts& accounts = state_.accounts();
+        const EntryCounters& accounts = state_.accounts();
         text_ += "entered " + std::to_string(accounts.entered);
         for (std::size_t i = 0; i < ending_count; ++i) {
             text_ += ' ' + std::string(to_string(static_cast<Ending>(i))) + ' ' +
@@ -121,7 +121,7 @@ class Description {
 
 }  // namespace
 
-std::string describe(State& state, Described described) {
+std::string describe(State& state, DescribeScope described) {
     return Description(state, described).write();
 }
 

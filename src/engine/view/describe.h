@@ -9,7 +9,7 @@
 namespace revenant::engine {
 
 // Everything that replaying the same events must give again; or of that, what survives a restart.
-enum class Described : std::uint8_t { all, durable };
-std::string describe(State& state, Described described = Described::all);
+enum class DescribeScope : std::uint8_t { all, durable };
+std::string describe(State& state, DescribeScope described = DescribeScope::all);
 
 }  // namespace revenant::engine

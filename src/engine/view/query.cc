@@ -16,8 +16,8 @@ QueueView view(const Engine& engine, Queue& queue) {
     const auto& consumers = queue.consumers.all;
     QueueView shown;
     shown.id = queue.id();
-    shown.passage = queue.passage;
-    shown.published_from = queue.published_from.all(queue.passage.published);
+    shown.stats = queue.stats;
+    shown.published_from = queue.published_from.all(queue.stats.published);
     shown.name = queue.name();
     shown.durable = queue.declaration.durable;
     shown.exclusive = queue.declaration.exclusive;
@@ -35,13 +35,13 @@ QueueView view(const Engine& engine, Queue& queue) {
     shown.owner = queue.owner;
     shown.last_used = queue.last_used;
     shown.ready = engine.ready_count(queue);
-    if (shown.kind == QueueKind::quorum && queue.has_level(returned_level)) {
-        shown.ready_returned = queue.level(returned_level).ready_count();
+    if (shown.kind == QueueKind::quorum && queue.has_level(requeued_level)) {
+        shown.ready_returned = queue.level(requeued_level).ready_count();
     }
     shown.unacked = queue.unacked_count();
     shown.ready_bytes = queue.ready_bytes();
     shown.unacked_bytes = queue.unacked_bytes();
-    shown.lasting = queue.lasting();
+    shown.persistent_messages = queue.persistent_messages();
     shown.paged_out = queue.paged_out();
     shown.memory_bytes = queue.memory_bytes();
     shown.head_timestamp = queue.head_timestamp();
@@ -109,7 +109,7 @@ ChannelView view(const Channel& channel) {
     shown.unacked = channel.unsettled.count();
     shown.prefetch = channel.prefetch;
     shown.global_prefetch = channel.global_prefetch;
-    shown.passage = channel.passage;
+    shown.stats = channel.stats;
     if (channel.transaction != nullptr) {
         shown.transactional = true;
         shown.uncommitted_messages = channel.transaction->publishes.size();
@@ -227,7 +227,7 @@ Totals& Totals::operator+=(const Totals& other) {
                &T::ready, &T::unacked, &T::ready_bytes, &T::unacked_bytes, &T::delayed,
                &T::delayed_bytes, &T::dead_letters_waiting, &T::dead_letter_bytes_waiting,
                &T::memory_bytes);
-    lasting.add(other.lasting);
+    persistent_messages.add(other.persistent_messages);
     paged_out.add(other.paged_out);
     parked.add(other.parked);
     accounts.entered += other.accounts.entered;
@@ -379,7 +379,7 @@ void add(const Engine& engine, const Queue& queue, Totals& totals) {
     totals.delayed_bytes += queue.delayed().bytes;
     totals.dead_letters_waiting += queue.outbox().count;
     totals.dead_letter_bytes_waiting += queue.outbox().bytes;
-    totals.lasting.add(queue.lasting());
+    totals.persistent_messages.add(queue.persistent_messages());
     totals.paged_out.add(queue.paged_out());
     totals.parked.add(queue.parked());
     totals.memory_bytes += queue.memory_bytes();
@@ -388,7 +388,7 @@ void add(const Engine& engine, const Queue& queue, Totals& totals) {
 void add(const Channel& channel, Totals& totals) {
     ClientCounts& clients = totals.clients_of(channel.protocol);
     const bool publishes = channel.use == ChannelUse::publishing;
-    if (publishes || channel.passage.published > 0) clients.publishers += 1;
+    if (publishes || channel.stats.published > 0) clients.publishers += 1;
     clients.consumers += channel.consumers.size();
     totals.prefetch += channel.prefetch;
     totals.global_prefetch += channel.global_prefetch;
@@ -448,7 +448,7 @@ ObjectCounters count_some(Engine& engine, CountersWalk& walk) {
             visit_some(engine.state().queues(), walk.queue, steps, [&](const Queue& queue) {
                 auto& counted = counters.queues.emplace_back();
                 counted.id = queue.id();
-                counted.passage = queue.passage;
+                counted.stats = queue.stats;
                 counted.messages = queue.message_count();
                 counted.ready = queue.ready_count();
                 counted.unacked = queue.unacked_count();
@@ -470,7 +470,7 @@ ObjectCounters count_some(Engine& engine, CountersWalk& walk) {
     if (steps == 0) return counters;
     walk.done =
         visit_some(engine.attached().channels(), walk.channel, steps, [&](const Channel& channel) {
-            counters.channels.push_back({channel.id, channel.passage});
+            counters.channels.push_back({channel.id, channel.stats});
         });
     return counters;
 }

@@ -7,7 +7,7 @@
 #include "base/roster.h"
 #include "base/time.h"
 #include "engine/engine.h"
-#include "engine/words/accounts.h"
+#include "engine/words/counters.h"
 #include "message/value.h"
 
 #include <array>
@@ -35,7 +35,7 @@ struct QueueView {
     std::uint64_t delayed_bytes = 0;
     std::uint64_t dead_letters_waiting = 0;  // in the outbox of at-least-once dead-lettering
     std::uint64_t dead_letter_bytes_waiting = 0;
-    Amount parked;  // cannot be read from the disk
+    MessageTotals parked;  // cannot be read from the disk
     DeathOutcomes deaths;
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
@@ -44,14 +44,14 @@ struct QueueView {
     std::uint64_t unacked = 0;
     std::uint64_t ready_bytes = 0;
     std::uint64_t unacked_bytes = 0;
-    Amount lasting;    // of all, those that a restart would bring back
-    Amount paged_out;  // of all
+    MessageTotals persistent_messages;  // of all, those that a restart would bring back
+    MessageTotals paged_out;            // of all
     std::uint64_t memory_bytes = 0;
     std::optional<std::int64_t> head_timestamp;
     std::uint64_t consumers = 0;
     std::string exclusive_consumer_tag;      // empty: no consumer is exclusive
     std::string single_active_consumer_tag;  // empty: none, or the queue serves all in turn
-    Passage passage;
+    MessageStats stats;
     std::vector<PublishSources::Source> published_from;
     std::string vhost;  // set by those who show several
 };
@@ -106,7 +106,7 @@ struct ChannelView {
     bool transactional = false;
     std::uint64_t uncommitted_messages = 0;
     std::uint64_t uncommitted_settlements = 0;
-    Passage passage;
+    MessageStats stats;
     std::uint64_t unconfirmed = 0;  // set by the runtime: confirms that wait for the disk
 };
 
@@ -115,7 +115,7 @@ struct ChannelView {
 struct ObjectCounters {
     struct OfQueue {
         QueueId id;
-        Passage passage;
+        MessageStats stats;
         std::uint64_t messages = 0;
         std::uint64_t ready = 0;
         std::uint64_t unacked = 0;
@@ -128,7 +128,7 @@ struct ObjectCounters {
     };
     struct OfChannel {
         ChannelId id;
-        Passage passage;
+        MessageStats stats;
     };
     std::vector<OfQueue> queues;
     std::vector<OfExchange> exchanges;  // those that were ever published to
@@ -162,11 +162,11 @@ struct Totals {
     std::uint64_t delayed_bytes = 0;
     std::uint64_t dead_letters_waiting = 0;  // in outboxes
     std::uint64_t dead_letter_bytes_waiting = 0;
-    Amount lasting;
-    Amount paged_out;
-    Amount parked;
+    MessageTotals persistent_messages;
+    MessageTotals paged_out;
+    MessageTotals parked;
     std::uint64_t memory_bytes = 0;
-    Accounts accounts;
+    EntryCounters accounts;
     Traffic traffic;
 
     ClientCounts& clients_of(ClientProtocol protocol) {

@@ -285,20 +285,21 @@ TEST(Query, TellsWhatARestartWouldBringBack) {
         ch.publish(queue, "123", {.persistent = false});
         ch.publish(queue, "1");
     }
-    const auto lasting = [&](const char* queue) {
-        return find_queue(scenario.engine(), queue)->lasting;
+    const auto persistent_messages = [&](const char* queue) {
+        return find_queue(scenario.engine(), queue)->persistent_messages;
     };
-    EXPECT_EQ(lasting("lasting").count, 2U);
-    EXPECT_EQ(lasting("passing"), Amount{});
-    EXPECT_EQ(lasting("quorum").count, 3U);
-    EXPECT_EQ(lasting("quorum").bytes, find_queue(scenario.engine(), "quorum")->ready_bytes);
-    EXPECT_EQ(sum_up(scenario.engine()).lasting.count, 5U);
+    EXPECT_EQ(persistent_messages("lasting").count, 2U);
+    EXPECT_EQ(persistent_messages("passing"), MessageTotals{});
+    EXPECT_EQ(persistent_messages("quorum").count, 3U);
+    EXPECT_EQ(persistent_messages("quorum").bytes,
+              find_queue(scenario.engine(), "quorum")->ready_bytes);
+    EXPECT_EQ(sum_up(scenario.engine()).persistent_messages.count, 5U);
     const std::uint64_t tag = ch.get("lasting")->tag;
-    EXPECT_EQ(lasting("lasting").count, 2U);
+    EXPECT_EQ(persistent_messages("lasting").count, 2U);
     ch.purge("lasting");
-    EXPECT_EQ(lasting("lasting").count, 1U) << "what a client has is not purged";
+    EXPECT_EQ(persistent_messages("lasting").count, 1U) << "what a client has is not purged";
     ch.ack(tag);
-    EXPECT_EQ(lasting("lasting"), Amount{});
+    EXPECT_EQ(persistent_messages("lasting"), MessageTotals{});
 }
 
 TEST(Query, TellsTheTimestampAtTheHead) {
@@ -337,17 +338,17 @@ TEST(Query, WhatPassesIsCountedWhereItPasses) {  // management 2.7
     ch.ack(ch.get("a")->tag);
     ch.get("a");
     const auto queue = find_queue(scenario.engine(), "a");
-    EXPECT_EQ(queue->passage.published, 4U);
-    EXPECT_EQ(queue->passage.consumed.got_manual_ack, 2U);
-    EXPECT_EQ(queue->passage.consumed.acknowledged, 1U);
-    EXPECT_EQ(queue->passage.consumed.delivered_manual_ack, 0U);
+    EXPECT_EQ(queue->stats.published, 4U);
+    EXPECT_EQ(queue->stats.consumed.got_manual_ack, 2U);
+    EXPECT_EQ(queue->stats.consumed.acknowledged, 1U);
+    EXPECT_EQ(queue->stats.consumed.delivered_manual_ack, 0U);
     const auto exchange = find_exchange(scenario.engine(), "");
     EXPECT_EQ(exchange->published_in, 4U);
     EXPECT_EQ(exchange->published_out, 4U);
     const auto channels = all_channels(scenario.engine());
     ASSERT_EQ(channels.size(), 1U);
-    EXPECT_EQ(channels[0].passage.published, 4U);
-    EXPECT_EQ(channels[0].passage.consumed.acknowledged, 1U);
+    EXPECT_EQ(channels[0].stats.published, 4U);
+    EXPECT_EQ(channels[0].stats.consumed.acknowledged, 1U);
     const ObjectCounters counters = count_objects(scenario.engine());
     ASSERT_EQ(counters.queues.size(), 1U);
     EXPECT_EQ(counters.queues[0].id, queue->id);

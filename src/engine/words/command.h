@@ -159,7 +159,7 @@ struct Publish {
     std::optional<Refusal> refusal;
     // The publisher hears one thing of the message: a Confirm, or in its place ReturnUnroutable or
     // PublishRefused; the channel lives on.
-    bool one_outcome = false;
+    bool single_outcome = false;
 };
 
 struct SetQos {
@@ -168,10 +168,10 @@ struct SetQos {
     bool global = false;
 };
 // What becomes of a consumer that keeps a message of a quorum queue too long (amqp091 11.17).
-enum class TimeoutConsequence : std::uint8_t {
-    channel_ends,
-    cancelled,
-    suspended,  // it gets nothing more until it has settled what it kept
+enum class TimeoutAction : std::uint8_t {
+    channel_closed,
+    consumer_cancelled,
+    consumer_suspended,  // it gets nothing more until it has settled what it kept
 };
 struct Consume {
     ChannelId channel;
@@ -183,8 +183,8 @@ struct Consume {
     Table arguments;
     // Set for the pseudo-queue amq.rabbitmq.reply-to: the name replies are sent to.
     std::string reply_name;
-    bool credited = false;  // takes nothing but what SetCredit allows
-    TimeoutConsequence on_timeout = TimeoutConsequence::channel_ends;
+    bool uses_credit = false;  // takes nothing but what SetCredit allows
+    TimeoutAction on_timeout = TimeoutAction::channel_closed;
 };
 // A consumer may be given messages until it had so many in all. Answered by a CreditState if it is
 // asked for: at once, or, to drain, when the queue has nothing more for it; what credit is left
@@ -212,7 +212,7 @@ enum class OutcomeKind : std::uint8_t { accepted, rejected, released };
 struct Outcome {
     OutcomeKind kind = OutcomeKind::accepted;
     bool delivery_failed = false;
-    bool forgiven_by_quorum_queues = false;  // of a failure: a link was detached (DL-150)
+    bool exempt_from_delivery_limit = false;  // of a failure: a link was detached (DL-150)
     friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 // What few outcomes have: annotations of `modified`, the error of `rejected`.

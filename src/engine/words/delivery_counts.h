@@ -1,4 +1,4 @@
-// Counts: how often a message of a queue was tried.
+// DeliveryCounts: how often a message of a queue was tried.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ constexpr std::uint32_t one_more(std::uint32_t count) {
 }
 
 // How often a message was tried in vain (DL-147).
-struct Counts {
+struct DeliveryCounts {
     std::uint32_t delivery = 0;
     std::uint32_t acquired = 0;
-    friend bool operator==(const Counts&, const Counts&) = default;
+    friend bool operator==(const DeliveryCounts&, const DeliveryCounts&) = default;
 };
 
 }  // namespace revenant::engine

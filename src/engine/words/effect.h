@@ -42,14 +42,14 @@ struct Confirm {
     bool accepted = true;
 };
 
-// The Confirm follows, unless the publish has one_outcome.
+// The Confirm follows, unless the publish has single_outcome.
 struct ReturnUnroutable {
     ChannelId channel;
     MessageRef message;
     std::uint64_t sequence = 0;  // of the publish, if it wants a confirm
 };
 
-// Instead of a Confirm, and of the end of the channel, where a publish has one_outcome.
+// Instead of a Confirm, and of the end of the channel, where a publish has single_outcome.
 struct PublishRefused {
     ChannelId channel;
     std::uint64_t sequence = 0;

@@ -6,7 +6,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/words/accounts.h"
+#include "engine/words/counters.h"
 #include "engine/words/command.h"
 #include "engine/words/declarations.h"
 #include "engine/words/delivery_counts.h"
@@ -75,11 +75,11 @@ struct Removed {
 };
 // A delivery came back: the message is ready again, in its old place (classic queues) or in another
 // one of a quorum queue.
-struct Returned {
+struct Requeued {
     QueueId queue;
     Position position;
     Position to;
-    Counts counts;
+    DeliveryCounts counts;
 };
 // A delivery came back and waits before the next attempt.
 struct Delayed {
@@ -87,7 +87,7 @@ struct Delayed {
     Position position;
     Position to;
     Timestamp until;
-    Counts counts;
+    DeliveryCounts counts;
 };
 struct DelayEnded {
     QueueId queue;
@@ -103,22 +103,22 @@ struct DeadLettered {
         targets;  // never empty: a death without target is Removed with its cause
 };
 // A message was refused by a full queue and dead-lettered without ever standing in it.
-struct RefusedToDeath {
+struct RefusedAndDeadLettered {
     MessageRef message;
     EnvelopeRef envelope;
     std::vector<Placement> targets;
 };
 // A message died and waits in the outbox of its queue until all its targets have it.
-struct LetterKept {
+struct MovedToOutbox {
     QueueId queue;
     Position position;
     Position to;
     DeathReason reason = DeathReason::rejected;
     Timestamp died_at;
-    Counts counts;
+    DeliveryCounts counts;
 };
 // A letter from the outbox reached these targets; with the last of them it leaves.
-struct LetterForwarded {
+struct ForwardedFromOutbox {
     QueueId queue;
     Position position;
     EnvelopeRef envelope;
@@ -154,8 +154,8 @@ struct BlockDiscarded {
 };
 
 using Event = std::variant<ExchangeDeclared, ExchangeDeleted, QueueDeclared, QueueDeleted, Purged,
-                           Bound, Unbound, Enqueued, Removed, Returned, Delayed, DelayEnded,
-                           DeadLettered, RefusedToDeath, LetterKept, LetterForwarded, PolicySet,
-                           PolicyCleared, CompatibilitySet, Annotated, BlockDiscarded>;
+                           Bound, Unbound, Enqueued, Removed, Requeued, Delayed, DelayEnded,
+                           DeadLettered, RefusedAndDeadLettered, MovedToOutbox, ForwardedFromOutbox,
+                           PolicySet, PolicyCleared, CompatibilitySet, Annotated, BlockDiscarded>;
 
 }  // namespace revenant::engine

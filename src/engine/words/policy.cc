@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/time.h"
-#include "engine/words/meant_for.h"
+#include "engine/words/queue_type_mask.h"
 
 #include <algorithm>
 #include <set>
@@ -15,18 +15,19 @@ constexpr std::int64_t delivery_limit_default = 20;  // DL-148
 constexpr std::size_t pattern_bytes_max = 1024;      // DL-192
 
 // A value as RabbitMQ prints it in its complaints: <<"text">>, 5, true.
-std::string as_term(const Value& value) {
+std::string as_erlang_term(const Value& value) {
     if (value.as_string() != nullptr) return "<<\"" + *value.as_string() + "\">>";
     if (const Array* const array = value.as_array()) {
         std::string terms;
-        for (const Value& element : *array) terms += (terms.empty() ? "" : ",") + as_term(element);
+        for (const Value& element : *array)
+            terms += (terms.empty() ? "" : ",") + as_erlang_term(element);
         return "[" + terms + "]";
     }
     if (const Table* const table = value.as_table()) {
         std::string terms;
         for (const Field& field : *table) {
             terms += (terms.empty() ? "" : ",") + ("<<\"" + field.name + "\">> => ") +
-                     as_term(field.value);
+                     as_erlang_term(field.value);
         }
         return "#{" + terms + "}";
     }
@@ -71,7 +72,7 @@ bool is_locator(const Value& value) {
 }
 bool is_ttl_mode(const Value& value) { return is_one_of(value, {"exact", "head"}); }
 
-constexpr unsigned everywhere = for_classic | for_quorum | for_streams;
+constexpr unsigned everywhere = classic_mask | quorum_mask | stream_mask;
 
 // A key of a policy's definition (DL-195).
 struct Key {
@@ -83,33 +84,33 @@ struct Key {
 };
 constexpr Key keys[] = {
     {"alternate-exchange", is_name, "alternate exchange name"},
-    {"dead-letter-exchange", is_name, "dead letter exchange name", for_classic | for_quorum},
-    {"dead-letter-routing-key", is_name, "dead letter routing key", for_classic | for_quorum},
-    {"dead-letter-strategy", is_strategy, "dead letter strategy", for_quorum},
-    {"message-ttl", is_duration, "message TTL", for_classic | for_quorum, true},
-    {"expires", is_positive_duration, "queue expiry", for_classic | for_quorum, true},
-    {"max-length", is_count, "maximum length", for_classic | for_quorum, true},
+    {"dead-letter-exchange", is_name, "dead letter exchange name", classic_mask | quorum_mask},
+    {"dead-letter-routing-key", is_name, "dead letter routing key", classic_mask | quorum_mask},
+    {"dead-letter-strategy", is_strategy, "dead letter strategy", quorum_mask},
+    {"message-ttl", is_duration, "message TTL", classic_mask | quorum_mask, true},
+    {"expires", is_positive_duration, "queue expiry", classic_mask | quorum_mask, true},
+    {"max-length", is_count, "maximum length", classic_mask | quorum_mask, true},
     {"max-length-bytes", is_count, "maximum length in bytes", everywhere, true},
-    {"max-in-memory-length", is_count, "maximum memory in bytes", for_quorum, true},
-    {"max-in-memory-bytes", is_count, "maximum memory in bytes", for_quorum, true},
-    {"overflow", is_overflow, "overflow value", for_classic | for_quorum, true},
-    {"delivery-limit", is_integer, "delivery limit", for_quorum, true},
-    {"delayed-retry-type", is_retry_type, "delayed retry type", for_quorum, true},
-    {"delayed-retry-min", is_positive_duration, "delayed retry min", for_quorum, true},
-    {"delayed-retry-max", is_positive_duration, "delayed retry max", for_quorum, true},
-    {"ttl-mode", is_ttl_mode, "TTL mode", for_classic | for_quorum},
-    {"queue-mode", is_queue_mode, "queue-mode value", for_classic},
-    {"queue-version", is_queue_version, "queue version", for_classic | for_quorum, true},
+    {"max-in-memory-length", is_count, "maximum memory in bytes", quorum_mask, true},
+    {"max-in-memory-bytes", is_count, "maximum memory in bytes", quorum_mask, true},
+    {"overflow", is_overflow, "overflow value", classic_mask | quorum_mask, true},
+    {"delivery-limit", is_integer, "delivery limit", quorum_mask, true},
+    {"delayed-retry-type", is_retry_type, "delayed retry type", quorum_mask, true},
+    {"delayed-retry-min", is_positive_duration, "delayed retry min", quorum_mask, true},
+    {"delayed-retry-max", is_positive_duration, "delayed retry max", quorum_mask, true},
+    {"ttl-mode", is_ttl_mode, "TTL mode", classic_mask | quorum_mask},
+    {"queue-mode", is_queue_mode, "queue-mode value", classic_mask},
+    {"queue-version", is_queue_version, "queue version", classic_mask | quorum_mask, true},
     {"queue-leader-locator", is_locator, "queue leader locator"},
-    {"queue-master-locator", is_text, "queue master locator", for_classic},
-    {"target-group-size", is_count, "target group size", for_quorum, true},
-    {"member-placement-tag", is_text, "member placement tag", for_quorum, true},
+    {"queue-master-locator", is_text, "queue master locator", classic_mask},
+    {"target-group-size", is_count, "target group size", quorum_mask, true},
+    {"member-placement-tag", is_text, "member placement tag", quorum_mask, true},
     {"consumer-timeout", is_duration, "consumer timeout"},
     {"consumer-disconnected-timeout", is_duration, "consumer disconnected timeout"},
-    {"max-age", is_text, "max age", for_streams},
-    {"stream-max-segment-size-bytes", is_count, "segment size", for_streams},
-    {"stream-filter-size-bytes", is_count, "filter size", for_streams},
-    {"initial-cluster-size", is_count, "cluster size", for_streams},
+    {"max-age", is_text, "max age", stream_mask},
+    {"stream-max-segment-size-bytes", is_count, "segment size", stream_mask},
+    {"stream-filter-size-bytes", is_count, "filter size", stream_mask},
+    {"initial-cluster-size", is_count, "cluster size", stream_mask},
 };
 
 const Key* find_key(std::string_view name) {
@@ -123,7 +124,7 @@ const Key* find_key(std::string_view name) {
 // RabbitMQ knows no longest duration in a policy (DL-196); here a larger number is taken for a
 // slip.
 std::string invalid_value(const Key& key, const Value& value) {
-    std::string text = as_term(value) + " is not a valid " + std::string(key.meaning);
+    std::string text = as_erlang_term(value) + " is not a valid " + std::string(key.meaning);
     const bool lasts = key.is_valid == is_duration || key.is_valid == is_positive_duration;
     if (lasts && is_too_long(value)) text += ": at most " + std::to_string(duration_ms_max);
     return text;
@@ -135,7 +136,7 @@ std::optional<std::string> check_keys(PolicyScope scope, const Table& definition
         if (!seen.insert(field.name).second) return field.name + " duplicate keys not allowed";
         const Key* const key = find_key(field.name);
         if (key == nullptr || (scope == PolicyScope::operator_only && !key->for_operators)) {
-            return "[{<<\"" + field.name + "\">>," + as_term(field.value) +
+            return "[{<<\"" + field.name + "\">>," + as_erlang_term(field.value) +
                    "}] are not recognised policy settings";
         }
         if (!key->is_valid(field.value)) return invalid_value(*key, field.value);
@@ -323,34 +324,34 @@ std::optional<std::string> check_policy(PolicyScope scope, const Policy& policy)
 
 // ------------------------------------------------------------------------- the book
 
-void PolicyBook::set(PolicyScope scope, Policy policy) {
-    Shelf& to = scope == PolicyScope::user ? policies_ : operator_policies_;
+void PolicyTable::set(PolicyScope scope, Policy policy) {
+    PolicyMap& to = scope == PolicyScope::user ? policies_ : operator_policies_;
     auto compiled = Pattern::compile(policy.pattern);
-    Kept kept{std::move(policy), std::nullopt};
+    CompiledPolicy kept{std::move(policy), std::nullopt};
     if (compiled) kept.pattern.emplace(std::move(compiled).value());
     std::string name = kept.policy.name;
     to.insert_or_assign(std::move(name), std::move(kept));
 }
 
-void PolicyBook::clear(PolicyScope scope, std::string_view name) {
-    Shelf& from = scope == PolicyScope::user ? policies_ : operator_policies_;
+void PolicyTable::clear(PolicyScope scope, std::string_view name) {
+    PolicyMap& from = scope == PolicyScope::user ? policies_ : operator_policies_;
     const auto found = from.find(name);
     if (found != from.end()) from.erase(found);
 }
 
-const Policy* PolicyBook::find(PolicyScope scope, std::string_view name) const {
-    const auto found = shelf(scope).find(name);
-    return found == shelf(scope).end() ? nullptr : &found->second.policy;
+const Policy* PolicyTable::find(PolicyScope scope, std::string_view name) const {
+    const auto found = policies_in(scope).find(name);
+    return found == policies_in(scope).end() ? nullptr : &found->second.policy;
 }
 
-std::vector<const Policy*> PolicyBook::list(PolicyScope scope) const {
+std::vector<const Policy*> PolicyTable::list(PolicyScope scope) const {
     std::vector<const Policy*> all;
-    for (const auto& [name, kept] : shelf(scope)) all.push_back(&kept.policy);
+    for (const auto& [name, kept] : policies_in(scope)) all.push_back(&kept.policy);
     return all;
 }
 
 // Every key must mean something to the queue's type, or the whole policy is passed over (DL-194).
-bool PolicyBook::is_applicable(const Policy& policy, Target target) {
+bool PolicyTable::is_applicable(const Policy& policy, Target target) {
     if (target == Target::exchange) {
         return policy.apply_to == ApplyTo::exchanges || policy.apply_to == ApplyTo::all;
     }
@@ -362,14 +363,15 @@ bool PolicyBook::is_applicable(const Policy& policy, Target target) {
     }
     return std::all_of(policy.definition.begin(), policy.definition.end(), [&](const Field& field) {
         const Key* const key = find_key(field.name);
-        return key != nullptr && (key->queues & (classic ? for_classic : for_quorum)) != 0;
+        return key != nullptr && (key->queues & (classic ? classic_mask : quorum_mask)) != 0;
     });
 }
 
 // The highest priority; among equals the first by name, so that the choice is always the same.
-const Policy* PolicyBook::best(const Shelf& shelf, Target target, std::string_view name) {
+const Policy* PolicyTable::best(const PolicyMap& policies_in, Target target,
+                                std::string_view name) {
     const Policy* best = nullptr;
-    for (const auto& [own_name, kept] : shelf) {
+    for (const auto& [own_name, kept] : policies_in) {
         if (best != nullptr && kept.policy.priority <= best->priority) continue;
         if (!is_applicable(kept.policy, target)) continue;
         if (kept.pattern && kept.pattern->matches(name)) best = &kept.policy;
@@ -377,7 +379,7 @@ const Policy* PolicyBook::best(const Shelf& shelf, Target target, std::string_vi
     return best;
 }
 
-AppliedPolicy PolicyBook::apply(Target target, std::string_view name) const {
+AppliedPolicy PolicyTable::apply(Target target, std::string_view name) const {
     const Policy* const policy = best(policies_, target, name);
     const Policy* const operator_policy =
         target == Target::exchange ? nullptr : best(operator_policies_, target, name);
@@ -388,18 +390,18 @@ AppliedPolicy PolicyBook::apply(Target target, std::string_view name) const {
     return applied;
 }
 
-AppliedPolicy PolicyBook::for_queue(QueueKind kind, std::string_view name) const {
+AppliedPolicy PolicyTable::for_queue(QueueKind kind, std::string_view name) const {
     return apply(kind == QueueKind::classic ? Target::classic_queue : Target::quorum_queue, name);
 }
 
-AppliedPolicy PolicyBook::for_exchange(std::string_view name) const {
+AppliedPolicy PolicyTable::for_exchange(std::string_view name) const {
     return apply(Target::exchange, name);
 }
 
 // ------------------------------------------------------------------------- settings
 
-QueueSettings settings_in_force(const QueueDeclaration& declaration, const AppliedPolicy& policy,
-                                Compatibility compatibility) {
+QueueSettings effective_settings(const QueueDeclaration& declaration, const AppliedPolicy& policy,
+                                 Compatibility compatibility) {
     const Sources from{declaration.arguments, policy.definition};
     const bool quorum = declaration.kind == QueueKind::quorum;
     QueueSettings settings;
@@ -431,7 +433,8 @@ QueueSettings settings_in_force(const QueueDeclaration& declaration, const Appli
     return settings;
 }
 
-std::optional<std::string> alternate_in_force(const Table& arguments, const AppliedPolicy& policy) {
+std::optional<std::string> effective_alternate_exchange(const Table& arguments,
+                                                        const AppliedPolicy& policy) {
     if (auto own = text(arguments, "alternate-exchange")) return own;
     return text(policy.definition, "alternate-exchange");
 }

@@ -42,7 +42,7 @@ struct Policy {
 std::optional<std::string> check_policy(PolicyScope scope, const Policy& policy);
 
 // All policies of a virtual host.
-class PolicyBook {
+class PolicyTable {
   public:
     void set(PolicyScope scope, Policy policy);
     void clear(PolicyScope scope, std::string_view name);
@@ -54,27 +54,28 @@ class PolicyBook {
 
   private:
     enum class Target : std::uint8_t { classic_queue, quorum_queue, exchange };
-    struct Kept {
+    struct CompiledPolicy {
         Policy policy;
         std::optional<Pattern> pattern;  // empty only if a replayed one no longer compiles
     };
-    using Shelf = std::map<std::string, Kept, std::less<>>;
+    using PolicyMap = std::map<std::string, CompiledPolicy, std::less<>>;
 
-    const Shelf& shelf(PolicyScope scope) const {
+    const PolicyMap& policies_in(PolicyScope scope) const {
         return scope == PolicyScope::user ? policies_ : operator_policies_;
     }
     static bool is_applicable(const Policy& policy, Target target);
-    static const Policy* best(const Shelf& shelf, Target target, std::string_view name);
+    static const Policy* best(const PolicyMap& policies_in, Target target, std::string_view name);
     AppliedPolicy apply(Target target, std::string_view name) const;
 
-    Shelf policies_;
-    Shelf operator_policies_;
+    PolicyMap policies_;
+    PolicyMap operator_policies_;
 };
 
 // Arguments and policies to the settings in force, each key on its own (DL-23).
-QueueSettings settings_in_force(const QueueDeclaration& declaration, const AppliedPolicy& policy,
-                                Compatibility compatibility);
+QueueSettings effective_settings(const QueueDeclaration& declaration, const AppliedPolicy& policy,
+                                 Compatibility compatibility);
 // The alternate exchange in force; the argument wins.
-std::optional<std::string> alternate_in_force(const Table& arguments, const AppliedPolicy& policy);
+std::optional<std::string> effective_alternate_exchange(const Table& arguments,
+                                                        const AppliedPolicy& policy);
 
 }  // namespace revenant::engine

@@ -22,7 +22,7 @@ QueueSettings in_force(std::initializer_list<Argument> given,
     QueueDeclaration declaration;
     declaration.kind = kind;
     declaration.arguments = arguments(given);
-    return settings_in_force(declaration, {"p", "", arguments(policy)}, compatibility);
+    return effective_settings(declaration, {"p", "", arguments(policy)}, compatibility);
 }
 
 TEST(QueueSettings, WithoutArgumentsNothingIsLimited) {
@@ -210,8 +210,8 @@ TEST(PolicyChecks, AnOperatorMayOnlyLimit) {  // DL-198
               "[{<<\"dead-letter-exchange\">>,<<\"x\">>}] are not recognised policy settings");
 }
 
-TEST(PolicyBook, TheHighestPriorityAmongTheMatchingWins) {  // DL-193
-    PolicyBook book;
+TEST(PolicyTable, TheHighestPriorityAmongTheMatchingWins) {  // DL-193
+    PolicyTable book;
     book.set(PolicyScope::user, policy("low", "^q", {{"max-length", 1}}, 1));
     book.set(PolicyScope::user, policy("high", "^q1", {{"max-length", 2}}, 2));
     book.set(PolicyScope::user, policy("equal", "^q1", {{"max-length", 3}}, 2));
@@ -222,16 +222,16 @@ TEST(PolicyBook, TheHighestPriorityAmongTheMatchingWins) {  // DL-193
     EXPECT_EQ(book.for_queue(QueueKind::classic, "q1").policy, "high");
 }
 
-TEST(PolicyBook, LooksAheadAndSearchesAnywhere) {  // DL-192
-    PolicyBook book;
+TEST(PolicyTable, LooksAheadAndSearchesAnywhere) {  // DL-192
+    PolicyTable book;
     book.set(PolicyScope::user, policy("p", "^(?!amq\\.).*ow", {{"max-length", 1}}));
     EXPECT_EQ(book.for_queue(QueueKind::classic, "slow one").policy, "p");
     EXPECT_EQ(book.for_queue(QueueKind::classic, "amq.slow").policy, "");
     EXPECT_EQ(book.for_queue(QueueKind::classic, "SLOW").policy, "");
 }
 
-TEST(PolicyBook, APolicyWithAnUnsupportedKeyIsPassedOver) {  // DL-194
-    PolicyBook book;
+TEST(PolicyTable, APolicyWithAnUnsupportedKeyIsPassedOver) {  // DL-194
+    PolicyTable book;
     book.set(PolicyScope::user,
              policy("p", ".*", {{"dead-letter-exchange", "x"}, {"delivery-limit", 3}}));
     book.set(PolicyScope::user, policy("q", ".*", {{"dead-letter-exchange", "y"}}, -1));
@@ -239,9 +239,9 @@ TEST(PolicyBook, APolicyWithAnUnsupportedKeyIsPassedOver) {  // DL-194
     EXPECT_EQ(book.for_queue(QueueKind::quorum, "a").policy, "p");
 }
 
-TEST(PolicyBook, AppliesToWhatItNames) {  // DL-191
+TEST(PolicyTable, AppliesToWhatItNames) {  // DL-191
     const auto applied = [](ApplyTo apply_to) {
-        PolicyBook book;
+        PolicyTable book;
         book.set(PolicyScope::user, policy("p", ".*", {{"message-ttl", 1}}, 0, apply_to));
         std::string to;
         if (!book.for_queue(QueueKind::classic, "a").policy.empty()) to += 'c';
@@ -259,8 +259,8 @@ TEST(PolicyBook, AppliesToWhatItNames) {  // DL-191
     EXPECT_EQ(parse_apply_to("Queues"), std::nullopt);
 }
 
-TEST(PolicyBook, TheOperatorsLimitsTighten) {  // management 4.14a; DL-25, DL-199, DL-200
-    PolicyBook book;
+TEST(PolicyTable, TheOperatorsLimitsTighten) {  // management 4.14a; DL-25, DL-199, DL-200
+    PolicyTable book;
     book.set(PolicyScope::user, policy("mine", ".*",
                                        {{"message-ttl", 5},
                                         {"overflow", "drop-head"},

@@ -20,8 +20,8 @@ struct Position {
 
 // The levels of a quorum queue above its priorities.
 constexpr std::size_t quorum_priorities = 32;
-constexpr std::size_t returned_level = quorum_priorities;
-constexpr std::size_t delayed_level = returned_level + 1;
+constexpr std::size_t requeued_level = quorum_priorities;
+constexpr std::size_t delayed_level = requeued_level + 1;
 constexpr std::size_t outbox_level = delayed_level + 1;
 
 }  // namespace revenant::engine

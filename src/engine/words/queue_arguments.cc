@@ -1,7 +1,7 @@
 #include "engine/words/queue_arguments.h"
 
 #include "base/time.h"
-#include "engine/words/meant_for.h"
+#include "engine/words/queue_type_mask.h"
 
 #include <algorithm>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t max_priority_max = 255;
 
-constexpr unsigned for_both = for_classic | for_quorum;
+constexpr unsigned for_both = classic_mask | quorum_mask;
 
 // Which queue types know an argument (DL-43). One that no type knows is kept and ignored.
 struct KnownArgument {
@@ -19,46 +19,46 @@ struct KnownArgument {
     unsigned types = 0;
 };
 constexpr KnownArgument known_arguments[] = {
-    {"x-queue-type", for_both | for_streams},
+    {"x-queue-type", for_both | stream_mask},
     {"x-expires", for_both},
     {"x-message-ttl", for_both},
     {"x-dead-letter-exchange", for_both},
     {"x-dead-letter-routing-key", for_both},
-    {"x-dead-letter-strategy", for_quorum},
+    {"x-dead-letter-strategy", quorum_mask},
     {"x-max-length", for_both},
-    {"x-max-length-bytes", for_both | for_streams},
-    {"x-max-priority", for_classic},
+    {"x-max-length-bytes", for_both | stream_mask},
+    {"x-max-priority", classic_mask},
     {"x-overflow", for_both},
-    {"x-queue-mode", for_classic},
-    {"x-queue-version", for_classic},
+    {"x-queue-mode", classic_mask},
+    {"x-queue-version", classic_mask},
     {"x-single-active-consumer", for_both},
-    {"x-queue-master-locator", for_classic},
-    {"x-queue-leader-locator", for_both | for_streams},
-    {"x-delivery-limit", for_quorum},
-    {"x-quorum-initial-group-size", for_quorum},
-    {"x-quorum-target-group-size", for_quorum},
-    {"x-max-in-memory-length", for_quorum},
-    {"x-max-in-memory-bytes", for_quorum},
-    {"x-delayed-retry-type", for_quorum},
-    {"x-delayed-retry-min", for_quorum},
-    {"x-delayed-retry-max", for_quorum},
-    {"x-consumer-timeout", for_quorum},
-    {"x-consumer-disconnected-timeout", for_quorum},
-    {"x-member-placement-tag", for_quorum},
-    {"x-max-age", for_streams},
-    {"x-stream-max-segment-size-bytes", for_streams},
-    {"x-stream-filter-size-bytes", for_streams},
-    {"x-initial-cluster-size", for_streams},
+    {"x-queue-master-locator", classic_mask},
+    {"x-queue-leader-locator", for_both | stream_mask},
+    {"x-delivery-limit", quorum_mask},
+    {"x-quorum-initial-group-size", quorum_mask},
+    {"x-quorum-target-group-size", quorum_mask},
+    {"x-max-in-memory-length", quorum_mask},
+    {"x-max-in-memory-bytes", quorum_mask},
+    {"x-delayed-retry-type", quorum_mask},
+    {"x-delayed-retry-min", quorum_mask},
+    {"x-delayed-retry-max", quorum_mask},
+    {"x-consumer-timeout", quorum_mask},
+    {"x-consumer-disconnected-timeout", quorum_mask},
+    {"x-member-placement-tag", quorum_mask},
+    {"x-max-age", stream_mask},
+    {"x-stream-max-segment-size-bytes", stream_mask},
+    {"x-stream-filter-size-bytes", stream_mask},
+    {"x-initial-cluster-size", stream_mask},
 };
 
-unsigned types_that_know(std::string_view name) {
+unsigned types_supporting(std::string_view name) {
     for (const KnownArgument& known : known_arguments) {
         if (known.name == name) return known.types;
     }
     return 0;
 }
 
-unsigned mask_of(QueueKind kind) { return kind == QueueKind::classic ? for_classic : for_quorum; }
+unsigned mask_of(QueueKind kind) { return kind == QueueKind::classic ? classic_mask : quorum_mask; }
 
 std::string with_number(std::string_view term, std::int64_t number) {
     return "{" + std::string(term) + "," + std::to_string(number) + "}";
@@ -182,7 +182,7 @@ Refusal precondition_failed(std::string text) {
 }  // namespace
 
 bool is_known_queue_argument(QueueKind kind, std::string_view name) {
-    return (types_that_know(name) & mask_of(kind)) != 0;
+    return (types_supporting(name) & mask_of(kind)) != 0;
 }
 
 Result<QueueKind, Refusal> queue_kind(const Table& arguments, std::string_view owner) {
@@ -201,7 +201,7 @@ Result<QueueKind, Refusal> queue_kind(const Table& arguments, std::string_view o
 std::optional<Refusal> check_queue_arguments(QueueKind kind, const Table& arguments,
                                              std::string_view owner) {
     for (const Field& field : arguments) {
-        const unsigned types = types_that_know(field.name);
+        const unsigned types = types_supporting(field.name);
         if (types != 0 && (types & mask_of(kind)) == 0) {
             return precondition_failed("invalid arg '" + field.name + "' for " +
                                        std::string(owner) + " of queue type rabbit_" +

@@ -30,24 +30,25 @@ std::string Context::cluster_id() {
 
 namespace {
 
-Sums ask_for_sums(runtime::Broker& broker, const std::shared_ptr<runtime::Vhost>& vhost) {
+VhostCounters ask_for_counters(runtime::Broker& broker,
+                               const std::shared_ptr<runtime::Vhost>& vhost) {
     engine::Totals totals = totals_of(broker, vhost);
-    Sums sums{std::move(totals), {}, 0};
+    VhostCounters sums{std::move(totals), {}, 0};
     broker.ask(vhost->home(), [&](runtime::Reactor&) {
         sums.journal = vhost->journal_view();
-        sums.unconfirmed = vhost->promises().confirms_waiting();
+        sums.unconfirmed = vhost->deferred_effects().confirms_waiting();
     });
     return sums;
 }
 
 }  // namespace
 
-NodeSums Context::sums() {
+NodeCounters Context::node_counters() {
     const std::lock_guard lock(mutex_);
-    NodeSums sums{retired_, {}, {}, settings_.log_lines_dropped()};
+    NodeCounters sums{retired_, {}, {}, settings_.log_lines_dropped()};
     for (const auto& vhost : broker_.vhosts()) {
-        const Sums& one =
-            sums.by_vhost.emplace(vhost->name(), ask_for_sums(broker_, vhost)).first->second;
+        const VhostCounters& one =
+            sums.by_vhost.emplace(vhost->name(), ask_for_counters(broker_, vhost)).first->second;
         sums.all.totals += one.totals;
         sums.all.journal += one.journal;
         sums.all.unconfirmed += one.unconfirmed;
@@ -66,7 +67,7 @@ Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& n
         const auto vhost = broker_.find_vhost(name);
         REVENANT_TRY(const CatalogRecord record, broker_.change(DeleteVhost{name}));
         if (vhost == nullptr) return record;
-        const Sums last = ask_for_sums(broker_, vhost);
+        const VhostCounters last = ask_for_counters(broker_, vhost);
         // Its messages are gone with it, and the accounts say so.
         retired_.totals.accounts.of(engine::Ending::queue_deleted) += last.totals.messages();
         engine::Totals counters;
@@ -88,7 +89,7 @@ Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& n
 std::vector<std::string> Context::visible_vhosts(const Call& call) const {
     std::vector<std::string> names;
     for (const auto& [name, vhost] : call.access->rules().vhosts) {
-        if (sees_vhost(*call.access, *call.user, name)) names.push_back(name);
+        if (can_see_vhost(*call.access, *call.user, name)) names.push_back(name);
     }
     return names;
 }

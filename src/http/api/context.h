@@ -10,7 +10,7 @@
 #include "http/api/login.h"
 #include "http/api/object_lists.h"
 #include "http/api/router.h"
-#include "protocol/session_facts.h"
+#include "protocol/session_info.h"
 #include "runtime/broker.h"
 #include "runtime/client_logins.h"
 #include "runtime/connection_view.h"
@@ -36,7 +36,7 @@ struct ListenerView {
     std::string protocol;  // amqp, amqp/ssl, http, https, http/prometheus, https/prometheus
     std::string address;
     std::uint16_t port = 0;
-    std::shared_ptr<tls::TlsKeeper> tls = nullptr;  // none where bytes are not protected
+    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // none where bytes are not protected
 };
 
 struct ApiSettings {
@@ -47,7 +47,7 @@ struct ApiSettings {
     std::string rabbitmq_version = "4.3.0";  // with whom we are compatible
     std::string data_dir;
     std::vector<std::string> loopback_users = {"guest"};
-    std::shared_ptr<runtime::LoginGuard> login_guard;  // none: nobody has to wait
+    std::shared_ptr<runtime::LoginThrottle> login_throttle;  // none: nobody has to wait
     // Logins over AMQP.
     std::shared_ptr<runtime::ClientLogins> client_logins =
         std::make_shared<runtime::ClientLogins>();
@@ -86,7 +86,7 @@ struct ApiSettings {
     std::function<void(const std::function<bool(const runtime::ConnectionView&)>& chosen,
                        const std::string& reason)>
         close_connections_if;
-    std::function<std::vector<protocol::SessionFacts>(const std::string& connection)>
+    std::function<std::vector<protocol::SessionInfo>(const std::string& connection)>
         sessions;                                              // may be empty
     std::function<runtime::NetworkTraffic()> network_traffic;  // may be empty
     // Stops to accept AMQP connections, or begins again; may be empty.
@@ -104,14 +104,14 @@ struct ApiSettings {
 class Samples;
 
 // What a vhost, or all of them together, have counted.
-struct Sums {
+struct VhostCounters {
     engine::Totals totals;
     runtime::JournalView journal;
     std::uint64_t unconfirmed = 0;  // publishes whose confirms wait for the disk
 };
-struct NodeSums {
-    Sums all;  // those deleted meanwhile included in what only ever grows
-    std::map<std::string, Sums> by_vhost;
+struct NodeCounters {
+    VhostCounters all;  // those deleted meanwhile included in what only ever grows
+    std::map<std::string, VhostCounters> by_vhost;
     runtime::TurnTimes::Summary turns;  // of all reactors
     std::uint64_t log_lines_dropped = 0;
 };
@@ -129,15 +129,15 @@ class Context {
     // How often somebody has tried to log in over HTTP. management 4.30
     runtime::LoginAttempts& login_attempts() { return login_attempts_; }
     LoginRules login_rules() const {
-        return {settings_.loopback_users, settings_.login_guard.get()};
+        return {settings_.loopback_users, settings_.login_throttle.get()};
     }
     // As it was set last, or as the node was started with.
     std::string cluster_name();
     // Made once, at the first start of the node.
     std::string cluster_id();
 
-    NodeSums sums();
-    engine::Totals totals() { return sums().all.totals; }
+    NodeCounters node_counters();
+    engine::Totals totals() { return node_counters().all.totals; }
     // Deletes the vhost and keeps its counters, so that no total goes back.
     Result<CatalogRecord, CatalogRefusal> delete_vhost(const std::string& name);
 
@@ -168,7 +168,7 @@ class Context {
     std::unique_ptr<Samples> samples_;
     runtime::LoginAttempts login_attempts_;
     std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
-    Sums retired_;
+    VhostCounters retired_;
 };
 
 struct LoginsOfProtocol {

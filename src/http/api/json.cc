@@ -178,7 +178,7 @@ Result<Table, std::string> table_from_json(const json::object& object) {
     return table;
 }
 
-std::string as_term(const json::value& value) {
+std::string as_erlang_term(const json::value& value) {
     std::string terms;
     const char* separator = "";
     switch (value.kind()) {
@@ -186,13 +186,14 @@ std::string as_term(const json::value& value) {
             return "<<\"" + std::string(value.get_string()) + "\">>";
         case json::kind::array:
             for (const json::value& element : value.get_array()) {
-                terms += separator + as_term(element);
+                terms += separator + as_erlang_term(element);
                 separator = ",";
             }
             return "[" + terms + "]";
         case json::kind::object:
             for (const auto& [name, inner] : value.get_object()) {
-                terms += separator + ("<<\"" + std::string(name)) + "\">> => " + as_term(inner);
+                terms +=
+                    separator + ("<<\"" + std::string(name)) + "\">> => " + as_erlang_term(inner);
                 separator = ",";
             }
             return "#{" + terms + "}";

@@ -33,6 +33,6 @@ Result<Value, std::string> value_from_json(const json::value& value);
 Result<Table, std::string> table_from_json(const json::object& object);
 
 // As RabbitMQ prints a wrong value in its complaints: <<"text">>, 5, [true].
-std::string as_term(const json::value& value);
+std::string as_erlang_term(const json::value& value);
 
 }  // namespace revenant::http

@@ -83,7 +83,7 @@ TEST(Json, WhatNoTableCanHoldIsRefused) {
 }
 
 TEST(Json, WrongValuesArePrintedAsTerms) {
-    const auto term = [](const char* text) { return as_term(parse_json(text).value()); };
+    const auto term = [](const char* text) { return as_erlang_term(parse_json(text).value()); };
     EXPECT_EQ(term(R"("x")"), R"(<<"x">>)");
     EXPECT_EQ(term("-5"), "-5");
     EXPECT_EQ(term("[true,null,[]]"), "[true,null,[]]");

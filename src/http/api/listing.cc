@@ -1,9 +1,8 @@
 #include "http/api/listing.h"
 
-#include "http/api/long_listing.h"
+#include "http/api/streamed_listing.h"
 #include "http/api/responses.h"
-#include "http/server/small_letters.h"
-#include "http/server/split.h"
+#include "http/server/ascii_text.h"
 #include "pattern/pattern.h"
 
 #include <algorithm>
@@ -54,9 +53,9 @@ json::object select_columns(const json::object& item, const std::vector<Path>& c
     return kept;
 }
 
-std::vector<Path> asked_columns(const Call& call) {
+std::vector<Path> requested_columns(const Call& call) {
     std::vector<Path> columns;
-    const std::string_view asked = call.asked("columns");
+    const std::string_view asked = call.query_parameter("columns");
     if (asked.empty()) return columns;
     for (const std::string_view column : split(asked, ',')) columns.push_back(split(column, '.'));
     return columns;
@@ -85,10 +84,10 @@ bool is_before(const json::value* a, const json::value* b) {
 }
 
 void sort(const Call& call, json::array& items) {
-    const std::string_view asked = call.asked("sort");
+    const std::string_view asked = call.query_parameter("sort");
     if (asked.empty()) return;
     const Path path = split(asked, '.');
-    const bool reverse = call.asked("sort_reverse") == "true";
+    const bool reverse = call.query_parameter("sort_reverse") == "true";
     std::stable_sort(items.begin(), items.end(), [&](const json::value& a, const json::value& b) {
         const json::value* const left = look_up(a.get_object(), path);
         const json::value* const right = look_up(b.get_object(), path);
@@ -112,9 +111,9 @@ class NameFilter {
   public:
     static Result<NameFilter, Response> of(const Call& call) {
         NameFilter filter;
-        filter.wanted_ = in_small_letters(call.asked("name"));
-        if (call.asked("use_regex") == "true" && filter.is_set()) {
-            auto compiled = Pattern::compile("(?i)" + std::string(call.asked("name")));
+        filter.wanted_ = to_lower_ascii(call.query_parameter("name"));
+        if (call.query_parameter("use_regex") == "true" && filter.is_set()) {
+            auto compiled = Pattern::compile("(?i)" + std::string(call.query_parameter("name")));
             if (!compiled) return invalid_pagination();
             filter.pattern_ = std::move(compiled).value();
         }
@@ -128,7 +127,7 @@ class NameFilter {
     }
     bool fits(std::string_view name) const {
         return pattern_ ? pattern_->matches(name)
-                        : in_small_letters(name).find(wanted_) != std::string::npos;
+                        : to_lower_ascii(name).find(wanted_) != std::string::npos;
     }
 
   private:
@@ -141,10 +140,10 @@ struct Page {
     std::int64_t size = page_size_default;
 };
 
-Result<Page, Response> asked_page(const Call& call) {
+Result<Page, Response> requested_page(const Call& call) {
     Page page;
-    const std::string_view size_text = call.asked("page_size");
-    const auto number = whole_number(call.asked("page"));
+    const std::string_view size_text = call.query_parameter("page_size");
+    const auto number = whole_number(call.query_parameter("page"));
     const auto size = size_text.empty() ? page_size_default : whole_number(size_text);
     if (!number || !size) return invalid_pagination();
     if (*number < 1 || *size < 1 || *size > page_size_max) {
@@ -159,14 +158,14 @@ Result<Page, Response> asked_page(const Call& call) {
 }
 
 // Which of the items that passed the filter are on the page.
-struct Cut {
+struct PageSlice {
     std::int64_t first = 0;
     std::int64_t last = 0;  // the one behind it
     json::object frame;     // without the items
 };
 
-Result<Cut, Response> cut_page(const Call& call, std::size_t total, std::size_t filtered) {
-    REVENANT_TRY(const Page page, asked_page(call));
+Result<PageSlice, Response> slice_page(const Call& call, std::size_t total, std::size_t filtered) {
+    REVENANT_TRY(const Page page, requested_page(call));
     const auto count = static_cast<std::int64_t>(filtered);
     const std::int64_t pages = (count + page.size - 1) / page.size;
     if (page.number > std::max<std::int64_t>(pages, 1)) {
@@ -175,7 +174,7 @@ Result<Cut, Response> cut_page(const Call& call, std::size_t total, std::size_t 
                                              " page size: " + std::to_string(page.size) +
                                              ", len: " + std::to_string(count))};
     }
-    Cut cut;
+    PageSlice cut;
     cut.first = (page.number - 1) * page.size;
     cut.last = std::min(cut.first + page.size, count);
     cut.frame = json::object{{"filtered_count", count}, {"item_count", cut.last - cut.first},
@@ -207,14 +206,14 @@ void make_views(const LongList& list, std::span<Row> rows, Use use) {
 }
 
 Result<std::vector<Row>, Response> rows_of(const Call& call, const LongList& list) {
-    const bool paged = !call.asked("page").empty();
+    const bool paged = !call.query_parameter("page").empty();
     REVENANT_TRY(const NameFilter filter, NameFilter::of(call));
     std::vector<Row> rows;
     for (std::size_t i = 0; i < list.count; ++i) {
         if (paged && filter.is_set() && !filter.fits(to_json_string(list.name(i)))) continue;
         rows.push_back({i, std::nullopt});
     }
-    const std::string_view sort_by = call.asked("sort");
+    const std::string_view sort_by = call.query_parameter("sort");
     if (sort_by.empty()) return rows;
     if (sort_by == "name") {
         for (Row& row : rows) row.key = to_json_string(list.name(row.index));
@@ -224,7 +223,7 @@ Result<std::vector<Row>, Response> rows_of(const Call& call, const LongList& lis
             if (const json::value* const key = look_up(item, path)) row.key = *key;
         });
     }
-    const bool reverse = call.asked("sort_reverse") == "true";
+    const bool reverse = call.query_parameter("sort_reverse") == "true";
     const auto value = [](const Row& row) { return row.key ? &*row.key : nullptr; };
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
         return reverse ? is_before(value(b), value(a)) : is_before(value(a), value(b));
@@ -233,7 +232,7 @@ Result<std::vector<Row>, Response> rows_of(const Call& call, const LongList& lis
 }
 
 void select_all(const Call& call, json::array& items) {
-    const std::vector<Path> columns = asked_columns(call);
+    const std::vector<Path> columns = requested_columns(call);
     if (columns.empty()) return;
     for (json::value& item : items) item = select_columns(item.get_object(), columns);
 }
@@ -242,7 +241,7 @@ void select_all(const Call& call, json::array& items) {
 
 Response list(const Call& call, json::array items) {
     sort(call, items);
-    if (call.asked("page").empty()) {
+    if (call.query_parameter("page").empty()) {
         select_all(call, items);
         return ok(items);
     }
@@ -253,7 +252,7 @@ Response list(const Call& call, json::array items) {
     for (json::value& item : items) {
         if (filter->fits(item.get_object())) fitting.push_back(std::move(item));
     }
-    auto cut = cut_page(call, total, fitting.size());
+    auto cut = slice_page(call, total, fitting.size());
     if (!cut) return std::move(cut).error();
     json::array& on_page = cut->frame["items"].get_array();
     for (std::int64_t i = cut->first; i < cut->last; ++i) {
@@ -266,11 +265,11 @@ Response list(const Call& call, json::array items) {
 Response list_some_at_a_time(const Call& call, const LongList& list) {
     auto rows = rows_of(call, list);
     if (!rows) return std::move(rows).error();
-    const std::vector<Path> columns = asked_columns(call);
+    const std::vector<Path> columns = requested_columns(call);
     const auto selected = [&](json::object&& item) {
         return columns.empty() ? std::move(item) : select_columns(item, columns);
     };
-    if (call.asked("page").empty()) {
+    if (call.query_parameter("page").empty()) {
         Response response = ok(json::array{});
         response.body = "[";
         make_views(list, *rows, [&](const Row&, json::object&& item) {
@@ -280,7 +279,7 @@ Response list_some_at_a_time(const Call& call, const LongList& list) {
         response.body += ']';
         return response;
     }
-    auto cut = cut_page(call, list.count, rows->size());
+    auto cut = slice_page(call, list.count, rows->size());
     if (!cut) return std::move(cut).error();
     json::array& on_page = cut->frame["items"].get_array();
     const auto first = static_cast<std::size_t>(cut->first);
@@ -292,7 +291,7 @@ Response list_some_at_a_time(const Call& call, const LongList& list) {
 }
 
 Response show(const Call& call, json::object item) {
-    const std::vector<Path> columns = asked_columns(call);
+    const std::vector<Path> columns = requested_columns(call);
     return ok(columns.empty() ? item : select_columns(item, columns));
 }
 

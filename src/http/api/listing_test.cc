@@ -1,6 +1,6 @@
 #include "http/api/listing.h"
 
-#include "http/api/long_listing.h"
+#include "http/api/streamed_listing.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "base/base64.h"
 #include "http/api/responses.h"
 #include "http/api/router.h"
-#include "http/server/small_letters.h"
+#include "http/server/ascii_text.h"
 #include "runtime/system_clock.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Response too_many_failures(Duration wait) {
 
 // The word in front, Basic or Bearer, which is written in any case (RFC 9110, 11.1).
 bool has_scheme(std::string_view header, std::string_view scheme) {
-    return in_small_letters(header.substr(0, header.find(' '))) == scheme;
+    return to_lower_ascii(header.substr(0, header.find(' '))) == scheme;
 }
 
 // A token is of nobody known here; what is neither that nor a name and a password is no login.
@@ -61,7 +61,7 @@ std::optional<Credentials> basic_credentials(std::string_view header) {
 
 Result<const User*, Response> check_password(const AccessTable& access,
                                              const Credentials& credentials, const Request& request,
-                                             PeerPlace place, const LoginRules& rules) {
+                                             PeerLocation place, const LoginRules& rules) {
     const Timestamp now = runtime::system_now();
     if (rules.guard != nullptr) {
         const Duration wait = rules.guard->wait(request.peer_address, now);
@@ -81,10 +81,11 @@ Result<Login, Response> log_in(const AccessTable& access, const Request& request
     if (header == nullptr) return Unexpected{credentials_wanted()};
     auto credentials = basic_credentials(*header);
     if (!credentials) return Unexpected{malformed_or_unknown(*header)};
-    const PeerPlace place = request.from_loopback ? PeerPlace::loopback : PeerPlace::elsewhere;
+    const PeerLocation place =
+        request.from_loopback ? PeerLocation::loopback : PeerLocation::remote;
     REVENANT_TRY(const User* const user,
                  check_password(access, *credentials, request, place, rules));
-    if (!check_place(credentials->user, place, rules.loopback_users)) {
+    if (!check_location(credentials->user, place, rules.loopback_users)) {
         return Unexpected{not_authorised("User can only log in via localhost")};
     }
     if (!may_use_management(*user)) return Unexpected{not_authorised("Not management user")};

@@ -4,7 +4,7 @@
 #include "auth/access.h"
 #include "base/result.h"
 #include "http/server/request.h"
-#include "runtime/login_guard.h"
+#include "runtime/login_throttle.h"
 
 #include <span>
 #include <string>
@@ -18,7 +18,7 @@ struct Login {
 
 struct LoginRules {
     std::span<const std::string> loopback_users;
-    runtime::LoginGuard* guard = nullptr;  // none: nobody has to wait
+    runtime::LoginThrottle* guard = nullptr;  // none: nobody has to wait
 };
 
 // management 1.2

@@ -68,7 +68,7 @@ std::vector<engine::ChannelView> channels_in(Broker& broker, const VhostRef& vho
     const auto next = [&](engine::Engine& engine, std::uint64_t after) {
         auto part = engine::next_channels(engine, after);
         for (engine::ChannelView& channel : part.items) {
-            channel.unconfirmed = vhost->promises().confirms_waiting_for(channel.id);
+            channel.unconfirmed = vhost->deferred_effects().confirms_waiting_for(channel.id);
         }
         return part;
     };

@@ -89,7 +89,9 @@ Result<std::optional<PasswordHash>, Response> read_password(const json::object& 
     }
     if (body.contains("password")) {
         REVENANT_TRY(const std::string password, string_field(body, "password", ""));
-        if (const auto fault = rules.fault(password)) return Unexpected{bad_request(*fault)};
+        if (const auto violation = rules.violation(password)) {
+            return Unexpected{bad_request(*violation)};
+        }
         // A blank password opens nothing, so there is nothing to hash.
         return Password(password.empty() ? PasswordHash{}
                                          : make_hash(password, random_salt(), rules.algorithm));
@@ -201,7 +203,7 @@ Result<VhostLimits, Response> vhost_limits_from_json(const json::object& body) {
     for (const auto& [name, value] : body) {
         if (name != "max-connections" && name != "max-queues") {
             return Unexpected{validation_failed("Unrecognised terms [{<<\"" + std::string(name) +
-                                                "\">>," + as_term(value) + "}] in limits")};
+                                                "\">>," + as_erlang_term(value) + "}] in limits")};
         }
     }
     REVENANT_TRY(limits.max_connections, read_limit(body, "max-connections"));
@@ -221,14 +223,14 @@ Unexpected<Response> invalid(std::string_view text) { return Unexpected{validati
 
 Result<std::string, Response> read_pattern(const json::value& value) {
     if (value.is_string()) return std::string(value.get_string());
-    return invalid("pattern should be a binary but was " + as_term(value));
+    return invalid("pattern should be a binary but was " + as_erlang_term(value));
 }
 
 Result<Table, Response> read_definition(const json::object& body) {
     const json::value& value = body.at("definition");
     const bool empty_array = value.is_array() && value.get_array().empty();
     if (!value.is_object() && !empty_array) {
-        return invalid("definition must be a dictionary: " + as_term(value));
+        return invalid("definition must be a dictionary: " + as_erlang_term(value));
     }
     return table_field(body, "definition");
 }
@@ -243,14 +245,14 @@ Result<std::int64_t, Response> read_priority(const json::object& body) {
         std::abs(value->get_double()) <= exact_max) {
         return static_cast<std::int64_t>(value->get_double());
     }
-    return invalid("priority should be a number, actually was " + as_term(*value));
+    return invalid("priority should be a number, actually was " + as_erlang_term(*value));
 }
 
 Result<engine::ApplyTo, Response> read_apply_to(const json::object& body) {
     const json::value* const value = body.if_contains("apply-to");
     if (value == nullptr) return engine::ApplyTo::all;
     const std::string text =
-        value->is_string() ? std::string(value->get_string()) : as_term(*value);
+        value->is_string() ? std::string(value->get_string()) : as_erlang_term(*value);
     if (value->is_string()) {
         if (const auto known = engine::parse_apply_to(text)) return *known;
     }

@@ -1,7 +1,7 @@
 #include "http/api/router.h"
 
 #include "base/utf8.h"
-#include "http/server/split.h"
+#include "http/server/ascii_text.h"
 
 #include <algorithm>
 #include <utility>
@@ -30,9 +30,9 @@ void Router::add(std::string_view method, std::string_view path, Role role, Acti
     routes_.push_back(std::move(route));
 }
 
-Result<Router::Match, Router::Missing> Router::find(
+Result<Router::Match, Router::NoRoute> Router::find(
     std::string_view method, const std::vector<std::string>& segments) const {
-    Missing missing;
+    NoRoute missing;
     const Route* best = nullptr;
     for (const Route& route : routes_) {
         const bool fits =
@@ -141,8 +141,8 @@ bool may_use_management(const User& user) {
     return has_any_tag(user, {"administrator", "monitoring", "policymaker", "management"});
 }
 
-bool sees_vhost(const AccessTable& access, const User& user, std::string_view vhost) {
-    return is_monitor(user) || access.may_enter(user.name, vhost);
+bool can_see_vhost(const AccessTable& access, const User& user, std::string_view vhost) {
+    return is_monitor(user) || access.can_access_vhost(user.name, vhost);
 }
 
 }  // namespace revenant::http

@@ -40,7 +40,7 @@ struct Call {
 
     const std::string& parameter(std::size_t index) const { return parameters[index]; }
     // The value of a query parameter; empty if it is absent.
-    std::string_view asked(std::string_view name) const {
+    std::string_view query_parameter(std::string_view name) const {
         const auto found = query.find(name);
         return found == query.end() ? std::string_view() : std::string_view(found->second);
     }
@@ -59,10 +59,10 @@ class Router {
         Role role = Role::administrator;
         std::vector<std::string> parameters;
     };
-    struct Missing {
+    struct NoRoute {
         std::vector<std::string_view> allowed;  // the methods the path knows; empty: no such path
     };
-    Result<Match, Missing> find(std::string_view method,
+    Result<Match, NoRoute> find(std::string_view method,
                                 const std::vector<std::string>& segments) const;
 
     // As they were added: "GET /queues/*".
@@ -96,6 +96,6 @@ bool is_monitor(const User& user);
 bool is_policymaker(const User& user);
 bool may_use_management(const User& user);
 // May the user look into the vhost?
-bool sees_vhost(const AccessTable& access, const User& user, std::string_view vhost);
+bool can_see_vhost(const AccessTable& access, const User& user, std::string_view vhost);
 
 }  // namespace revenant::http

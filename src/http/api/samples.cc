@@ -29,7 +29,7 @@ struct Level {
 constexpr std::array<Level, 4> levels = {{{5, 122}, {60, 62}, {600, 50}, {1800, 49}}};
 constexpr std::size_t levels_of_object = 2;
 
-constexpr std::array<std::string_view, figure_count> names = {
+constexpr std::array<std::string_view, stat_count> names = {
     "ack",
     "confirm",
     "deliver",
@@ -76,14 +76,14 @@ double per_second(std::uint64_t from, std::uint64_t to, double seconds) {
 }
 
 // A gauge may fall.
-bool is_gauge(Figure figure) {
-    return (figure >= Figure::messages && figure <= Figure::messages_unacknowledged) ||
-           figure >= Figure::mem_used;
+bool is_gauge(Stat stat) {
+    return (stat >= Stat::messages && stat <= Stat::messages_unacknowledged) ||
+           stat >= Stat::mem_used;
 }
 
 Result<std::optional<Range>, Response> asked_range(const Call& call, const std::string& kind) {
-    const std::string_view age = call.asked(kind + "_age");
-    const std::string_view increment = call.asked(kind + "_incr");
+    const std::string_view age = call.query_parameter(kind + "_age");
+    const std::string_view increment = call.query_parameter(kind + "_incr");
     if (age.empty() && increment.empty()) return std::optional<Range>{};
     Range range;
     for (const auto& [text, number] :
@@ -107,67 +107,67 @@ Result<std::optional<Range>, Response> asked_range(const Call& call, const std::
 
 }  // namespace
 
-std::string_view to_string(Figure figure) { return names[static_cast<std::size_t>(figure)]; }
+std::string_view to_string(Stat stat) { return names[static_cast<std::size_t>(stat)]; }
 
-Figure died_figure(DeathReason reason) {
-    return static_cast<Figure>(static_cast<std::size_t>(Figure::died_rejected) +
-                               static_cast<std::size_t>(reason));
+Stat died_stat(DeathReason reason) {
+    return static_cast<Stat>(static_cast<std::size_t>(Stat::died_rejected) +
+                             static_cast<std::size_t>(reason));
 }
 
-Figures figures_of(const engine::Passage& passage) {
-    Figures figures;
-    figures[Figure::ack] = passage.consumed.acknowledged;
-    figures[Figure::confirm] = passage.confirmed;
-    figures[Figure::deliver] = passage.consumed.delivered_manual_ack;
-    figures[Figure::deliver_no_ack] = passage.consumed.delivered_auto_ack;
-    figures[Figure::get] = passage.consumed.got_manual_ack;
-    figures[Figure::get_no_ack] = passage.consumed.got_auto_ack;
-    figures[Figure::deliver_get] = passage.consumed.delivered();
-    figures[Figure::drop_unroutable] = passage.unroutable_dropped;
-    figures[Figure::get_empty] = passage.consumed.get_empty;
-    figures[Figure::publish] = passage.published;
-    figures[Figure::redeliver] = passage.consumed.redelivered;
-    figures[Figure::return_unroutable] = passage.unroutable_returned;
-    return figures;
+StatValues stats_of(const engine::MessageStats& counted) {
+    StatValues stats;
+    stats[Stat::ack] = counted.consumed.acknowledged;
+    stats[Stat::confirm] = counted.confirmed;
+    stats[Stat::deliver] = counted.consumed.delivered_manual_ack;
+    stats[Stat::deliver_no_ack] = counted.consumed.delivered_auto_ack;
+    stats[Stat::get] = counted.consumed.got_manual_ack;
+    stats[Stat::get_no_ack] = counted.consumed.got_auto_ack;
+    stats[Stat::deliver_get] = counted.consumed.delivered();
+    stats[Stat::drop_unroutable] = counted.unroutable_dropped;
+    stats[Stat::get_empty] = counted.consumed.get_empty;
+    stats[Stat::publish] = counted.published;
+    stats[Stat::redeliver] = counted.consumed.redelivered;
+    stats[Stat::return_unroutable] = counted.unroutable_returned;
+    return stats;
 }
 
-Figures figures_of(const engine::Totals& totals) {
+StatValues stats_of(const engine::Totals& totals) {
     const engine::Traffic& traffic = totals.traffic;
-    Figures figures = figures_of(traffic.of_all_clients().passage());
-    figures[Figure::messages] = totals.messages();
-    figures[Figure::messages_ready] = totals.ready;
-    figures[Figure::messages_unacknowledged] = totals.unacked;
-    figures[Figure::connection_created] = traffic.connections_opened;
-    figures[Figure::connection_closed] = traffic.connections_closed;
-    figures[Figure::channel_created] = traffic.channels_opened;
-    figures[Figure::channel_closed] = traffic.channels_closed;
-    figures[Figure::queue_declared] = traffic.queues_declared;
-    figures[Figure::queue_created] = traffic.queues_created;
-    figures[Figure::queue_deleted] = traffic.queues_deleted;
+    StatValues stats = stats_of(traffic.of_all_clients().stats());
+    stats[Stat::messages] = totals.messages();
+    stats[Stat::messages_ready] = totals.ready;
+    stats[Stat::messages_unacknowledged] = totals.unacked;
+    stats[Stat::connection_created] = traffic.connections_opened;
+    stats[Stat::connection_closed] = traffic.connections_closed;
+    stats[Stat::channel_created] = traffic.channels_opened;
+    stats[Stat::channel_closed] = traffic.channels_closed;
+    stats[Stat::queue_declared] = traffic.queues_declared;
+    stats[Stat::queue_created] = traffic.queues_created;
+    stats[Stat::queue_deleted] = traffic.queues_deleted;
     for (std::size_t i = 0; i < death_reason_count; ++i) {
         const auto reason = static_cast<DeathReason>(i);
-        figures[died_figure(reason)] = traffic.death_outcomes.of(reason);
+        stats[died_stat(reason)] = traffic.death_outcomes.of(reason);
     }
-    return figures;
+    return stats;
 }
 
-Figures figures_of(const runtime::ConnectionView& connection) {
-    Figures figures;
-    figures[Figure::recv_oct] = connection.received_bytes;
-    figures[Figure::send_oct] = connection.sent_bytes;
-    figures[Figure::recv_cnt] = connection.received_count;
-    figures[Figure::send_cnt] = connection.sent_count;
-    return figures;
+StatValues stats_of(const runtime::ConnectionView& connection) {
+    StatValues stats;
+    stats[Stat::recv_oct] = connection.received_bytes;
+    stats[Stat::send_oct] = connection.sent_bytes;
+    stats[Stat::recv_cnt] = connection.received_count;
+    stats[Stat::send_cnt] = connection.sent_count;
+    return stats;
 }
 
-Figures figures_of_node(Context& context) {
-    Figures node = figures_of(context.totals());
+StatValues stats_of_node(Context& context) {
+    StatValues node = stats_of(context.totals());
     const ProcessView process = view_process();
-    node[Figure::mem_used] = process.resident_bytes;
-    node[Figure::fd_used] = process.open_descriptors;
-    node[Figure::sockets_used] = context.broker().connection_count();
-    node[Figure::proc_used] = process.threads;
-    node[Figure::disk_free] = disk_free_bytes(context.settings().data_dir);
+    node[Stat::mem_used] = process.resident_bytes;
+    node[Stat::fd_used] = process.open_descriptors;
+    node[Stat::sockets_used] = context.broker().connection_count();
+    node[Stat::proc_used] = process.threads;
+    node[Stat::disk_free] = disk_free_bytes(context.settings().data_dir);
     return node;
 }
 
@@ -182,7 +182,7 @@ std::string exchange_key(std::string_view vhost, std::string_view exchange) {
 std::string channel_key(ChannelId channel) { return "c" + std::to_string(channel.value); }
 std::string connection_key(std::string_view name) { return "t" + std::string(name); }
 
-Result<Ranges, Response> asked_ranges(const Call& call) {
+Result<Ranges, Response> requested_ranges(const Call& call) {
     Ranges ranges;
     REVENANT_TRY(ranges.lengths, asked_range(call, "lengths"));
     REVENANT_TRY(ranges.message_rates, asked_range(call, "msg_rates"));
@@ -193,31 +193,30 @@ Result<Ranges, Response> asked_ranges(const Call& call) {
 
 // -------------------------------------------------------------------------- one object's past
 
-double Trend::rate(Figure figure) const {
+double Trend::rate(Stat stat) const {
     if (samples_.size() < 2) return 0;
     const Sample& before = samples_[samples_.size() - 2];
     const Sample& last = samples_.back();
     const double passed = static_cast<double>((last.at - before.at).us) / 1e6;
-    if (is_gauge(figure) && passed > 0) {
-        return (static_cast<double>(last.figures[figure]) -
-                static_cast<double>(before.figures[figure])) /
+    if (is_gauge(stat) && passed > 0) {
+        return (static_cast<double>(last.stats[stat]) - static_cast<double>(before.stats[stat])) /
                passed;
     }
-    return per_second(before.figures[figure], last.figures[figure], passed);
+    return per_second(before.stats[stat], last.stats[stat], passed);
 }
 
 // The last that was known then; before the first, the first.
-std::uint64_t Trend::value_at(Figure figure, std::int64_t second) const {
+std::uint64_t Trend::value_at(Stat stat, std::int64_t second) const {
     const Sample* found = &samples_.front();
     for (const Sample& sample : samples_) {
         if (sample.at.whole_seconds() > second) break;
         found = &sample;
     }
-    return found->figures[figure];
+    return found->stats[stat];
 }
 
-json::object Trend::details(Figure figure, const std::optional<Range>& range) const {
-    json::object details{{"rate", rate(figure)}};
+json::object Trend::details(Stat stat, const std::optional<Range>& range) const {
+    json::object details{{"rate", rate(stat)}};
     if (!range || samples_.empty()) return details;
     const std::int64_t last = now_.whole_seconds() / range->increment * range->increment;
     const auto shown_ms = [ahead_us = runtime::wall_ahead().us](std::int64_t second) {
@@ -226,12 +225,12 @@ json::object Trend::details(Figure figure, const std::optional<Range>& range) co
     json::array samples;
     double sum = 0;
     for (std::int64_t at = last; at >= last - range->age; at -= range->increment) {
-        const std::uint64_t value = value_at(figure, at);
+        const std::uint64_t value = value_at(stat, at);
         sum += static_cast<double>(value);
         samples.push_back(json::object{{"sample", value}, {"timestamp", shown_ms(at)}});
     }
-    const auto newest = static_cast<double>(value_at(figure, last));
-    const auto oldest = static_cast<double>(value_at(figure, last - range->age));
+    const auto newest = static_cast<double>(value_at(stat, last));
+    const auto oldest = static_cast<double>(value_at(stat, last - range->age));
     details["avg_rate"] = std::max(0.0, (newest - oldest) / static_cast<double>(range->age));
     details["avg"] = sum / static_cast<double>(samples.size());
     details["samples"] = std::move(samples);
@@ -266,48 +265,48 @@ std::vector<Sample> Samples::History::all() const {
     return samples;
 }
 
-std::vector<std::pair<std::string, Figures>> Samples::look_at_objects(Context& context) {
-    std::vector<std::pair<std::string, Figures>> objects;
-    std::unordered_map<std::string, Figures> data_of_vhosts;
+std::vector<std::pair<std::string, StatValues>> Samples::sample_objects(Context& context) {
+    std::vector<std::pair<std::string, StatValues>> objects;
+    std::unordered_map<std::string, StatValues> data_of_vhosts;
     for (const runtime::ConnectionView& connection : context.settings().connections()) {
-        const Figures figures = figures_of(connection);
-        for (const Figure figure : {Figure::recv_oct, Figure::send_oct}) {
-            data_of_vhosts[connection.vhost][figure] += figures[figure];
+        const StatValues stats = stats_of(connection);
+        for (const Stat stat : {Stat::recv_oct, Stat::send_oct}) {
+            data_of_vhosts[connection.vhost][stat] += stats[stat];
         }
-        objects.emplace_back(connection_key(connection.name), figures);
+        objects.emplace_back(connection_key(connection.name), stats);
     }
     for (const auto& vhost : context.broker().vhosts()) {
-        Figures totals = figures_of(totals_of(context.broker(), vhost));
-        const Figures& data = data_of_vhosts[vhost->name()];
-        totals[Figure::recv_oct] = data[Figure::recv_oct];
-        totals[Figure::send_oct] = data[Figure::send_oct];
+        StatValues totals = stats_of(totals_of(context.broker(), vhost));
+        const StatValues& data = data_of_vhosts[vhost->name()];
+        totals[Stat::recv_oct] = data[Stat::recv_oct];
+        totals[Stat::send_oct] = data[Stat::send_oct];
         objects.emplace_back(vhost_key(vhost->name()), totals);
         const engine::ObjectCounters counters = counters_of(context.broker(), vhost);
         for (const auto& queue : counters.queues) {
-            Figures figures = figures_of(queue.passage);
-            figures[Figure::messages] = queue.messages;
-            figures[Figure::messages_ready] = queue.ready;
-            figures[Figure::messages_unacknowledged] = queue.unacked;
+            StatValues stats = stats_of(queue.stats);
+            stats[Stat::messages] = queue.messages;
+            stats[Stat::messages_ready] = queue.ready;
+            stats[Stat::messages_unacknowledged] = queue.unacked;
             for (std::size_t i = 0; i < death_reason_count; ++i) {
-                figures[died_figure(static_cast<DeathReason>(i))] = queue.deaths[i];
+                stats[died_stat(static_cast<DeathReason>(i))] = queue.deaths[i];
             }
-            objects.emplace_back(queue_key(vhost->name(), queue.id), figures);
+            objects.emplace_back(queue_key(vhost->name(), queue.id), stats);
         }
         for (const auto& exchange : counters.exchanges) {
-            Figures figures;
-            figures[Figure::publish_in] = exchange.published_in;
-            figures[Figure::publish_out] = exchange.published_out;
-            objects.emplace_back(exchange_key(vhost->name(), exchange.name), figures);
+            StatValues stats;
+            stats[Stat::publish_in] = exchange.published_in;
+            stats[Stat::publish_out] = exchange.published_out;
+            objects.emplace_back(exchange_key(vhost->name(), exchange.name), stats);
         }
         for (const auto& channel : counters.channels) {
-            objects.emplace_back(channel_key(channel.id), figures_of(channel.passage));
+            objects.emplace_back(channel_key(channel.id), stats_of(channel.stats));
         }
     }
     return objects;
 }
 
 void Samples::take(Context& context, Timestamp now) {
-    const Figures node = figures_of_node(context);
+    const StatValues node = stats_of_node(context);
     bool interested = false;
     {
         const std::lock_guard lock(mutex_);
@@ -320,17 +319,17 @@ void Samples::take(Context& context, Timestamp now) {
             watched_.clear();
         }
     }
-    if (interested) keep(look_at_objects(context), now);
+    if (interested) keep(sample_objects(context), now);
 }
 
-void Samples::keep(std::vector<std::pair<std::string, Figures>> objects, Timestamp now) {
+void Samples::keep(std::vector<std::pair<std::string, StatValues>> objects, Timestamp now) {
     const std::lock_guard lock(mutex_);
     Pairs pairs;
     // What was not there the last time, or idle, began with nothing.
     std::optional<Sample> beginning;
-    if (!objects_.empty()) beginning = Sample{objects_taken_, Figures{}};
-    for (auto& [key, figures] : objects) {
-        const Sample sample{now, figures};
+    if (!objects_.empty()) beginning = Sample{objects_taken_, StatValues{}};
+    for (auto& [key, stats] : objects) {
+        const Sample sample{now, stats};
         if (const auto watched = watched_.find(key); watched != watched_.end()) {
             watched->second.history.add(sample);
         }
@@ -383,7 +382,7 @@ Trend Samples::watch(const std::string& key, Timestamp now) {
     return pair;
 }
 
-void Samples::note_interest(Timestamp now) {
+void Samples::extend_interest(Timestamp now) {
     const std::lock_guard lock(mutex_);
     interested_until_ = now + interest_lasts;
 }

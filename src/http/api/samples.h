@@ -35,7 +35,7 @@ namespace revenant::http {
 class Context;
 
 // Everything that is sampled. An object has those that concern it; the others stay 0.
-enum class Figure : std::uint8_t {
+enum class Stat : std::uint8_t {
     ack,
     confirm,
     deliver,
@@ -74,24 +74,22 @@ enum class Figure : std::uint8_t {
     proc_used,
     disk_free,
 };
-constexpr std::size_t figure_count = static_cast<std::size_t>(Figure::disk_free) + 1;
+constexpr std::size_t stat_count = static_cast<std::size_t>(Stat::disk_free) + 1;
 // ack, confirm, …: the name of the field.
-std::string_view to_string(Figure figure);
+std::string_view to_string(Stat stat);
 
-struct Figures {
-    std::array<std::uint64_t, figure_count> values{};
-    std::uint64_t& operator[](Figure figure) { return values[static_cast<std::size_t>(figure)]; }
-    std::uint64_t operator[](Figure figure) const {
-        return values[static_cast<std::size_t>(figure)];
-    }
+struct StatValues {
+    std::array<std::uint64_t, stat_count> values{};
+    std::uint64_t& operator[](Stat stat) { return values[static_cast<std::size_t>(stat)]; }
+    std::uint64_t operator[](Stat stat) const { return values[static_cast<std::size_t>(stat)]; }
 };
 // How often messages have died of a reason.
-Figure died_figure(DeathReason reason);
-Figures figures_of(const engine::Totals& totals);
-Figures figures_of(const engine::Passage& passage);
-Figures figures_of(const runtime::ConnectionView& connection);
+Stat died_stat(DeathReason reason);
+StatValues stats_of(const engine::Totals& totals);
+StatValues stats_of(const engine::MessageStats& stats);
+StatValues stats_of(const runtime::ConnectionView& connection);
 // Of all virtual hosts and of the process. Asks the reactors.
-Figures figures_of_node(Context& context);
+StatValues stats_of_node(Context& context);
 
 // What an object is known by here.
 std::string node_key();
@@ -113,11 +111,11 @@ struct Ranges {
     std::optional<Range> node_stats;
     bool any() const { return lengths || message_rates || data_rates || node_stats; }
 };
-Result<Ranges, Response> asked_ranges(const Call& call);
+Result<Ranges, Response> requested_ranges(const Call& call);
 
 struct Sample {
     Timestamp at;
-    Figures figures;
+    StatValues stats;
 };
 
 // One object's past, as a value: outlives the samples it was made from.
@@ -128,12 +126,12 @@ class Trend {
 
     bool empty() const { return samples_.empty(); }
     // Per second, between the last two samples.
-    double rate(Figure figure) const;
+    double rate(Stat stat) const;
     // {"rate": …} and, for a range, avg, avg_rate and samples as well.
-    json::object details(Figure figure, const std::optional<Range>& range) const;
+    json::object details(Stat stat, const std::optional<Range>& range) const;
 
   private:
-    std::uint64_t value_at(Figure figure, std::int64_t seconds) const;
+    std::uint64_t value_at(Stat stat, std::int64_t seconds) const;
 
     std::vector<Sample> samples_;  // the newest last
     Timestamp now_;
@@ -149,7 +147,7 @@ class Samples {
     // The same, and from now on with a history.
     Trend watch(const std::string& key, Timestamp now);
     // Objects are being looked at: their rates are wanted for a while.
-    void note_interest(Timestamp now);
+    void extend_interest(Timestamp now);
     std::size_t object_count();
 
   private:
@@ -174,8 +172,8 @@ class Samples {
     };
     using Pairs = std::unordered_map<std::string, Pair>;
 
-    std::vector<std::pair<std::string, Figures>> look_at_objects(Context& context);
-    void keep(std::vector<std::pair<std::string, Figures>> objects, Timestamp now);
+    std::vector<std::pair<std::string, StatValues>> sample_objects(Context& context);
+    void keep(std::vector<std::pair<std::string, StatValues>> objects, Timestamp now);
 
     std::mutex mutex_;  // guards everything below
     std::optional<History> node_;

@@ -9,29 +9,29 @@ namespace {
 
 Sample sample(std::int64_t second, std::uint64_t published, std::uint64_t messages = 0) {
     Sample one{Timestamp{} + seconds(second), {}};
-    one.figures[Figure::publish] = published;
-    one.figures[Figure::messages] = messages;
+    one.stats[Stat::publish] = published;
+    one.stats[Stat::messages] = messages;
     return one;
 }
 
 TEST(Trend, ARateIsThatOfTheLastInterval) {
     const Trend trend({sample(0, 0, 9), sample(5, 100, 30), sample(10, 150, 10)},
                       Timestamp{} + seconds(10));
-    EXPECT_DOUBLE_EQ(trend.rate(Figure::publish), 10);
-    EXPECT_DOUBLE_EQ(trend.rate(Figure::messages), -4);
-    EXPECT_DOUBLE_EQ(Trend().rate(Figure::publish), 0);
-    EXPECT_DOUBLE_EQ(Trend({sample(0, 7)}, Timestamp{}).rate(Figure::publish), 0);
+    EXPECT_DOUBLE_EQ(trend.rate(Stat::publish), 10);
+    EXPECT_DOUBLE_EQ(trend.rate(Stat::messages), -4);
+    EXPECT_DOUBLE_EQ(Trend().rate(Stat::publish), 0);
+    EXPECT_DOUBLE_EQ(Trend({sample(0, 7)}, Timestamp{}).rate(Stat::publish), 0);
 }
 
 TEST(Trend, WhatBeganAnewHasNoRate) {
     const Trend trend({sample(0, 100), sample(5, 3)}, Timestamp{} + seconds(5));
-    EXPECT_DOUBLE_EQ(trend.rate(Figure::publish), 0);
+    EXPECT_DOUBLE_EQ(trend.rate(Stat::publish), 0);
 }
 
 TEST(Trend, ARangeIsFilledWithWhatWasKnownThen) {  // management 2.5
     const Trend trend({sample(100, 10), sample(105, 20), sample(110, 40)},
                       Timestamp{} + seconds(112));
-    const json::object details = trend.details(Figure::publish, Range{20, 5});
+    const json::object details = trend.details(Stat::publish, Range{20, 5});
     const json::array& samples = details.at("samples").get_array();
     ASSERT_EQ(samples.size(), 5U);
     EXPECT_EQ(samples[0].at("sample").to_number<int>(), 40);
@@ -41,7 +41,7 @@ TEST(Trend, ARangeIsFilledWithWhatWasKnownThen) {  // management 2.5
     EXPECT_EQ(samples[4].at("sample").to_number<int>(), 10);  // nothing older is known
     EXPECT_DOUBLE_EQ(details.at("avg_rate").to_number<double>(), 1.5);
     EXPECT_DOUBLE_EQ(details.at("avg").to_number<double>(), 18);
-    EXPECT_FALSE(trend.details(Figure::publish, std::nullopt).contains("samples"));
+    EXPECT_FALSE(trend.details(Stat::publish, std::nullopt).contains("samples"));
 }
 
 class SamplesTest : public ApiTest {
@@ -56,7 +56,7 @@ TEST_F(SamplesTest, ObjectsAreSampledOnlyWhileSomebodyAsks) {
     put("/queues/%2F/q", "{}");
     take(0);
     EXPECT_EQ(samples().object_count(), 0U);
-    samples().note_interest(Timestamp{} + seconds(1));
+    samples().extend_interest(Timestamp{} + seconds(1));
     take(5);
     EXPECT_EQ(samples().object_count(), 2U);  // the vhost and the queue
     take(299);
@@ -67,7 +67,7 @@ TEST_F(SamplesTest, ObjectsAreSampledOnlyWhileSomebodyAsks) {
 
 TEST_F(SamplesTest, AQueueHasItsRates) {
     put("/queues/%2F/q", "{}");
-    samples().note_interest(Timestamp{});
+    samples().extend_interest(Timestamp{});
     take(0);
     for (int i = 0; i < 10; ++i) {
         send("POST", "/exchanges/%2F/amq.default/publish",
@@ -94,7 +94,7 @@ TEST_F(SamplesTest, AQueueHasItsRates) {
 
 TEST_F(SamplesTest, WhoLooksAtOneWithARangeGetsItsHistory) {
     put("/queues/%2F/q", "{}");
-    samples().note_interest(Timestamp{});
+    samples().extend_interest(Timestamp{});
     const std::string path = "/queues/%2F/q?lengths_age=20&lengths_incr=5";
     // Before the first sample it was always as it is now.
     EXPECT_EQ(get(path).at("messages_details").at("samples").at(0).at("sample"), 0);

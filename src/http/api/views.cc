@@ -133,7 +133,8 @@ std::string date_and_time(Timestamp at) {
                        at.whole_ms() % 1000);
 }
 
-Peers::Peers(const Context& context) : connections_(context.settings().connections()) {
+ConnectionNames::ConnectionNames(const Context& context)
+    : connections_(context.settings().connections()) {
     std::sort(connections_.begin(), connections_.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     for (const auto& connection : connections_) {
@@ -141,19 +142,19 @@ Peers::Peers(const Context& context) : connections_(context.settings().connectio
     }
 }
 
-const runtime::ConnectionView* Peers::find(ConnectionId connection) const {
+const runtime::ConnectionView* ConnectionNames::find(ConnectionId connection) const {
     const auto found = by_id_.find(connection);
     return found == by_id_.end() ? nullptr : found->second;
 }
 
-const runtime::ConnectionView* Peers::find(std::string_view name) const {
+const runtime::ConnectionView* ConnectionNames::find(std::string_view name) const {
     const auto found = std::find_if(connections_.begin(), connections_.end(),
                                     [&](const auto& one) { return one.name == name; });
     return found == connections_.end() ? nullptr : &*found;
 }
 
-const runtime::ChannelNumber* Peers::find_channel(const runtime::ConnectionView& connection,
-                                                  ChannelId channel) const {
+const runtime::ChannelNumber* ConnectionNames::find_channel(
+    const runtime::ConnectionView& connection, ChannelId channel) const {
     const auto found = std::find_if(connection.channels.begin(), connection.channels.end(),
                                     [&](const auto& one) { return one.id == channel; });
     return found == connection.channels.end() ? nullptr : &*found;
@@ -221,7 +222,8 @@ std::string channel_name(const runtime::ConnectionView& connection, std::uint16_
     return connection.name + " (" + std::to_string(number) + ")";
 }
 
-json::array view_consumers(const ApiSettings& settings, const Peers& peers, std::string_view vhost,
+json::array view_consumers(const ApiSettings& settings, const ConnectionNames& peers,
+                           std::string_view vhost,
                            const std::vector<engine::ConsumerView>& consumers) {
     json::array views;
     for (const engine::ConsumerView& consumer : consumers) {
@@ -253,7 +255,9 @@ json::array view_consumers(const ApiSettings& settings, const Peers& peers, std:
     return views;
 }
 
-bool wants_typed_arguments(const Call& call) { return call.asked("arguments") == "typed"; }
+bool wants_typed_arguments(const Call& call) {
+    return call.query_parameter("arguments") == "typed";
+}
 
 double consumer_capacity(const engine::QueueView& queue) {
     return queue.consumers > 0 && queue.ready == 0 ? 1 : 0;

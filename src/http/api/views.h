@@ -26,9 +26,9 @@ json::object view_login(const ApiSettings& settings, const User& user);
 std::string date_and_time(Timestamp at);
 
 // The connections of the moment, to find names for the ids the engine knows.
-class Peers {
+class ConnectionNames {
   public:
-    explicit Peers(const Context& context);
+    explicit ConnectionNames(const Context& context);
 
     const std::vector<runtime::ConnectionView>& all() const { return connections_; }
     const runtime::ConnectionView* find(ConnectionId connection) const;
@@ -49,7 +49,8 @@ json::object view_connection(const ApiSettings& settings,
 // name, peer_host, peer_port
 json::object connection_details(const runtime::ConnectionView& connection);
 std::string channel_name(const runtime::ConnectionView& connection, std::uint16_t number);
-json::array view_consumers(const ApiSettings& settings, const Peers& peers, std::string_view vhost,
+json::array view_consumers(const ApiSettings& settings, const ConnectionNames& peers,
+                           std::string_view vhost,
                            const std::vector<engine::ConsumerView>& consumers);
 json::object view_binding(std::string_view vhost, const engine::BindingView& binding);
 // The last part of a binding's address. management 4.22

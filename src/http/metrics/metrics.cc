@@ -3,7 +3,7 @@
 #include "http/api/responses.h"
 #include "http/api/router.h"
 #include "http/metrics/metrics_page.h"
-#include "http/server/trimmed.h"
+#include "http/server/ascii_text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -22,7 +22,7 @@ std::string_view take_until(std::string_view& rest, char end) {
     const std::size_t at = rest.find(end);
     const std::string_view part = rest.substr(0, at);
     rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
-    return trimmed(part);
+    return trim(part);
 }
 
 // The weight of a media range: 1 unless it says q=…
@@ -37,13 +37,13 @@ double weight_of(std::string_view parameters) {
     return 1;
 }
 
-struct Wishes {
+struct DetailedRequest {
     std::set<std::string, std::less<>> families;
     VhostFilter vhosts;
 };
 
-Wishes wishes_of(const Target& target) {
-    Wishes wishes;
+DetailedRequest parse_detailed_request(const Target& target) {
+    DetailedRequest wishes;
     for (const auto& [name, value] : target.query_pairs) {
         if (name == "family") wishes.families.insert(value);
         if (name != "vhost") continue;
@@ -103,9 +103,9 @@ Response Metrics::respond(const Request& request) {
 
 std::string Metrics::aggregated(Format format) {
     PrometheusText text(format);
-    const NodeSums sums = context_.sums();
+    const NodeCounters sums = context_.node_counters();
     const engine::Totals& totals = sums.all.totals;
-    const MetricRows rows = rows_of_sums(context_, sums.all);
+    const MetricRows rows = rows_of_counters(context_, sums.all);
     write_identity(text, context_, "aggregated");
     write_object_counts(text, context_, totals);
     write_node(text, "rabbitmq_", context_, totals, everything);
@@ -113,13 +113,13 @@ std::string Metrics::aggregated(Format format) {
     write_process(text, context_);
     write_global(text, totals);
     write_alarms(text, context_.settings());
-    write_own(text, sums, rows, Grain::all_together);
+    write_own(text, sums, rows, Aggregation::whole_node);
     return text.finish();
 }
 
 std::string Metrics::per_object(Format format) {
     PrometheusText text(format);
-    const NodeSums sums = context_.sums();
+    const NodeCounters sums = context_.node_counters();
     const engine::Totals& totals = sums.all.totals;
     const MetricRows rows = rows_of_objects(context_, std::nullopt, everything);
     write_identity(text, context_, "per-object");
@@ -130,14 +130,14 @@ std::string Metrics::per_object(Format format) {
     write_process(text, context_);
     write_global(text, totals);
     write_alarms(text, context_.settings());
-    write_own(text, sums, rows, Grain::per_object);
+    write_own(text, sums, rows, Aggregation::per_object);
     return text.finish();
 }
 
 // Families nobody knows are left out, as RabbitMQ does: who asks for many asks every version alike.
 std::string Metrics::detailed(Format format, const Target& target) {
     PrometheusText text(format);
-    const Wishes wishes = wishes_of(target);
+    const DetailedRequest wishes = parse_detailed_request(target);
     const FamilyFilter wants = [&](std::string_view family) {
         return wishes.families.contains(family);
     };

@@ -70,7 +70,7 @@ bool disk_alarm(const ApiSettings& settings) {
     return settings.disk_alarm && settings.disk_alarm();
 }
 
-bool descriptors_are_used_up(const ProcessView& process) {
+bool descriptors_exhausted(const ProcessView& process) {
     return process.descriptors_max > 0 && process.open_descriptors >= process.descriptors_max;
 }
 
@@ -144,7 +144,7 @@ void write_node(PrometheusText& text, std::string_view prefix_text, Context& con
 
 void write_alarms(PrometheusText& text, const ApiSettings& settings) {
     const std::array<std::pair<std::string_view, bool>, 3> alarms{{
-        {"file_descriptor_limit", descriptors_are_used_up(view_process())},
+        {"file_descriptor_limit", descriptors_exhausted(view_process())},
         {"free_disk_space_watermark", disk_alarm(settings)},
         {"memory_used_watermark", settings.memory_alarm()},
     }};

@@ -55,10 +55,10 @@ constexpr Field<QueueView> queue_fields[] = {
     {"queue_messages_unacked_bytes", Kind::gauge, "Size in bytes of all unacknowledged messages",
      [](const QueueView& q) { return q.unacked_bytes; }},
     {"queue_messages_persistent", Kind::gauge, "Messages that a restart would bring back",
-     [](const QueueView& q) { return q.lasting.count; }},
+     [](const QueueView& q) { return q.persistent_messages.count; }},
     {"queue_messages_persistent_bytes", Kind::gauge,
      "Size in bytes of messages that a restart would bring back",
-     [](const QueueView& q) { return q.lasting.bytes; }},
+     [](const QueueView& q) { return q.persistent_messages.bytes; }},
     {"queue_messages_ram", Kind::gauge, "Messages in memory",
      [](const QueueView& q) { return messages_of(q) - q.paged_out.count - q.parked.count; }},
     {"queue_messages_ram_bytes", Kind::gauge, "Size in bytes of messages in memory",
@@ -75,33 +75,33 @@ constexpr Field<QueueView> queue_fields[] = {
 constexpr Field<QueueView> queue_delivery_fields[] = {
     {"queue_get_ack_total", Kind::counter,
      "Total number of messages fetched from a queue with basic.get in manual acknowledgement mode",
-     [](const QueueView& q) { return q.passage.consumed.got_manual_ack; }},
+     [](const QueueView& q) { return q.stats.consumed.got_manual_ack; }},
     {"queue_get_total", Kind::counter,
      "Total number of messages fetched from a queue with basic.get in automatic acknowledgement "
      "mode",
-     [](const QueueView& q) { return q.passage.consumed.got_auto_ack; }},
+     [](const QueueView& q) { return q.stats.consumed.got_auto_ack; }},
     {"queue_messages_delivered_ack_total", Kind::counter,
      "Total number of messages delivered from a queue to consumers in manual acknowledgement mode",
-     [](const QueueView& q) { return q.passage.consumed.delivered_manual_ack; }},
+     [](const QueueView& q) { return q.stats.consumed.delivered_manual_ack; }},
     {"queue_messages_delivered_total", Kind::counter,
      "Total number of messages delivered from a queue to consumers in automatic acknowledgement "
      "mode",
-     [](const QueueView& q) { return q.passage.consumed.delivered_auto_ack; }},
+     [](const QueueView& q) { return q.stats.consumed.delivered_auto_ack; }},
     {"queue_messages_redelivered_total", Kind::counter,
      "Total number of messages redelivered from a queue to consumers",
-     [](const QueueView& q) { return q.passage.consumed.redelivered; }},
+     [](const QueueView& q) { return q.stats.consumed.redelivered; }},
     {"queue_messages_acked_total", Kind::counter,
      "Total number of messages acknowledged by consumers on a queue",
-     [](const QueueView& q) { return q.passage.consumed.acknowledged; }},
+     [](const QueueView& q) { return q.stats.consumed.acknowledged; }},
     {"queue_get_empty_total", Kind::counter,
      "Total number of times basic.get operations fetched no message on a queue",
-     [](const QueueView& q) { return q.passage.consumed.get_empty; }},
+     [](const QueueView& q) { return q.stats.consumed.get_empty; }},
 };
 
 constexpr Field<QueueView> queue_publish_fields[] = {
     {"queue_messages_published_total", Kind::counter,
      "Total number of messages published into queues",
-     [](const QueueView& q) { return q.passage.published; }},
+     [](const QueueView& q) { return q.stats.published; }},
 };
 
 constexpr Field<ExchangeView> exchange_fields[] = {
@@ -143,61 +143,61 @@ constexpr Field<ChannelView> channel_fields[] = {
 constexpr Field<ChannelView> channel_publish_fields[] = {
     {"channel_messages_published_total", Kind::counter,
      "Total number of messages published into an exchange on a channel",
-     [](const ChannelView& c) { return c.passage.published; }},
+     [](const ChannelView& c) { return c.stats.published; }},
     {"channel_messages_confirmed_total", Kind::counter,
      "Total number of messages published into an exchange and confirmed on the channel",
-     [](const ChannelView& c) { return c.passage.confirmed; }},
+     [](const ChannelView& c) { return c.stats.confirmed; }},
     {"channel_messages_unroutable_returned_total", Kind::counter,
      "Total number of messages published as mandatory into an exchange and returned to the "
      "publisher as unroutable",
-     [](const ChannelView& c) { return c.passage.unroutable_returned; }},
+     [](const ChannelView& c) { return c.stats.unroutable_returned; }},
     {"channel_messages_unroutable_dropped_total", Kind::counter,
      "Total number of messages published as non-mandatory into an exchange and dropped as "
      "unroutable",
-     [](const ChannelView& c) { return c.passage.unroutable_dropped; }},
+     [](const ChannelView& c) { return c.stats.unroutable_dropped; }},
 };
 
 constexpr Field<ChannelView> channel_delivery_fields[] = {
     {"channel_get_ack_total", Kind::counter,
      "Total number of messages fetched with basic.get in manual acknowledgement mode",
-     [](const ChannelView& c) { return c.passage.consumed.got_manual_ack; }},
+     [](const ChannelView& c) { return c.stats.consumed.got_manual_ack; }},
     {"channel_get_total", Kind::counter,
      "Total number of messages fetched with basic.get in automatic acknowledgement mode",
-     [](const ChannelView& c) { return c.passage.consumed.got_auto_ack; }},
+     [](const ChannelView& c) { return c.stats.consumed.got_auto_ack; }},
     {"channel_messages_delivered_ack_total", Kind::counter,
      "Total number of messages delivered to consumers in manual acknowledgement mode",
-     [](const ChannelView& c) { return c.passage.consumed.delivered_manual_ack; }},
+     [](const ChannelView& c) { return c.stats.consumed.delivered_manual_ack; }},
     {"channel_messages_delivered_total", Kind::counter,
      "Total number of messages delivered to consumers in automatic acknowledgement mode",
-     [](const ChannelView& c) { return c.passage.consumed.delivered_auto_ack; }},
+     [](const ChannelView& c) { return c.stats.consumed.delivered_auto_ack; }},
     {"channel_messages_redelivered_total", Kind::counter,
      "Total number of messages redelivered to consumers",
-     [](const ChannelView& c) { return c.passage.consumed.redelivered; }},
+     [](const ChannelView& c) { return c.stats.consumed.redelivered; }},
     {"channel_messages_acked_total", Kind::counter,
      "Total number of messages acknowledged by consumers",
-     [](const ChannelView& c) { return c.passage.consumed.acknowledged; }},
+     [](const ChannelView& c) { return c.stats.consumed.acknowledged; }},
     {"channel_get_empty_total", Kind::counter,
      "Total number of times basic.get operations fetched no message",
-     [](const ChannelView& c) { return c.passage.consumed.get_empty; }},
+     [](const ChannelView& c) { return c.stats.consumed.get_empty; }},
 };
 
-constexpr Field<ConnectionFigures> connection_coarse_fields[] = {
+constexpr Field<ConnectionStats> connection_coarse_fields[] = {
     {"connection_incoming_bytes_total", Kind::counter,
      "Total number of bytes received on a connection",
-     [](const ConnectionFigures& c) { return c.traffic.received_bytes; }},
+     [](const ConnectionStats& c) { return c.traffic.received_bytes; }},
     {"connection_outgoing_bytes_total", Kind::counter, "Total number of bytes sent on a connection",
-     [](const ConnectionFigures& c) { return c.traffic.sent_bytes; }},
+     [](const ConnectionStats& c) { return c.traffic.sent_bytes; }},
 };
 
-constexpr Field<ConnectionFigures> connection_fields[] = {
+constexpr Field<ConnectionStats> connection_fields[] = {
     {"connection_incoming_packets_total", Kind::counter,
      "Total number of packets received on a connection",
-     [](const ConnectionFigures& c) { return c.traffic.received_count; }},
+     [](const ConnectionStats& c) { return c.traffic.received_count; }},
     {"connection_outgoing_packets_total", Kind::counter,
      "Total number of packets sent on a connection",
-     [](const ConnectionFigures& c) { return c.traffic.sent_count; }},
+     [](const ConnectionStats& c) { return c.traffic.sent_count; }},
     {"connection_channels", Kind::gauge, "Channels on a connection",
-     [](const ConnectionFigures& c) { return c.channels; }},
+     [](const ConnectionStats& c) { return c.channels; }},
 };
 
 constexpr std::string_view queue_families[] = {
@@ -254,7 +254,7 @@ void write_queues_by_exchange(PrometheusText& text, const std::string& prefix,
                 "Total number of messages published into a queue through an exchange");
     for (const auto& row : rows) {
         if (row.labels.empty()) {
-            text.sample_of("", row.values.passage.published);
+            text.sample_of("", row.values.stats.published);
             continue;
         }
         for (const auto& source : row.values.published_from) {
@@ -292,7 +292,7 @@ void add_exchanges(Context& context, const std::string& vhost, MetricRows& rows)
     }
 }
 
-void add_channels(Context& context, const Peers& peers, const std::string& vhost,
+void add_channels(Context& context, const ConnectionNames& peers, const std::string& vhost,
                   MetricRows& rows) {
     auto channels = context.list(vhost, channels_in);
     if (!channels) return;
@@ -309,7 +309,7 @@ void add_channels(Context& context, const Peers& peers, const std::string& vhost
     }
 }
 
-void add_connections(const Peers& peers, const VhostFilter& vhosts, MetricRows& rows) {
+void add_connections(const ConnectionNames& peers, const VhostFilter& vhosts, MetricRows& rows) {
     for (const runtime::ConnectionView& connection : peers.all()) {
         if (!is_chosen(vhosts, connection.vhost)) continue;
         rows.connections.push_back(
@@ -327,7 +327,7 @@ MetricRows rows_of_objects(Context& context, const VhostFilter& vhosts, const Fa
     const bool of_queues = any_wanted(wants, queue_families);
     const bool of_channels = any_wanted(wants, channel_families);
     const bool of_connections = any_wanted(wants, connection_families);
-    std::optional<Peers> peers;
+    std::optional<ConnectionNames> peers;
     if (of_channels || of_connections) peers.emplace(context);
     for (const auto& vhost : context.broker().vhosts()) {
         const std::string& name = vhost->name();
@@ -340,7 +340,7 @@ MetricRows rows_of_objects(Context& context, const VhostFilter& vhosts, const Fa
     return rows;
 }
 
-MetricRows rows_of_sums(Context& context, const Sums& sums) {
+MetricRows rows_of_counters(Context& context, const VhostCounters& sums) {
     const engine::Totals& totals = sums.totals;
     MetricRows rows;
     QueueView queue;
@@ -352,20 +352,20 @@ MetricRows rows_of_sums(Context& context, const Sums& sums) {
     queue.unacked_bytes = totals.unacked_bytes;
     queue.delayed_bytes = totals.delayed_bytes;
     queue.dead_letter_bytes_waiting = totals.dead_letter_bytes_waiting;
-    queue.lasting = totals.lasting;
+    queue.persistent_messages = totals.persistent_messages;
     queue.paged_out = totals.paged_out;
     queue.parked = totals.parked;
     queue.memory_bytes = totals.memory_bytes;
     queue.consumers = totals.consumers();
-    const engine::Passage passage = totals.traffic.of_all_clients().passage();
-    queue.passage = passage;
-    queue.passage.published = totals.traffic.queue_publishes;
+    const engine::MessageStats stats = totals.traffic.of_all_clients().stats();
+    queue.stats = stats;
+    queue.stats.published = totals.traffic.queue_publishes;
     rows.queues.push_back({"", std::move(queue)});
     ExchangeView exchange;
-    exchange.published_in = passage.published;
-    exchange.confirmed = passage.confirmed;
-    exchange.unroutable_returned = passage.unroutable_returned;
-    exchange.unroutable_dropped = passage.unroutable_dropped;
+    exchange.published_in = stats.published;
+    exchange.confirmed = stats.confirmed;
+    exchange.unroutable_returned = stats.unroutable_returned;
+    exchange.unroutable_dropped = stats.unroutable_dropped;
     rows.exchanges.push_back({"", std::move(exchange)});
     ChannelView channel;
     channel.consumers = totals.consumers();
@@ -375,7 +375,7 @@ MetricRows rows_of_sums(Context& context, const Sums& sums) {
     channel.global_prefetch = static_cast<std::uint32_t>(totals.global_prefetch);
     channel.uncommitted_messages = totals.uncommitted_messages;
     channel.uncommitted_settlements = totals.uncommitted_settlements;
-    channel.passage = passage;
+    channel.stats = stats;
     rows.channels.push_back({"", std::move(channel)});
     const auto& traffic = context.settings().network_traffic;
     rows.connections.push_back(
@@ -407,10 +407,10 @@ void write_objects(PrometheusText& text, std::string_view prefix, const MetricRo
                                {"channel_exchange_metrics", channel_publish_fields},
                                {"channel_queue_metrics", channel_delivery_fields}},
                               rows.channels, wants);
-    write_groups<ConnectionFigures>(text, prefix,
-                                    {{"connection_coarse_metrics", connection_coarse_fields},
-                                     {"connection_metrics", connection_fields}},
-                                    rows.connections, wants);
+    write_groups<ConnectionStats>(text, prefix,
+                                  {{"connection_coarse_metrics", connection_coarse_fields},
+                                   {"connection_metrics", connection_fields}},
+                                  rows.connections, wants);
 }
 
 void write_queue_info(PrometheusText& text, std::string_view prefix, const MetricRows& rows) {

@@ -23,7 +23,7 @@ struct MetricRow {
     Values values;
 };
 
-struct ConnectionFigures {
+struct ConnectionStats {
     runtime::NetworkTraffic traffic;
     std::uint64_t channels = 0;
 };
@@ -32,7 +32,7 @@ struct MetricRows {
     std::vector<MetricRow<engine::QueueView>> queues;
     std::vector<MetricRow<engine::ExchangeView>> exchanges;
     std::vector<MetricRow<engine::ChannelView>> channels;
-    std::vector<MetricRow<ConnectionFigures>> connections;
+    std::vector<MetricRow<ConnectionStats>> connections;
 };
 
 // The vhosts asked for; none: all.
@@ -43,7 +43,7 @@ using FamilyFilter = std::function<bool(std::string_view)>;
 // A row for each object. Looks only for those that a wanted group tells about.
 MetricRows rows_of_objects(Context& context, const VhostFilter& vhosts, const FamilyFilter& wants);
 // One row for all objects of a kind. What only ever grows counts those that are gone as well.
-MetricRows rows_of_sums(Context& context, const Sums& sums);
+MetricRows rows_of_counters(Context& context, const VhostCounters& sums);
 
 // rabbitmq_queue_messages and the like; the prefix is rabbitmq_ or rabbitmq_detailed_.
 void write_objects(PrometheusText& text, std::string_view prefix, const MetricRows& rows,

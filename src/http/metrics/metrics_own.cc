@@ -17,11 +17,11 @@ using Kind = PrometheusText::Kind;
 using engine::DeathOutcome;
 
 // One line per vhost, or one for all, without labels.
-using Lines = std::vector<std::pair<std::string, const Sums*>>;
+using Lines = std::vector<std::pair<std::string, const VhostCounters*>>;
 
-Lines lines_of(const NodeSums& sums, Grain grain) {
+Lines lines_of(const NodeCounters& sums, Aggregation grain) {
     Lines lines;
-    if (grain == Grain::all_together) {
+    if (grain == Aggregation::whole_node) {
         lines.emplace_back("", &sums.all);
         return lines;
     }
@@ -37,7 +37,8 @@ std::string with(const std::string& labels, PrometheusText::Labels more) {
 }
 
 void write_each(PrometheusText& text, std::string_view name, Kind kind, std::string_view help,
-                const Lines& lines, const std::function<std::uint64_t(const Sums&)>& value) {
+                const Lines& lines,
+                const std::function<std::uint64_t(const VhostCounters&)>& value) {
     text.family(name, kind, help);
     for (const auto& [labels, sums] : lines) text.sample_of(labels, value(*sums));
 }
@@ -46,7 +47,7 @@ void write_each(PrometheusText& text, std::string_view name, Kind kind, std::str
 void write_accounts(PrometheusText& text, const Lines& lines) {
     write_each(text, "revenant_entries_entered_total", Kind::counter,
                "Entries that came into a queue; a message routed to three queues is three", lines,
-               [](const Sums& sums) { return sums.totals.accounts.entered; });
+               [](const VhostCounters& sums) { return sums.totals.accounts.entered; });
     text.family("revenant_entries_ended_total", Kind::counter,
                 "Entries that left a queue, by how their stay ended");
     for (const auto& [labels, sums] : lines) {
@@ -69,7 +70,7 @@ void write_accounts(PrometheusText& text, const Lines& lines) {
     text.family("revenant_entries_unaccounted", Kind::gauge,
                 "Entries that entered, less those that ended and those present: always 0");
     for (const auto& [labels, sums] : lines) {
-        const engine::Accounts& accounts = sums->totals.accounts;
+        const engine::EntryCounters& accounts = sums->totals.accounts;
         text.sample_of(labels, static_cast<double>(accounts.entered) -
                                    static_cast<double>(accounts.ended_total()) -
                                    static_cast<double>(sums->totals.messages()));
@@ -77,7 +78,7 @@ void write_accounts(PrometheusText& text, const Lines& lines) {
 }
 
 template <typename Visit>
-void for_each_fate(Visit visit) {
+void for_each_reason_and_outcome(Visit visit) {
     for (std::size_t reason = 0; reason < death_reason_count; ++reason) {
         for (std::size_t outcome = 0; outcome < engine::death_outcome_count; ++outcome) {
             visit(static_cast<DeathReason>(reason), static_cast<DeathOutcome>(outcome));
@@ -90,7 +91,7 @@ constexpr std::string_view deaths_help =
 
 void write_deaths(PrometheusText& text, const engine::DeathOutcomes& deaths) {
     text.family("revenant_deaths_total", Kind::counter, deaths_help);
-    for_each_fate([&](DeathReason reason, DeathOutcome outcome) {
+    for_each_reason_and_outcome([&](DeathReason reason, DeathOutcome outcome) {
         text.sample({{"reason", to_string(reason)}, {"outcome", engine::to_string(outcome)}},
                     deaths.of(reason, outcome));
     });
@@ -122,10 +123,11 @@ void write_lateness(PrometheusText& text, const Lines& lines) {
 void write_refusals(PrometheusText& text, const Lines& lines) {
     write_each(text, "revenant_publishes_refused_by_queue_total", Kind::counter,
                "Publishes that a full queue refused", lines,
-               [](const Sums& sums) { return sums.totals.traffic.refused_by_queue; });
-    write_each(text, "revenant_refusals_cut_total", Kind::counter,
-               "Messages dropped because so many full queues in a row refused them", lines,
-               [](const Sums& sums) { return sums.totals.traffic.refusals_cut; });
+               [](const VhostCounters& sums) { return sums.totals.traffic.refused_by_queue; });
+    write_each(
+        text, "revenant_refusals_cut_total", Kind::counter,
+        "Messages dropped because so many full queues in a row refused them", lines,
+        [](const VhostCounters& sums) { return sums.totals.traffic.refusal_chains_dropped; });
 }
 
 void write_journal(PrometheusText& text, const Lines& lines) {
@@ -138,7 +140,7 @@ void write_journal(PrometheusText& text, const Lines& lines) {
     const auto each = [&](std::string_view name, Kind kind, std::string_view help,
                           const std::function<std::uint64_t(const runtime::JournalView&)>& value) {
         write_each(text, name, kind, help, lines,
-                   [&](const Sums& sums) { return value(sums.journal); });
+                   [&](const VhostCounters& sums) { return value(sums.journal); });
     };
     each("revenant_journal_batches_total", Kind::counter, "Batches of records written",
          [](const auto& journal) { return journal.counters.batches; });
@@ -165,7 +167,7 @@ void write_deaths_of_queues(PrometheusText& text, const std::string& prefix,
                             const MetricRows& rows) {
     text.family(prefix + "deaths_total", Kind::counter, deaths_help);
     for (const auto& row : rows.queues) {
-        for_each_fate([&](DeathReason reason, DeathOutcome outcome) {
+        for_each_reason_and_outcome([&](DeathReason reason, DeathOutcome outcome) {
             const std::uint64_t count = row.values.deaths.of(reason, outcome);
             if (count == 0) return;
             text.sample_of(with(row.labels, {{"reason", to_string(reason)},
@@ -198,10 +200,11 @@ void write_turns(PrometheusText& text, const runtime::TurnTimes::Summary& turns)
 
 }  // namespace
 
-void write_own(PrometheusText& text, const NodeSums& sums, const MetricRows& rows, Grain grain) {
+void write_own(PrometheusText& text, const NodeCounters& sums, const MetricRows& rows,
+               Aggregation grain) {
     const Lines lines = lines_of(sums, grain);
     write_accounts(text, lines);
-    if (grain == Grain::all_together) {
+    if (grain == Aggregation::whole_node) {
         write_deaths(text, sums.all.totals.traffic.death_outcomes);
         write_waiting(text, "revenant_", rows);
     } else {

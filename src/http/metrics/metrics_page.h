@@ -33,8 +33,9 @@ void write_global(PrometheusText& text, const engine::Totals& totals);
 
 // --- revenant_… (metrics_own.cc) ---
 
-enum class Grain : std::uint8_t { all_together, per_object };
-void write_own(PrometheusText& text, const NodeSums& sums, const MetricRows& rows, Grain grain);
+enum class Aggregation : std::uint8_t { whole_node, per_object };
+void write_own(PrometheusText& text, const NodeCounters& sums, const MetricRows& rows,
+               Aggregation grain);
 // Deaths by queue, reason and outcome, those that have happened, and what waits; the prefix is
 // revenant_ or revenant_detailed_.
 void write_deaths_of_queues(PrometheusText& text, const std::string& prefix,

@@ -1,6 +1,6 @@
 #include "http/server/compression.h"
 
-#include "http/server/trimmed.h"
+#include "http/server/ascii_text.h"
 
 #include <boost/beast/zlib/deflate_stream.hpp>
 #include <boost/beast/zlib/inflate_stream.hpp>
@@ -34,7 +34,7 @@ bool is_gzip(std::string_view coding) {
 
 // ;q=0 and ;q=0.000 mean: do not.
 bool is_forbidden(std::string_view weight) {
-    weight = trimmed(weight);
+    weight = trim(weight);
     if (!weight.starts_with("q=")) return false;
     weight.remove_prefix(2);
     return weight.find_first_not_of("0.") == std::string_view::npos;
@@ -48,7 +48,7 @@ bool accepts_gzip(std::string_view accept_encoding) {
         const std::string_view item = accept_encoding.substr(0, comma);
         accept_encoding.remove_prefix(std::min(comma + 1, accept_encoding.size()));
         const std::size_t semicolon = std::min(item.find(';'), item.size());
-        if (!is_gzip(trimmed(item.substr(0, semicolon)))) continue;
+        if (!is_gzip(trim(item.substr(0, semicolon)))) continue;
         return semicolon == item.size() || !is_forbidden(item.substr(semicolon + 1));
     }
     return false;

@@ -1,6 +1,6 @@
 #include "http/server/cors.h"
 
-#include "http/server/small_letters.h"
+#include "http/server/ascii_text.h"
 
 #include <algorithm>
 #include <string>
@@ -23,7 +23,7 @@ bool is_host_of(std::string_view origin, std::string_view host) {
     const std::string_view default_port = origin.starts_with("https:") ? ":443" : ":80";
     const auto without_default_port = [&](std::string_view name) {
         if (name.ends_with(default_port)) name.remove_suffix(default_port.size());
-        return in_small_letters(name);
+        return to_lower_ascii(name);
     };
     return without_default_port(origin.substr(end + 3)) == without_default_port(host);
 }

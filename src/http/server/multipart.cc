@@ -1,6 +1,6 @@
 #include "http/server/multipart.h"
 
-#include "http/server/trimmed.h"
+#include "http/server/ascii_text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -23,10 +23,10 @@ std::optional<std::string> parameter(std::string_view header, std::string_view n
     while (true) {
         const std::size_t semicolon = header.find(';');
         if (semicolon == std::string_view::npos) return std::nullopt;
-        header = trimmed(header.substr(semicolon + 1));
+        header = trim(header.substr(semicolon + 1));
         const std::size_t equals = header.find('=');
         if (equals == std::string_view::npos) return std::nullopt;
-        const bool found = equals_ignoring_case(trimmed(header.substr(0, equals)), name);
+        const bool found = equals_ignoring_case(trim(header.substr(0, equals)), name);
         std::string_view value = header.substr(equals + 1);
         if (value.starts_with('"')) {
             const std::size_t quote = value.find('"', 1);
@@ -35,7 +35,7 @@ std::optional<std::string> parameter(std::string_view header, std::string_view n
             value = value.substr(1, quote - 1);
         } else {
             header = value;
-            value = trimmed(value.substr(0, value.find(';')));
+            value = trim(value.substr(0, value.find(';')));
         }
         if (found) return std::string(value);
     }
@@ -59,8 +59,7 @@ bool names_field(std::string_view headers, std::string_view field) {
 }  // namespace
 
 bool is_multipart_form(std::string_view content_type) {
-    return equals_ignoring_case(trimmed(content_type.substr(0, content_type.find(';'))),
-                                media_type);
+    return equals_ignoring_case(trim(content_type.substr(0, content_type.find(';'))), media_type);
 }
 
 std::optional<std::string> form_field(std::string_view content_type, std::string_view body,

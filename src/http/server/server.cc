@@ -1,7 +1,7 @@
 #include "http/server/server.h"
 
-#include "http/server/small_letters.h"
-#include "http/server/waiting_line.h"
+#include "http/server/ascii_text.h"
+#include "http/server/idle_connections.h"
 #include "runtime/descriptors.h"
 #include "runtime/thread_priority.h"
 
@@ -110,7 +110,7 @@ class Server::Core {
     }
     void give_back(std::uint64_t bytes) { large_bytes_.fetch_sub(bytes); }
     void session_ended() { sessions_.fetch_sub(1); }
-    WaitingLine& line() { return line_; }
+    IdleConnections& line() { return line_; }
 
   private:
     void accept();
@@ -120,7 +120,7 @@ class Server::Core {
     Responder* responder_ = nullptr;
     std::atomic<std::size_t> sessions_{0};
     std::atomic<std::uint64_t> large_bytes_{0};
-    WaitingLine line_;
+    IdleConnections line_;
     asio::io_context io_;
     tcp::acceptor acceptor_;
     asio::steady_timer pause_;
@@ -142,7 +142,7 @@ using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 // One connection: wait for a byte, read the header, perhaps refuse, read the body, answer, again.
 template <typename Stream>
 class Server::Core::Session final : public std::enable_shared_from_this<Session<Stream>>,
-                                    public WaitingLine::Member {
+                                    public IdleConnections::Member {
   public:
     // `arguments` are what the stream needs besides the socket.
     template <typename... Arguments>
@@ -165,8 +165,10 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         asio::dispatch(stream_.get_executor(),
                        [self = this->shared_from_this()] { self->begin(); });
     }
-    std::shared_ptr<WaitingLine::Member> hold() override { return this->weak_from_this().lock(); }
-    void give_way() override {
+    std::shared_ptr<IdleConnections::Member> hold() override {
+        return this->weak_from_this().lock();
+    }
+    void evict() override {
         asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
             beast::get_lowest_layer(self->stream_).close();
         });
@@ -232,14 +234,14 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         const std::uint64_t bytes = announced ? *announced : core_.settings().body_bytes_max;
         if (bytes > core_.settings().small_body_bytes_max) {
             if (auto refused = core_.responder().refuse_early(request_)) {
-                return write(std::move(*refused), Then::close);
+                return write(std::move(*refused), AfterWrite::close);
             }
             if (!core_.reserve(bytes)) {
                 return write(
                     refusal(
                         503,
                         R"({"error":"service_unavailable","reason":"too many large requests"})"),
-                    Then::close);
+                    AfterWrite::close);
             }
             reserved_bytes_ = bytes;
             // Its sender is known and nobody to be cut off.
@@ -247,7 +249,7 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         }
         expire_after(core_.settings().body_timeout);
         const std::string* const expect = request_.find_header("expect");
-        if (expect == nullptr || in_small_letters(*expect) != "100-continue") return read_body();
+        if (expect == nullptr || to_lower_ascii(*expect) != "100-continue") return read_body();
         asio::async_write(stream_, asio::buffer(continue_line),
                           [self = this->shared_from_this()](error_code failed, std::size_t) {
                               if (!failed) self->read_body();
@@ -265,7 +267,7 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
 
     void on_read_error(const error_code& error) {
         if (!is_broken_request(error)) return;  // gone or too slow
-        write(broken_request(error), Then::close);
+        write(broken_request(error), AfterWrite::close);
     }
 
     void take_header() {
@@ -275,7 +277,7 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         request_.target = std::string(message.target());
         for (const auto& field : message) {
             request_.headers.push_back(
-                {in_small_letters(field.name_string()), std::string(field.value())});
+                {to_lower_ascii(field.name_string()), std::string(field.value())});
         }
         request_.from_loopback = from_loopback_;
         request_.peer_address = peer_address_;
@@ -297,12 +299,12 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         }
         request_.body = {};
         head_ = head;
-        write(std::move(response), keep_alive_ ? Then::go_on : Then::close);
+        write(std::move(response), keep_alive_ ? AfterWrite::read_next : AfterWrite::close);
     }
 
-    enum class Then : std::uint8_t { go_on, close };
+    enum class AfterWrite : std::uint8_t { read_next, close };
 
-    void write(Response response, Then then) {
+    void write(Response response, AfterWrite then) {
         if (!core_.line().leave(*this)) return;
         answered_ = true;
         namespace h = beast::http;
@@ -310,7 +312,7 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         answer_.set(h::field::server, "Revenant");
         if (!response.body.empty()) answer_.set(h::field::content_type, response.content_type);
         for (const Header& header : response.headers) answer_.set(header.name, header.value);
-        answer_.keep_alive(then == Then::go_on);
+        answer_.keep_alive(then == AfterWrite::read_next);
         // A 204 has neither a body nor a length (RFC 9110, 8.6).
         if (response.status != 204) answer_.content_length(response.body.size());
         if (!head_) answer_.body() = std::move(response.body);
@@ -319,14 +321,14 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         serializer_.emplace(answer_);
         auto written = [self = this->shared_from_this(), then](error_code error, std::size_t) {
             if (error) return;
-            if (then == Then::go_on) return self->await_request();
-            self->say_goodbye();
+            if (then == AfterWrite::read_next) return self->await_request();
+            self->close_gracefully();
         };
         h::async_write(stream_, *serializer_, std::move(written));
     }
 
     // Closing while the client still sends would make its system throw our answer away.
-    void say_goodbye() {
+    void close_gracefully() {
         core_.line().enter(*this);
         beast::get_lowest_layer(stream_).expires_after(drain_timeout);
         if constexpr (is_tls) {
@@ -401,7 +403,7 @@ bool Server::Core::find_place() {
     if (sessions_.fetch_add(1) < settings_.connections_max) return true;
     session_ended();
     // The place of who gives way is that of the new one.
-    return line_.dismiss_first();
+    return line_.evict_oldest();
 }
 
 void Server::Core::accept() {
@@ -415,7 +417,7 @@ void Server::Core::accept() {
             });
             return;
         }
-        const bool spare = !runtime::is_kept_for_files(socket.native_handle());
+        const bool spare = !runtime::is_reserved_for_files(socket.native_handle());
         if (spare && find_place()) {
             serve(std::move(socket));
         }  // else the socket closes as it goes out of scope

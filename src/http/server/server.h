@@ -20,8 +20,8 @@ namespace revenant::http {
 
 struct ServerSettings {
     std::string address = "127.0.0.1";
-    std::uint16_t port = 0;                         // 0: a free one
-    std::shared_ptr<tls::TlsKeeper> tls = nullptr;  // without: plain HTTP
+    std::uint16_t port = 0;                                    // 0: a free one
+    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // without: plain HTTP
     unsigned threads = 2;
     std::size_t connections_max = 512;
     std::uint32_t header_bytes_max = 16 * 1024;

@@ -11,7 +11,7 @@ struct WebAsset {
     std::string_view name;  // index.html, main-ABCD1234.js, …
     std::string_view content_type;
     std::string_view tag;        // for ETag, with its quotes
-    bool lasting = false;        // the name changes whenever the content does
+    bool immutable = false;      // the name changes whenever the content does
     std::string_view gzip;       // the content, compressed
     std::size_t plain_size = 0;  // of the content
 };

@@ -43,7 +43,7 @@ Response show_asset(const Request& request, const WebAsset& asset) {
     response.content_type = asset.content_type;
     response.headers = {
         {"etag", std::string(asset.tag)},
-        {"cache-control", asset.lasting ? "public, max-age=31536000, immutable" : "no-cache"}};
+        {"cache-control", asset.immutable ? "public, max-age=31536000, immutable" : "no-cache"}};
     add_page_headers(response);
     if (has_tag(request, asset.tag)) {
         response.status = 304;

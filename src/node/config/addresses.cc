@@ -21,7 +21,7 @@ std::string any_address() {
 std::string address_of(const Endpoint& endpoint, const std::string& bind) {
     if (!endpoint.address.empty()) return endpoint.address;
     if (!bind.empty()) return bind;
-    return endpoint.reach == Endpoint::Reach::all_interfaces ? any_address() : "127.0.0.1";
+    return endpoint.reach == Endpoint::BindScope::all_interfaces ? any_address() : "127.0.0.1";
 }
 
 std::string show(const std::string& address, std::uint16_t port) {

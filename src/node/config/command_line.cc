@@ -42,7 +42,8 @@ constexpr const char* relaxed_checks =
 std::string with_default(const Option& option) {
     const ConfigKey* const key = find_config_key(option.key);
     std::string text = option.help;
-    if (key != nullptr && !key->fallback.empty()) text += " [" + std::string(key->fallback) + "]";
+    if (key != nullptr && !key->default_value.empty())
+        text += " [" + std::string(key->default_value) + "]";
     return text;
 }
 

@@ -4,7 +4,7 @@
 
 #include "auth/password_rules.h"
 #include "catalog/catalog.h"
-#include "engine/words/neighbours.h"
+#include "engine/words/other_vhosts.h"
 #include "net/network.h"
 #include "protocol/host.h"
 #include "tls/peer.h"
@@ -23,10 +23,10 @@ namespace revenant::node {
 // who configures a port means all interfaces, as in RabbitMQ; what nobody configured is for this
 // machine alone.
 struct Endpoint {
-    enum class Reach : std::uint8_t { this_machine, all_interfaces };
+    enum class BindScope : std::uint8_t { loopback, all_interfaces };
     std::string address;  // empty: that of Config::bind, or what the reach says
     std::uint16_t port = 0;
-    Reach reach = Reach::this_machine;
+    BindScope reach = BindScope::loopback;
     friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
@@ -135,7 +135,7 @@ struct Config {
     std::string default_queue_type = "classic";
     bool quorum_relaxed_checks_on_redeclaration = false;
     std::int64_t consumer_timeout_ms = 1'800'000;  // 0: any time
-    DefaultContent first_content;                  // of a node that starts for the first time
+    InitialDefinitions initial_definitions;        // of a node that starts for the first time
     bool user_tags_named = false;  // those of the first user are not the default any more
 
     std::string http_path_prefix;
@@ -158,7 +158,7 @@ struct Config {
     LogConfig log;
 
     // For those who ask what is in force: names and values without secrets, and where they stand.
-    std::map<std::string, std::string> said;
+    std::map<std::string, std::string> explicit_settings;
     std::vector<std::string> files;
 };
 

@@ -62,7 +62,7 @@ void read_secret(const ReadVariable& variable, std::string_view name, std::strin
     if (!file) return;
     auto text = read_text_file(file->value, secret_bytes_max);
     if (!text) {
-        into.faults.push_back({file->name, file->value + " " + text.error()});
+        into.errors.push_back({file->name, file->value + " " + text.error()});
         return;
     }
     const std::size_t end = text->find_first_of("\r\n");

@@ -17,7 +17,7 @@ struct Environment {
     std::string config_file;       // empty: none is named
     std::string config_directory;  // likewise
     std::vector<Setting> settings;
-    std::vector<Fault> faults;
+    std::vector<ConfigError> errors;
     std::vector<std::string> warnings;
 };
 

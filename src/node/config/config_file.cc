@@ -51,14 +51,14 @@ void parse_line(std::string_view line, std::string origin, ConfigLines& into) {
     const std::size_t equals = line.find('=');
     const std::string_view key = trim(line.substr(0, equals));
     if (equals == std::string_view::npos || !is_key(key)) {
-        into.faults.push_back({std::move(origin), "not of the form key = value"});
+        into.errors.push_back({std::move(origin), "not of the form key = value"});
         return;
     }
     auto value = read_value(line.substr(equals + 1));
     if (!value) {
-        into.faults.push_back({std::move(origin), std::string(key) + ": " + value.error()});
+        into.errors.push_back({std::move(origin), std::string(key) + ": " + value.error()});
     } else if (value->empty() && trim(line.substr(equals + 1)).substr(0, 2) != "''") {
-        into.faults.push_back(
+        into.errors.push_back(
             {std::move(origin), std::string(key) + ": there is no value; an empty one is ''"});
     } else {
         into.settings.push_back(
@@ -68,13 +68,13 @@ void parse_line(std::string_view line, std::string origin, ConfigLines& into) {
 
 void append(ConfigLines& into, ConfigLines&& more) {
     std::move(more.settings.begin(), more.settings.end(), std::back_inserter(into.settings));
-    std::move(more.faults.begin(), more.faults.end(), std::back_inserter(into.faults));
+    std::move(more.errors.begin(), more.errors.end(), std::back_inserter(into.errors));
 }
 
 void read_one(const std::string& path, ConfigLines& into) {
     const auto text = read_text_file(path, config_file_bytes_max);
     if (!text) {
-        into.faults.push_back({path, text.error()});
+        into.errors.push_back({path, text.error()});
     } else {
         append(into, parse_config(*text, path));
         into.files.push_back(path);
@@ -89,7 +89,7 @@ void read_directory(const std::string& directory, ConfigLines& into) {
         if (entry->path().extension() == ".conf") paths.push_back(entry->path().string());
     }
     if (error) {
-        into.faults.push_back({directory, "cannot be read: " + error.message()});
+        into.errors.push_back({directory, "cannot be read: " + error.message()});
         return;
     }
     std::sort(paths.begin(), paths.end());
@@ -146,7 +146,7 @@ ConfigLines read_config_files(const std::string& file, const std::string& direct
     return lines;
 }
 
-std::string directory_beside(const std::string& file) {
+std::string conf_d_beside(const std::string& file) {
     if (file.empty()) return {};
     std::error_code error;
     const fs::path beside = fs::path(file).parent_path() / "conf.d";

@@ -22,14 +22,14 @@ struct Setting {
 };
 
 // Something that keeps the node from starting.
-struct Fault {
+struct ConfigError {
     std::string origin;
     std::string text;
 };
 
 struct ConfigLines {
     std::vector<Setting> settings;
-    std::vector<Fault> faults;
+    std::vector<ConfigError> errors;
     std::vector<std::string> files;  // that were read
 };
 
@@ -42,7 +42,7 @@ ConfigLines parse_config(std::string_view text, std::string_view file_name);
 ConfigLines read_config_files(const std::string& file, const std::string& directory);
 
 // The directory conf.d beside the file.
-std::string directory_beside(const std::string& file);
+std::string conf_d_beside(const std::string& file);
 // rabbitmq.conf of the directory; empty if it does not exist.
 std::string rabbitmq_file_in(const std::string& directory);
 // advanced.config of the directory, an Erlang term, if it exists and says anything.

@@ -18,7 +18,7 @@ TEST(ConfigFile, IsReadAsRabbitmqReadsIt) {  // management 7.1
         "log.x-y = a'b\n"
         "empty = ''",
         "r.conf");
-    ASSERT_TRUE(lines.faults.empty());
+    ASSERT_TRUE(lines.errors.empty());
     ASSERT_EQ(lines.settings.size(), 5U);
     EXPECT_EQ(lines.settings[0].key, "a.b");
     EXPECT_EQ(lines.settings[0].value, "1");
@@ -36,12 +36,12 @@ TEST(ConfigFile, EveryBadLineIsNamed) {
         "[]}].\n",
         "r.conf");
     EXPECT_TRUE(lines.settings.empty());
-    ASSERT_EQ(lines.faults.size(), 8U);
-    for (std::size_t i = 0; i < lines.faults.size(); ++i) {
-        EXPECT_EQ(lines.faults[i].origin, "r.conf:" + std::to_string(i + 1));
+    ASSERT_EQ(lines.errors.size(), 8U);
+    for (std::size_t i = 0; i < lines.errors.size(); ++i) {
+        EXPECT_EQ(lines.errors[i].origin, "r.conf:" + std::to_string(i + 1));
     }
-    EXPECT_EQ(lines.faults[0].text, "not of the form key = value");
-    EXPECT_EQ(lines.faults[3].text, "k: the value begins with ' but no ' ends it");
+    EXPECT_EQ(lines.errors[0].text, "not of the form key = value");
+    EXPECT_EQ(lines.errors[3].text, "k: the value begins with ' but no ' ends it");
 }
 
 TEST(ConfigFile, EveryPieceOfAFileIsAnswered) {
@@ -51,7 +51,7 @@ TEST(ConfigFile, EveryPieceOfAFileIsAnswered) {
         for (std::size_t size = 0; begin + size <= text.size(); ++size) {
             const ConfigLines lines = parse_config(text.substr(begin, size), "f");
             for (const Setting& setting : lines.settings) EXPECT_FALSE(setting.key.empty());
-            for (const Fault& fault : lines.faults) EXPECT_FALSE(fault.text.empty());
+            for (const ConfigError& fault : lines.errors) EXPECT_FALSE(fault.text.empty());
         }
     }
 }
@@ -68,13 +68,13 @@ TEST(ConfigFile, TheDirectoryBesideItFollowsInTheOrderOfNames) {
     write("conf.d/10.conf", "k = first\n");
     write("conf.d/README", "not = read\n");
     const std::string file = (folder / "r").string();  // the ending may be left out
-    const ConfigLines lines = read_config_files(file, directory_beside(file));
+    const ConfigLines lines = read_config_files(file, conf_d_beside(file));
     std::string values;
     for (const Setting& setting : lines.settings) values += setting.value + " ";
     EXPECT_EQ(values, "file first second ");
-    EXPECT_TRUE(lines.faults.empty());
+    EXPECT_TRUE(lines.errors.empty());
     std::filesystem::remove_all(folder);
-    EXPECT_EQ(read_config_files(file, "").faults.at(0).text,
+    EXPECT_EQ(read_config_files(file, "").errors.at(0).text,
               "cannot be read: No such file or directory");
 }
 

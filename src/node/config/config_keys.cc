@@ -110,9 +110,9 @@ Assignment::Outcome Assignment::readable_file(std::string& field) {
     return {};
 }
 
-Endpoint::Reach Assignment::reach() const {
-    return setting.source == Source::command_line ? Endpoint::Reach::this_machine
-                                                  : Endpoint::Reach::all_interfaces;
+Endpoint::BindScope Assignment::reach() const {
+    return setting.source == Source::command_line ? Endpoint::BindScope::loopback
+                                                  : Endpoint::BindScope::all_interfaces;
 }
 
 Assignment::Outcome Assignment::port(Endpoint& field) {

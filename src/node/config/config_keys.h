@@ -14,10 +14,10 @@
 
 namespace revenant::node {
 
-enum class Standing : std::uint8_t {
-    works,
-    no_effect_yet,     // understood, but nothing here follows it yet
-    of_clusters_only,  // accepted: there is nothing it could mean on a single node
+enum class KeyStatus : std::uint8_t {
+    active,
+    without_effect,    // understood, but nothing here follows it yet
+    cluster_only,      // accepted: there is nothing it could mean on a single node
     no_meaning,        // accepted: it sets something of RabbitMQ that does not exist here
     of_absent_plugin,  // accepted: it belongs to a plugin that this broker does not replace
     refuses_start,     // it restricts access in RabbitMQ, and nothing here would do so
@@ -25,8 +25,8 @@ enum class Standing : std::uint8_t {
 
 enum class Trait : std::uint8_t {
     plain,
-    secret,   // never shown
-    reloads,  // SIGHUP brings it into force
+    secret,      // never shown
+    reloadable,  // SIGHUP brings it into force
 };
 
 // One value on its way into the Config.
@@ -61,13 +61,13 @@ struct Assignment {
     Outcome address(Endpoint& field);
     // One of several: a source that names some replaces those of the sources before it.
     Outcome listener(std::map<std::string, Endpoint, std::less<>>& listeners);
-    Endpoint::Reach reach() const;
+    Endpoint::BindScope reach() const;
 };
 
 struct ConfigKey {
     std::string_view pattern;  // $name stands for one part, a last * for all that follow
-    std::string_view fallback;
-    Standing standing;
+    std::string_view default_value;
+    KeyStatus status;
     Trait trait;
     std::string_view meaning;
     Assignment::Outcome (*apply)(Assignment& to);

@@ -8,7 +8,7 @@
 namespace revenant::node {
 namespace {
 
-using enum Standing;
+using enum KeyStatus;
 using enum Trait;
 
 using Outcome = Assignment::Outcome;
@@ -17,7 +17,7 @@ using Outcome = Assignment::Outcome;
 Outcome user_tag(Assignment& to) {
     bool wanted = false;
     REVENANT_TRY_VOID(to.flag(wanted));
-    auto& tags = to.config.first_content.tags;
+    auto& tags = to.config.initial_definitions.tags;
     if (!std::exchange(to.config.user_tags_named, true)) tags.clear();
     std::erase(tags, to.variable);
     if (wanted) tags.emplace_back(to.variable);
@@ -73,10 +73,10 @@ Outcome validator(Assignment& to) {
     std::string name;
     REVENANT_TRY_VOID(
         to.one_of(name, {"rabbit_credential_validator_accept_everything", length, regexp}));
-    using Ask = PasswordRules::Ask;
-    to.config.passwords.ask = name == length   ? Ask::length
-                              : name == regexp ? Ask::pattern
-                                               : Ask::nothing;
+    using PasswordCheck = PasswordRules::PasswordCheck;
+    to.config.passwords.ask = name == length   ? PasswordCheck::length
+                              : name == regexp ? PasswordCheck::pattern
+                                               : PasswordCheck::nothing;
     return {};
 }
 
@@ -100,56 +100,63 @@ Outcome mechanism(Assignment& to) {
 
 std::vector<ConfigKey> access_keys() {
     return {
-        {"default_vhost", "/", works, plain, "Made at the first start",
-         [](Assignment& to) { return to.text(to.config.first_content.vhost); }},
-        {"default_user", "guest", works, plain, "Made at the first start",
-         [](Assignment& to) { return to.text(to.config.first_content.user); }},
-        {"default_pass", "guest", works, Trait::secret, "Its password",
-         [](Assignment& to) { return to.text(to.config.first_content.password); }},
-        {"default_user_tags.$tag", "administrator", works, plain,
+        {"default_vhost", "/", active, plain, "Made at the first start",
+         [](Assignment& to) { return to.text(to.config.initial_definitions.vhost); }},
+        {"default_user", "guest", active, plain, "Made at the first start",
+         [](Assignment& to) { return to.text(to.config.initial_definitions.user); }},
+        {"default_pass", "guest", active, Trait::secret, "Its password",
+         [](Assignment& to) { return to.text(to.config.initial_definitions.password); }},
+        {"default_user_tags.$tag", "administrator", active, plain,
          "Its tags: `default_user_tags.monitoring = true`", user_tag},
-        {"default_permissions.configure", ".*", works, plain, "Its permissions",
-         [](Assignment& to) { return pattern(to, to.config.first_content.permissions.configure); }},
-        {"default_permissions.write", ".*", works, plain, "",
-         [](Assignment& to) { return pattern(to, to.config.first_content.permissions.write); }},
-        {"default_permissions.read", ".*", works, plain, "",
-         [](Assignment& to) { return pattern(to, to.config.first_content.permissions.read); }},
-        {"loopback_users", "", works, plain, "`none`: every user may come from everywhere",
+        {"default_permissions.configure", ".*", active, plain, "Its permissions",
+         [](Assignment& to) {
+             return pattern(to, to.config.initial_definitions.permissions.configure);
+         }},
+        {"default_permissions.write", ".*", active, plain, "",
+         [](Assignment& to) {
+             return pattern(to, to.config.initial_definitions.permissions.write);
+         }},
+        {"default_permissions.read", ".*", active, plain, "",
+         [](Assignment& to) {
+             return pattern(to, to.config.initial_definitions.permissions.read);
+         }},
+        {"loopback_users", "", active, plain, "`none`: every user may come from everywhere",
          no_loopback_users},
-        {"loopback_users.$user", "guest", works, plain,
+        {"loopback_users.$user", "guest", active, plain,
          "`true`: this user may log in from this machine only", loopback_user},
-        {"anonymous_login_user", "guest", works, plain,
+        {"anonymous_login_user", "guest", active, plain,
          "Who clients without a name are; `none`: they are refused", anonymous_user},
-        {"anonymous_login_pass", "guest", works, Trait::secret, "That user's password",
+        {"anonymous_login_pass", "guest", active, Trait::secret, "That user's password",
          [](Assignment& to) { return to.text(to.config.connection.anonymous_login_password); }},
-        {"auth_mechanisms.$n", "PLAIN, AMQPLAIN, ANONYMOUS", works, plain,
+        {"auth_mechanisms.$n", "PLAIN, AMQPLAIN, ANONYMOUS", active, plain,
          "SASL mechanisms that are offered", mechanism},
-        {"auth_backends.$n", "internal", works, plain, "`internal` is the only one", backend},
-        {"login_failures.per_minute", "10", works, plain,
+        {"auth_backends.$n", "internal", active, plain, "`internal` is the only one", backend},
+        {"login_failures.per_minute", "10", active, plain,
          "Wrong passwords from one address before it has to wait; 0: any number (Revenant's own)",
          [](Assignment& to) {
              return to.number(to.config.logins.failures_per_minute, 0, 1'000'000);
          }},
-        {"login_failures.per_minute_loopback", "1000", works, plain,
+        {"login_failures.per_minute_loopback", "1000", active, plain,
          "The same for this machine (Revenant's own)",
          [](Assignment& to) {
              return to.number(to.config.logins.failures_per_minute_loopback, 0, 1'000'000);
          }},
-        {"login_failures.wait_max", "8000", works, plain,
+        {"login_failures.wait_max", "8000", active, plain,
          "How long at most, in ms; the first wait is 500 and each doubles (Revenant's own)",
          [](Assignment& to) { return to.milliseconds(to.config.logins.wait_max); }},
-        {"password_hashing_module", "rabbit_password_hashing_sha256", works, plain,
+        {"password_hashing_module", "rabbit_password_hashing_sha256", active, plain,
          "How new passwords are kept: this, `rabbit_password_hashing_sha512` or the weak "
          "`rabbit_password_hashing_md5`",
          hashing},
         {"credential_validator.validation_backend", "rabbit_credential_validator_accept_everything",
-         works, plain,
+         active, plain,
          "What is asked of new passwords: nothing, or `rabbit_credential_validator_"
          "min_password_length`, `rabbit_credential_validator_password_regexp`",
          validator},
-        {"credential_validator.min_length", "8", works, plain, "Their least length",
+        {"credential_validator.min_length", "8", active, plain, "Their least length",
          [](Assignment& to) { return to.number(to.config.passwords.bytes_min, 0, 10'000); }},
-        {"credential_validator.regexp", "", works, plain, "What they must match", password_pattern},
+        {"credential_validator.regexp", "", active, plain, "What they must match",
+         password_pattern},
     };
 }
 

@@ -5,7 +5,7 @@
 namespace revenant::node {
 namespace {
 
-using enum Standing;
+using enum KeyStatus;
 using enum Trait;
 
 using Outcome = Assignment::Outcome;
@@ -123,77 +123,78 @@ Outcome login_san_type(Assignment& to) {
 
 std::vector<ConfigKey> listener_keys() {
     return {
-        {"listeners.tcp", "", works, plain, "`none`: no AMQP listener without TLS",
+        {"listeners.tcp", "", active, plain, "`none`: no AMQP listener without TLS",
          [](Assignment& to) { return none(to, to.config.amqp); }},
-        {"listeners.tcp.$name", "5672", works, plain,
+        {"listeners.tcp.$name", "5672", active, plain,
          "AMQP: a port, or an address and a port; any number of them, named as you like",
          amqp_listener},
-        {"bind", "", works, plain,
+        {"bind", "", active, plain,
          "Address of all listeners for which none is given (Revenant's own)",
          [](Assignment& to) -> Outcome {
              REVENANT_TRY(to.config.bind, parse_address(to.setting.value));
              return {};
          }},
-        {"listeners.ssl", "none", works, plain, "`none`: no AMQP listener with TLS",
+        {"listeners.ssl", "none", active, plain, "`none`: no AMQP listener with TLS",
          [](Assignment& to) { return none(to, to.config.tls.amqp); }},
-        {"listeners.ssl.$name", "", works, plain, "AMQP over TLS: a port, or address and port",
+        {"listeners.ssl.$name", "", active, plain, "AMQP over TLS: a port, or address and port",
          [](Assignment& to) { return to.listener(to.config.tls.amqp); }},
-        {"ssl_options.cacertfile", "", works, plain, "Certificates that are trusted",
+        {"ssl_options.cacertfile", "", active, plain, "Certificates that are trusted",
          [](Assignment& to) { return to.readable_file(to.config.tls.ca_file); }},
-        {"ssl_options.certfile", "", works, plain, "The node's certificate",
+        {"ssl_options.certfile", "", active, plain, "The node's certificate",
          [](Assignment& to) { return to.readable_file(to.config.tls.certificate_file); }},
-        {"ssl_options.keyfile", "", works, plain, "Its key",
+        {"ssl_options.keyfile", "", active, plain, "Its key",
          [](Assignment& to) { return to.readable_file(to.config.tls.key_file); }},
-        {"ssl_options.password", "", works, Trait::secret, "The password of the key",
+        {"ssl_options.password", "", active, Trait::secret, "The password of the key",
          [](Assignment& to) { return to.text(to.config.tls.key_password); }},
-        {"ssl_options.verify", "verify_none", works, plain,
+        {"ssl_options.verify", "verify_none", active, plain,
          "`verify_peer` asks clients for a certificate",
          [](Assignment& to) { return verify(to, to.config.tls.verify_peer); }},
-        {"ssl_options.fail_if_no_peer_cert", "false", works, plain,
+        {"ssl_options.fail_if_no_peer_cert", "false", active, plain,
          "Refuses clients without a certificate",
          [](Assignment& to) { return to.flag(to.config.tls.fail_if_no_peer_certificate); }},
-        {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", works, plain,
+        {"ssl_options.versions.$n", "tlsv1.3, tlsv1.2", active, plain,
          "Versions of TLS: `tlsv1.3`, `tlsv1.2`",
          [](Assignment& to) { return tls_version(to, to.config.tls.rules); }},
-        {"ssl_options.depth", "1", works, plain,
+        {"ssl_options.depth", "1", active, plain,
          "Certificates there may be between that of a client and one that is trusted",
          [](Assignment& to) { return to.number(to.config.tls.rules.depth.emplace(), 0, 100); }},
-        {"ssl_options.ciphers.$n", "", works, plain,
+        {"ssl_options.ciphers.$n", "", active, plain,
          "The only ciphers, by their names in OpenSSL; of a version without one nothing is offered",
          [](Assignment& to) { return tls_cipher(to, to.config.tls.rules); }},
-        {"ssl_options.honor_cipher_order", "true", works, plain,
+        {"ssl_options.honor_cipher_order", "true", active, plain,
          "Which of them is taken is decided by their order here, not by the client's",
          [](Assignment& to) { return to.flag(to.config.tls.rules.honor_cipher_order.emplace()); }},
-        {"ssl_options.honor_ecc_order", "true", no_effect_yet, plain, "The same for curves",
+        {"ssl_options.honor_ecc_order", "true", without_effect, plain, "The same for curves",
          ignored_flag},
-        {"ssl_cert_login_from", "distinguished_name", works, plain,
+        {"ssl_cert_login_from", "distinguished_name", active, plain,
          "What of a client's certificate names the user for EXTERNAL: `distinguished_name`, "
          "`common_name` or `subject_alternative_name`",
          login_from},
-        {"ssl_cert_login_san_type", "dns", works, plain,
+        {"ssl_cert_login_san_type", "dns", active, plain,
          "Which alternative name: `dns`, `email`, `uri` or `ip`", login_san_type},
-        {"ssl_cert_login_san_index", "0", works, plain, "Which of several, counted from 0",
+        {"ssl_cert_login_san_index", "0", active, plain, "Which of several, counted from 0",
          [](Assignment& to) { return to.number(to.config.tls.login.index, 0, 1000); }},
     };
 }
 
 std::vector<ConfigKey> connection_keys() {
     return {
-        {"heartbeat", "60", works, plain, "Seconds; what clients are offered, 0 for none",
+        {"heartbeat", "60", active, plain, "Seconds; what clients are offered, 0 for none",
          [](Assignment& to) {
              return to.number(to.config.connection.heartbeat_seconds, 0, UINT16_MAX);
          }},
-        {"frame_max", "131072", works, plain,
+        {"frame_max", "131072", active, plain,
          "Largest frame in bytes, at least 8192 (4096 with `compat = 3.12`); 0 for any", frame_max},
-        {"channel_max", "2047", works, plain, "Channels of a connection; 0 for no limit",
+        {"channel_max", "2047", active, plain, "Channels of a connection; 0 for no limit",
          [](Assignment& to) { return to.number(to.config.connection.channel_max, 0, UINT16_MAX); }},
-        {"max_channels_per_connection", "", works, plain, "The same as `channel_max`",
+        {"max_channels_per_connection", "", active, plain, "The same as `channel_max`",
          [](Assignment& to) { return to.number(to.config.connection.channel_max, 0, UINT16_MAX); }},
-        {"initial_frame_max", "8192", works, plain, "Largest frame before the client has logged in",
+        {"initial_frame_max", "8192", active, plain,
+         "Largest frame before the client has logged in",
          [](Assignment& to) {
              return to.number(to.config.connection.initial_frame_max, 4096, 1U << 20);
          }},
-        {"handshake_timeout", "10000", works, plain,
+        {"handshake_timeout", "10000", active, plain,
          "Milliseconds a client has to log in; `infinity` is a day",
          [](Assignment& to) -> Outcome {
              if (to.setting.value != "infinity") {
@@ -202,26 +203,26 @@ std::vector<ConfigKey> connection_keys() {
              to.config.connection.handshake_timeout = revenant::milliseconds(86'400'000);
              return {};
          }},
-        {"session_max_per_connection", "64", works, plain, "AMQP 1.0: sessions of a connection",
+        {"session_max_per_connection", "64", active, plain, "AMQP 1.0: sessions of a connection",
          [](Assignment& to) { return to.number(to.config.connection.session_max, 1, UINT16_MAX); }},
-        {"link_max_per_session", "256", works, plain, "AMQP 1.0: links of a session",
+        {"link_max_per_session", "256", active, plain, "AMQP 1.0: links of a session",
          [](Assignment& to) { return to.number(to.config.connection.link_max, 1, 1U << 20); }},
-        {"tcp_listen_options.backlog", "4096", works, plain,
+        {"tcp_listen_options.backlog", "4096", active, plain,
          "Connections waiting to be accepted; the system may allow less",
          [](Assignment& to) { return to.number(to.config.sockets.backlog, 1, 1U << 20); }},
-        {"tcp_listen_options.nodelay", "true", works, plain, "Small packets are not held back",
+        {"tcp_listen_options.nodelay", "true", active, plain, "Small packets are not held back",
          [](Assignment& to) { return to.flag(to.config.sockets.nodelay); }},
-        {"tcp_listen_options.keepalive", "false", works, plain, "TCP's own keep-alive",
+        {"tcp_listen_options.keepalive", "false", active, plain, "TCP's own keep-alive",
          [](Assignment& to) { return to.flag(to.config.sockets.keepalive); }},
-        {"tcp_listen_options.sndbuf", "", works, plain, "Bytes of the system's send buffer",
+        {"tcp_listen_options.sndbuf", "", active, plain, "Bytes of the system's send buffer",
          [](Assignment& to) {
              return to.number(to.config.sockets.send_buffer_bytes, 1, 1U << 30);
          }},
-        {"tcp_listen_options.recbuf", "", works, plain, "Bytes of the system's receive buffer",
+        {"tcp_listen_options.recbuf", "", active, plain, "Bytes of the system's receive buffer",
          [](Assignment& to) {
              return to.number(to.config.sockets.receive_buffer_bytes, 1, 1U << 30);
          }},
-        {"proxy_protocol", "false", works, plain,
+        {"proxy_protocol", "false", active, plain,
          "Every AMQP connection must begin with a header of the PROXY protocol, 1 or 2",
          [](Assignment& to) { return to.flag(to.config.sockets.proxy_protocol); }},
     };
@@ -229,67 +230,67 @@ std::vector<ConfigKey> connection_keys() {
 
 std::vector<ConfigKey> http_keys() {
     return {
-        {"management.tcp.port", "15672", works, plain,
+        {"management.tcp.port", "15672", active, plain,
          "HTTP API; not served if `management.ssl.port` is said and neither this nor its address",
          [](Assignment& to) { return to.port(*to.config.http); }},
-        {"management.tcp.ip", "", works, plain, "Its address",
+        {"management.tcp.ip", "", active, plain, "Its address",
          [](Assignment& to) { return to.address(*to.config.http); }},
-        {"management.listener.port", "", works, plain, "The same as `management.tcp.port`",
+        {"management.listener.port", "", active, plain, "The same as `management.tcp.port`",
          [](Assignment& to) { return to.port(*to.config.http); }},
-        {"management.listener.ip", "", works, plain, "The same as `management.tcp.ip`",
+        {"management.listener.ip", "", active, plain, "The same as `management.tcp.ip`",
          [](Assignment& to) { return to.address(*to.config.http); }},
-        {"management.path_prefix", "", works, plain,
+        {"management.path_prefix", "", active, plain,
          "What stands before the paths of the web pages and of /api",
          [](Assignment& to) { return prefix(to, to.config.http_path_prefix); }},
-        {"management.http.max_body_size", "20000000", works, plain, "Largest body of a request",
+        {"management.http.max_body_size", "20000000", active, plain, "Largest body of a request",
          [](Assignment& to) { return to.bytes(to.config.http_body_bytes_max); }},
-        {"management.ssl.port", "", works, plain, "HTTP API over TLS",
+        {"management.ssl.port", "", active, plain, "HTTP API over TLS",
          [](Assignment& to) { return tls_port(to, to.config.tls.http); }},
-        {"management.ssl.ip", "", works, plain, "Its address",
+        {"management.ssl.ip", "", active, plain, "Its address",
          [](Assignment& to) { return tls_address(to, to.config.tls.http); }},
-        {"management.ssl.cacertfile", "", works, plain, "Certificates that are trusted",
+        {"management.ssl.cacertfile", "", active, plain, "Certificates that are trusted",
          [](Assignment& to) { return to.readable_file(to.config.tls.http.ca_file); }},
-        {"management.ssl.certfile", "", works, plain, "Its certificate",
+        {"management.ssl.certfile", "", active, plain, "Its certificate",
          [](Assignment& to) { return to.readable_file(to.config.tls.http.certificate_file); }},
-        {"management.ssl.keyfile", "", works, plain, "Its key",
+        {"management.ssl.keyfile", "", active, plain, "Its key",
          [](Assignment& to) { return to.readable_file(to.config.tls.http.key_file); }},
-        {"management.ssl.password", "", works, Trait::secret, "The password of the key",
+        {"management.ssl.password", "", active, Trait::secret, "The password of the key",
          [](Assignment& to) { return to.text(to.config.tls.http.key_password); }},
-        {"management.ssl.verify", "verify_none", works, plain,
+        {"management.ssl.verify", "verify_none", active, plain,
          "`verify_peer` asks clients for a certificate",
          [](Assignment& to) { return verify(to, to.config.tls.http.verify_peer); }},
-        {"management.ssl.fail_if_no_peer_cert", "false", works, plain,
+        {"management.ssl.fail_if_no_peer_cert", "false", active, plain,
          "Refuses clients without a certificate",
          [](Assignment& to) { return to.flag(to.config.tls.http.fail_if_no_peer_certificate); }},
-        {"management.ssl.versions.$n", "", works, plain,
+        {"management.ssl.versions.$n", "", active, plain,
          "Versions of TLS, as `ssl_options.versions`",
          [](Assignment& to) { return tls_version(to, to.config.tls.http.rules); }},
-        {"management.ssl.ciphers.$n", "", works, plain,
+        {"management.ssl.ciphers.$n", "", active, plain,
          "The only ciphers, as `ssl_options.ciphers`",
          [](Assignment& to) { return tls_cipher(to, to.config.tls.http.rules); }},
-        {"management.ssl.honor_cipher_order", "", works, plain,
+        {"management.ssl.honor_cipher_order", "", active, plain,
          "As `ssl_options.honor_cipher_order`",
          [](Assignment& to) {
              return to.flag(to.config.tls.http.rules.honor_cipher_order.emplace());
          }},
-        {"management.ssl.depth", "", works, plain, "As `ssl_options.depth`",
+        {"management.ssl.depth", "", active, plain, "As `ssl_options.depth`",
          [](Assignment& to) {
              return to.number(to.config.tls.http.rules.depth.emplace(), 0, 100);
          }},
-        {"management.cors.allow_origins", "none", works, plain, "`none`: pages of no other origin",
+        {"management.cors.allow_origins", "none", active, plain, "`none`: pages of no other origin",
          [](Assignment& to) -> Outcome {
              std::string word;
              REVENANT_TRY_VOID(to.one_of(word, {"none"}));
              to.config.cors_origins.clear();
              return {};
          }},
-        {"management.cors.max_age", "1800", works, plain,
+        {"management.cors.max_age", "1800", active, plain,
          "Seconds a browser remembers that they may",
          [](Assignment& to) { return to.number(to.config.cors_max_age_seconds, 0, 86'400); }},
-        {"management.cors.allow_origins.$n", "", works, plain,
+        {"management.cors.allow_origins.$n", "", active, plain,
          "Pages of these origins may use the API; `*` is every one, none are only its own",
          [](Assignment& to) { return to.text(to.config.cors_origins[std::string(to.variable)]); }},
-        {"management.login_session_timeout", "480", works, plain,
+        {"management.login_session_timeout", "480", active, plain,
          "Minutes after which a page that nobody touches logs out",
          [](Assignment& to) {
              return to.number(to.config.login_session_minutes, 1, login_session_minutes_max);
@@ -299,54 +300,54 @@ std::vector<ConfigKey> http_keys() {
 
 std::vector<ConfigKey> prometheus_keys() {
     return {
-        {"prometheus.tcp.port", "15692", works, plain,
+        {"prometheus.tcp.port", "15692", active, plain,
          "Metrics; not served if `prometheus.ssl.port` is said and neither this nor their address",
          [](Assignment& to) { return to.port(metrics_endpoint(to)); }},
-        {"prometheus.tcp.listener", "", works, plain,
+        {"prometheus.tcp.listener", "", active, plain,
          "Address and port of the metrics; `none`: they are not served without TLS",
          prometheus_listener},
-        {"prometheus.tcp.ip", "", works, plain, "Their address",
+        {"prometheus.tcp.ip", "", active, plain, "Their address",
          [](Assignment& to) { return to.address(metrics_endpoint(to)); }},
-        {"prometheus.ssl.port", "", works, plain, "Metrics over TLS",
+        {"prometheus.ssl.port", "", active, plain, "Metrics over TLS",
          [](Assignment& to) { return tls_port(to, to.config.tls.prometheus); }},
-        {"prometheus.ssl.ip", "", works, plain, "Their address",
+        {"prometheus.ssl.ip", "", active, plain, "Their address",
          [](Assignment& to) { return tls_address(to, to.config.tls.prometheus); }},
-        {"prometheus.ssl.cacertfile", "", works, plain, "Certificates that are trusted",
+        {"prometheus.ssl.cacertfile", "", active, plain, "Certificates that are trusted",
          [](Assignment& to) { return to.readable_file(to.config.tls.prometheus.ca_file); }},
-        {"prometheus.ssl.certfile", "", works, plain, "Their certificate",
+        {"prometheus.ssl.certfile", "", active, plain, "Their certificate",
          [](Assignment& to) {
              return to.readable_file(to.config.tls.prometheus.certificate_file);
          }},
-        {"prometheus.ssl.keyfile", "", works, plain, "Its key",
+        {"prometheus.ssl.keyfile", "", active, plain, "Its key",
          [](Assignment& to) { return to.readable_file(to.config.tls.prometheus.key_file); }},
-        {"prometheus.ssl.password", "", works, Trait::secret, "The password of the key",
+        {"prometheus.ssl.password", "", active, Trait::secret, "The password of the key",
          [](Assignment& to) { return to.text(to.config.tls.prometheus.key_password); }},
-        {"prometheus.ssl.verify", "verify_none", works, plain,
+        {"prometheus.ssl.verify", "verify_none", active, plain,
          "`verify_peer` asks clients for a certificate",
          [](Assignment& to) { return verify(to, to.config.tls.prometheus.verify_peer); }},
-        {"prometheus.ssl.fail_if_no_peer_cert", "false", works, plain,
+        {"prometheus.ssl.fail_if_no_peer_cert", "false", active, plain,
          "Refuses clients without a certificate",
          [](Assignment& to) {
              return to.flag(to.config.tls.prometheus.fail_if_no_peer_certificate);
          }},
-        {"prometheus.ssl.versions.$n", "", works, plain,
+        {"prometheus.ssl.versions.$n", "", active, plain,
          "Versions of TLS, as `ssl_options.versions`",
          [](Assignment& to) { return tls_version(to, to.config.tls.prometheus.rules); }},
-        {"prometheus.ssl.ciphers.$n", "", works, plain,
+        {"prometheus.ssl.ciphers.$n", "", active, plain,
          "The only ciphers, as `ssl_options.ciphers`",
          [](Assignment& to) { return tls_cipher(to, to.config.tls.prometheus.rules); }},
-        {"prometheus.ssl.honor_cipher_order", "", works, plain,
+        {"prometheus.ssl.honor_cipher_order", "", active, plain,
          "As `ssl_options.honor_cipher_order`",
          [](Assignment& to) {
              return to.flag(to.config.tls.prometheus.rules.honor_cipher_order.emplace());
          }},
-        {"prometheus.ssl.depth", "", works, plain, "As `ssl_options.depth`",
+        {"prometheus.ssl.depth", "", active, plain, "As `ssl_options.depth`",
          [](Assignment& to) {
              return to.number(to.config.tls.prometheus.rules.depth.emplace(), 0, 100);
          }},
-        {"prometheus.path", "/metrics", works, plain, "Their path",
+        {"prometheus.path", "/metrics", active, plain, "Their path",
          [](Assignment& to) { return prefix(to, to.config.prometheus_path); }},
-        {"prometheus.return_per_object_metrics", "false", works, plain,
+        {"prometheus.return_per_object_metrics", "false", active, plain,
          "The plain path tells of every queue",
          [](Assignment& to) { return to.flag(to.config.prometheus_per_object); }},
     };

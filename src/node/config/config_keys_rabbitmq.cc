@@ -11,7 +11,7 @@
 namespace revenant::node {
 namespace {
 
-using enum Standing;
+using enum KeyStatus;
 using enum Trait;
 
 using Outcome = Assignment::Outcome;
@@ -44,11 +44,11 @@ Outcome only_internal(Assignment& to) {
 }
 
 // Values are not shown: among these keys are passwords and private keys.
-void add(std::vector<ConfigKey>& to, Standing standing, std::string_view meaning,
+void add(std::vector<ConfigKey>& to, KeyStatus status, std::string_view meaning,
          std::span<const std::string_view> patterns,
          Assignment::Outcome (*apply)(Assignment&) = any_value) {
     for (const std::string_view pattern : patterns) {
-        to.push_back({pattern, "", standing, secret, meaning, apply});
+        to.push_back({pattern, "", status, secret, meaning, apply});
     }
 }
 
@@ -290,12 +290,12 @@ std::vector<ConfigKey> rabbitmq_keys() {
     std::vector<ConfigKey> all;
     add(all, no_meaning, "", of_erlang);
     add(all, no_meaning, "", of_storage);
-    add(all, of_clusters_only, "", of_clusters);
+    add(all, cluster_only, "", of_clusters);
     add(all, no_meaning, "", of_sockets);
     add(all, no_meaning, "", of_http);
     add(all, no_meaning, "", of_logs);
     add(all, no_meaning, "", of_definitions);
-    add(all, no_effect_yet, "", not_yet);
+    add(all, without_effect, "", not_yet);
     add(all, of_absent_plugin, "", of_plugins);
     add(all, refuses_start, "", of_other_backends, never);
     add(all, refuses_start, "`false` is accepted", off_only, only_false);

@@ -8,7 +8,7 @@
 namespace revenant::node {
 namespace {
 
-using enum Standing;
+using enum KeyStatus;
 using enum Trait;
 
 using Outcome = Assignment::Outcome;
@@ -68,61 +68,61 @@ Outcome policy_duration(Assignment& to, std::string name) {
 
 std::vector<ConfigKey> new_vhost_keys() {
     return {
-        {"default_users.$name.vhost_pattern", "", works, plain,
+        {"default_users.$name.vhost_pattern", "", active, plain,
          "Names of the new virtual hosts in which the user `$name` gets permissions; none: every "
          "one. The user is created with the first of them, unless it exists",
          [](Assignment& to) -> Outcome {
              REVENANT_TRY(default_user(to).pattern, parse_pattern(to.setting.value));
              return {};
          }},
-        {"default_users.$name.password", "", works, Trait::secret,
+        {"default_users.$name.password", "", active, Trait::secret,
          "Its password, if it is created; none: it cannot log in with one",
          [](Assignment& to) { return to.text(default_user(to).password.emplace()); }},
-        {"default_users.$name.tags", "", works, plain,
+        {"default_users.$name.tags", "", active, plain,
          "Its tags, separated by commas, if it is created",
          [](Assignment& to) -> Outcome {
              default_user(to).tags = split_tags(to.setting.value);
              return {};
          }},
-        {"default_users.$name.configure", ".*", works, plain, "Its permissions",
+        {"default_users.$name.configure", ".*", active, plain, "Its permissions",
          [](Assignment& to) {
              return user_permission(to, default_user(to).permissions.configure);
          }},
-        {"default_users.$name.write", ".*", works, plain, "",
+        {"default_users.$name.write", ".*", active, plain, "",
          [](Assignment& to) { return user_permission(to, default_user(to).permissions.write); }},
-        {"default_users.$name.read", ".*", works, plain, "",
+        {"default_users.$name.read", ".*", active, plain, "",
          [](Assignment& to) { return user_permission(to, default_user(to).permissions.read); }},
-        {"default_policies.operator.$name.vhost_pattern", "", works, plain,
+        {"default_policies.operator.$name.vhost_pattern", "", active, plain,
          "Names of the new virtual hosts that get the operator policy `$name`; none: every one",
          [](Assignment& to) -> Outcome {
              REVENANT_TRY(default_policy(to).pattern, parse_pattern(to.setting.value));
              return {};
          }},
-        {"default_policies.operator.$name.queue_pattern", ".*", works, plain,
+        {"default_policies.operator.$name.queue_pattern", ".*", active, plain,
          "Names of the queues that it applies to",
          [](Assignment& to) -> Outcome {
              REVENANT_TRY_VOID(parse_pattern(to.setting.value));
              default_policy(to).policy.pattern = to.setting.value;
              return {};
          }},
-        {"default_policies.operator.$name.apply_to", "all", works, plain,
+        {"default_policies.operator.$name.apply_to", "all", active, plain,
          "Their type: `all`, `queues`, `classic_queues` or `quorum_queues`", policy_applies_to},
-        {"default_policies.operator.$name.expires", "", works, plain,
+        {"default_policies.operator.$name.expires", "", active, plain,
          "What it sets: milliseconds, or a duration such as `1h30m`",
          [](Assignment& to) { return policy_duration(to, "expires"); }},
-        {"default_policies.operator.$name.message_ttl", "", works, plain, "The same",
+        {"default_policies.operator.$name.message_ttl", "", active, plain, "The same",
          [](Assignment& to) { return policy_duration(to, "message-ttl"); }},
-        {"default_policies.operator.$name.max_length", "", works, plain, "",
+        {"default_policies.operator.$name.max_length", "", active, plain, "",
          [](Assignment& to) { return policy_count(to, "max-length"); }},
-        {"default_policies.operator.$name.max_length_bytes", "", works, plain, "",
+        {"default_policies.operator.$name.max_length_bytes", "", active, plain, "",
          [](Assignment& to) { return policy_bytes(to, "max-length-bytes"); }},
-        {"default_policies.operator.$name.max_in_memory_bytes", "", works, plain, "",
+        {"default_policies.operator.$name.max_in_memory_bytes", "", active, plain, "",
          [](Assignment& to) { return policy_bytes(to, "max-in-memory-bytes"); }},
-        {"default_policies.operator.$name.max_in_memory_length", "", works, plain, "",
+        {"default_policies.operator.$name.max_in_memory_length", "", active, plain, "",
          [](Assignment& to) { return policy_count(to, "max-in-memory-length"); }},
-        {"default_policies.operator.$name.delivery_limit", "", works, plain, "",
+        {"default_policies.operator.$name.delivery_limit", "", active, plain, "",
          [](Assignment& to) { return policy_count(to, "delivery-limit"); }},
-        {"default_policies.operator.$name.classic_queues.queue_version", "", works, plain, "",
+        {"default_policies.operator.$name.classic_queues.queue_version", "", active, plain, "",
          [](Assignment& to) { return policy_count(to, "queue-version"); }},
         {"default_policies.operator.$name.classic_queues.ha_mode", "", no_meaning, plain, "",
          any_text},

@@ -161,7 +161,7 @@ Result<std::string, Problem> parse_address(std::string_view text) {
     return wanted(text, "an address such as 127.0.0.1, 0.0.0.0 or ::");
 }
 
-Result<Endpoint, Problem> parse_endpoint(std::string_view text, Endpoint::Reach reach) {
+Result<Endpoint, Problem> parse_endpoint(std::string_view text, Endpoint::BindScope reach) {
     const auto refusal = [&] {
         return wanted(text,
                       "a port or an address and a port, such as 5672, 127.0.0.1:5672 or "

@@ -28,7 +28,7 @@ Result<double, Problem> parse_share(std::string_view text, double max);
 Result<std::uint64_t, Problem> parse_duration_ms(std::string_view text);
 Result<std::shared_ptr<const Pattern>, Problem> parse_pattern(std::string_view text);
 // "5672", "127.0.0.1:5672" or "[::1]:5672".
-Result<Endpoint, Problem> parse_endpoint(std::string_view text, Endpoint::Reach reach);
+Result<Endpoint, Problem> parse_endpoint(std::string_view text, Endpoint::BindScope reach);
 Result<std::uint16_t, Problem> parse_port(std::string_view text);
 // A number of the four parts or the eight: names are for the resolver and not for listeners.
 Result<std::string, Problem> parse_address(std::string_view text);

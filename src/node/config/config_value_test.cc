@@ -29,7 +29,7 @@ TEST(ConfigValue, SizesHaveRabbitmqsUnits) {
 }
 
 TEST(ConfigValue, EndpointsAreAPortOrAnAddressAndAPort) {
-    const auto reach = Endpoint::Reach::all_interfaces;
+    const auto reach = Endpoint::BindScope::all_interfaces;
     EXPECT_EQ(*parse_endpoint("5672", reach), (Endpoint{"", 5672, reach}));
     EXPECT_EQ(*parse_endpoint("127.0.0.1:1", reach), (Endpoint{"127.0.0.1", 1, reach}));
     EXPECT_EQ(*parse_endpoint("[::1]:2", reach), (Endpoint{"::1", 2, reach}));

@@ -13,19 +13,19 @@ namespace {
 constexpr std::string_view no_effect_text = "has no effect in this version";
 constexpr std::string_view single_node_text = "has no meaning on a single node";
 
-std::string_view standing_text(Standing standing) {
-    switch (standing) {
-        case Standing::no_effect_yet:
+std::string_view status_text(KeyStatus status) {
+    switch (status) {
+        case KeyStatus::without_effect:
             return no_effect_text;
-        case Standing::of_clusters_only:
+        case KeyStatus::cluster_only:
             return single_node_text;
-        case Standing::no_meaning:
+        case KeyStatus::no_meaning:
             return "has no effect here";
-        case Standing::of_absent_plugin:
+        case KeyStatus::of_absent_plugin:
             return "belongs to a plugin that this broker does not have";
-        case Standing::refuses_start:
+        case KeyStatus::refuses_start:
             return "stops the start";
-        case Standing::works:
+        case KeyStatus::active:
             break;
     }
     return {};
@@ -41,37 +41,37 @@ std::string unknown_key(const Setting& setting) {
 void apply(const Setting& setting, Configuration& into) {
     const ConfigKey* const key = find_config_key(setting.key);
     if (key == nullptr) {
-        into.faults.push_back({setting.origin, unknown_key(setting)});
+        into.errors.push_back({setting.origin, unknown_key(setting)});
         return;
     }
-    if (key->trait == Trait::secret && key->standing == Standing::works &&
+    if (key->trait == Trait::secret && key->status == KeyStatus::active &&
         setting.value.starts_with("encrypted:")) {
-        into.faults.push_back({setting.origin, setting.key + ": encrypted values cannot be read"});
+        into.errors.push_back({setting.origin, setting.key + ": encrypted values cannot be read"});
         return;
     }
     Assignment assignment{into.config, setting, *match_key(key->pattern, setting.key)};
     if (const auto done = key->apply(assignment); !done) {
-        const bool hidden = key->trait == Trait::secret && key->standing != Standing::refuses_start;
-        into.faults.push_back(
+        const bool hidden = key->trait == Trait::secret && key->status != KeyStatus::refuses_start;
+        into.errors.push_back(
             {setting.origin,
              setting.key + ": " + (hidden ? "the value is not usable" : done.error())});
         return;
     }
     const bool to_tell =
-        key->standing != Standing::works && key->standing != Standing::refuses_start;
-    if (to_tell && setting.value != key->fallback) {
+        key->status != KeyStatus::active && key->status != KeyStatus::refuses_start;
+    if (to_tell && setting.value != key->default_value) {
         into.warnings.push_back(setting.origin + ": " + setting.key + ": " +
-                                std::string(standing_text(key->standing)));
+                                std::string(status_text(key->status)));
     }
-    into.in_force[setting.key] = {setting.value, setting.origin, key};
+    into.effective[setting.key] = {setting.value, setting.origin, key};
 }
 
 // As in RabbitMQ: who configures TLS and says nothing of plain HTTP gets TLS alone.
 void leave_out_plain_http(Configuration& configuration) {
     const auto said = [&](const std::string& prefix) {
-        return configuration.in_force.contains(prefix + ".tcp.port") ||
-               configuration.in_force.contains(prefix + ".tcp.ip") ||
-               configuration.in_force.contains(prefix + ".tcp.listener");
+        return configuration.effective.contains(prefix + ".tcp.port") ||
+               configuration.effective.contains(prefix + ".tcp.ip") ||
+               configuration.effective.contains(prefix + ".tcp.listener");
     };
     Config& config = configuration.config;
     if (config.tls.http.endpoint && !said("management")) config.http.reset();
@@ -87,9 +87,9 @@ std::string shown_value(const ConfigKey& key, const std::string& value) {
 void show_line(const std::string& name, const ConfigKey& key, const std::string& value,
                const std::string& origin, std::string& into) {
     into += name + " = " + shown_value(key, value) + "  # " + origin;
-    if (key.standing != Standing::works) {
+    if (key.status != KeyStatus::active) {
         into += ", ";
-        into += standing_text(key.standing);
+        into += status_text(key.status);
     }
     into += '\n';
 }
@@ -97,17 +97,17 @@ void show_line(const std::string& name, const ConfigKey& key, const std::string&
 void check_frame_max(Configuration& configuration) {
     const std::uint32_t frame_max = configuration.config.connection.frame_max;
     const std::uint32_t min = configuration.config.compat == "3.12" ? 4096 : 8192;
-    const auto said = configuration.in_force.find("frame_max");
-    if (frame_max == 0 || frame_max >= min || said == configuration.in_force.end()) return;
-    configuration.faults.push_back(
+    const auto said = configuration.effective.find("frame_max");
+    if (frame_max == 0 || frame_max >= min || said == configuration.effective.end()) return;
+    configuration.errors.push_back(
         {said->second.origin, "frame_max: " + std::string(frame_max_range)});
 }
 
 void check_default_users(Configuration& configuration) {
     for (const auto& [name, one] : configuration.config.default_users) {
         if (name.size() <= Catalog::name_bytes_max) continue;
-        const auto said = configuration.in_force.lower_bound("default_users." + name + ".");
-        configuration.faults.push_back(
+        const auto said = configuration.effective.lower_bound("default_users." + name + ".");
+        configuration.errors.push_back(
             {said->second.origin, "default_users: name is longer than 255 bytes"});
     }
 }
@@ -121,13 +121,13 @@ void check_default_policies(Configuration& configuration) {
         auto problem = engine::check_policy(engine::PolicyScope::operator_only, one.policy);
         if (!problem) continue;
         const std::string prefix = "default_policies.operator." + name;
-        const auto said = configuration.in_force.lower_bound(prefix + ".");
-        configuration.faults.push_back({said->second.origin, prefix + ": " + *problem});
+        const auto said = configuration.effective.lower_bound(prefix + ".");
+        configuration.errors.push_back({said->second.origin, prefix + ": " + *problem});
     }
 }
 
 ConfigLines read_with_directory(const std::string& file, const std::string& directory) {
-    return read_config_files(file, directory.empty() ? directory_beside(file) : directory);
+    return read_config_files(file, directory.empty() ? conf_d_beside(file) : directory);
 }
 
 // Listeners of a file replace those of the files before it, whatever their names are.
@@ -140,7 +140,7 @@ void put_over(ConfigLines&& above, ConfigLines& below) {
         std::erase_if(below.settings, of_group);
     }
     std::move(above.settings.begin(), above.settings.end(), std::back_inserter(below.settings));
-    std::move(above.faults.begin(), above.faults.end(), std::back_inserter(below.faults));
+    std::move(above.errors.begin(), above.errors.end(), std::back_inserter(below.errors));
     std::move(above.files.begin(), above.files.end(), std::back_inserter(below.files));
 }
 
@@ -153,13 +153,13 @@ ConfigLines read_all_files(const Sources& sources, const Environment& environmen
     const std::string& directory = sources.rabbitmq_directory;
     ConfigLines lines = read_with_directory(sources.config_file, "");
     std::string further = environment.config_directory;
-    if (further.empty()) further = directory_beside(directory + "/rabbitmq.conf");
+    if (further.empty()) further = conf_d_beside(directory + "/rabbitmq.conf");
     put_over(read_with_directory(environment.config_file.empty() ? rabbitmq_file_in(directory)
                                                                  : environment.config_file,
                                  further),
              lines);
     if (const std::string advanced = advanced_file_in(directory); !advanced.empty()) {
-        lines.faults.push_back(
+        lines.errors.push_back(
             {advanced, "is not read, and may restrict access: move what it says to rabbitmq.conf"});
     }
     return lines;
@@ -188,7 +188,7 @@ void fill_in_variables(Setting& setting, const ReadVariable& variable, ConfigLin
         if (const auto value = look_up(name, variable, lines.settings)) {
             filled += *value;
         } else {
-            lines.faults.push_back({setting.origin, setting.key + ": there is neither a variable " +
+            lines.errors.push_back({setting.origin, setting.key + ": there is neither a variable " +
                                                         name +
                                                         " in the environment nor such a key"});
         }
@@ -209,9 +209,9 @@ Configuration load_configuration(const Sources& sources) {
     for (Setting& setting : lines.settings) {
         fill_in_variables(setting, sources.variable, lines);
     }
-    result.faults = std::move(lines.faults);
-    std::move(environment.faults.begin(), environment.faults.end(),
-              std::back_inserter(result.faults));
+    result.errors = std::move(lines.errors);
+    std::move(environment.errors.begin(), environment.errors.end(),
+              std::back_inserter(result.errors));
     result.warnings = std::move(environment.warnings);
     for (const Setting& setting : lines.settings) apply(setting, result);
     for (const Setting& setting : environment.settings) apply(setting, result);
@@ -224,79 +224,80 @@ Configuration load_configuration(const Sources& sources) {
         name += "@" + short_host_name();
     }
     leave_out_plain_http(result);
-    for (const auto& [name, setting] : result.in_force) {
-        result.config.said[name] = shown_value(*setting.key, setting.value);
+    for (const auto& [name, setting] : result.effective) {
+        result.config.explicit_settings[name] = shown_value(*setting.key, setting.value);
     }
     result.config.files = std::move(lines.files);
     return result;
 }
 
-std::string show_faults(const Configuration& configuration) {
+std::string format_errors(const Configuration& configuration) {
     std::string text;
-    for (const Fault& fault : configuration.faults) {
+    for (const ConfigError& fault : configuration.errors) {
         text += fault.origin + ": " + fault.text + "\n";
     }
     return text;
 }
 
-std::string show_configuration(const Configuration& configuration) {
+std::string format_configuration(const Configuration& configuration) {
     std::string text;
     for (const ConfigKey& key : config_keys()) {
         bool said = false;
-        for (const auto& [name, setting] : configuration.in_force) {
+        for (const auto& [name, setting] : configuration.effective) {
             if (setting.key != &key) continue;
             show_line(name, key, setting.value, setting.origin, text);
             said = true;
         }
-        if (said || key.fallback.empty() || key.standing != Standing::works) continue;
+        if (said || key.default_value.empty() || key.status != KeyStatus::active) continue;
         // Defaults of keys with a variable are no lines of a file, and gone once `x = none` is
         // said.
         const std::size_t variable = key.pattern.find(".$");
         if (variable != std::string_view::npos) {
-            if (configuration.in_force.contains(key.pattern.substr(0, variable))) continue;
+            if (configuration.effective.contains(key.pattern.substr(0, variable))) continue;
             text += "# ";
         }
-        show_line(std::string(key.pattern), key, std::string(key.fallback), "default", text);
+        show_line(std::string(key.pattern), key, std::string(key.default_value), "default", text);
     }
     return text;
 }
 
-std::vector<std::string> show_changes(const Configuration& before, const Configuration& after) {
+std::vector<std::string> format_changes(const Configuration& before, const Configuration& after) {
     std::vector<std::string> changes;
-    const auto compare = [&](const std::string& name, const ConfigKey& key, const InForce* old_one,
-                             const InForce* new_one) {
-        const std::string from = old_one != nullptr ? old_one->value : std::string(key.fallback);
-        const std::string to = new_one != nullptr ? new_one->value : std::string(key.fallback);
+    const auto compare = [&](const std::string& name, const ConfigKey& key,
+                             const EffectiveSetting* old_one, const EffectiveSetting* new_one) {
+        const std::string from =
+            old_one != nullptr ? old_one->value : std::string(key.default_value);
+        const std::string to = new_one != nullptr ? new_one->value : std::string(key.default_value);
         if (from == to) return;
         std::string text =
             name + " changed from " + shown_value(key, from) + " to " + shown_value(key, to);
-        if (key.trait != Trait::reloads) text += ": needs a restart";
+        if (key.trait != Trait::reloadable) text += ": needs a restart";
         changes.push_back(std::move(text));
     };
     const auto find = [](const Configuration& in, const std::string& name) {
-        const auto found = in.in_force.find(name);
-        return found == in.in_force.end() ? nullptr : &found->second;
+        const auto found = in.effective.find(name);
+        return found == in.effective.end() ? nullptr : &found->second;
     };
-    for (const auto& [name, setting] : before.in_force) {
+    for (const auto& [name, setting] : before.effective) {
         compare(name, *setting.key, &setting, find(after, name));
     }
-    for (const auto& [name, setting] : after.in_force) {
+    for (const auto& [name, setting] : after.effective) {
         if (find(before, name) == nullptr) compare(name, *setting.key, nullptr, &setting);
     }
     return changes;
 }
 
-std::string show_keys_as_markdown() {
+std::string format_keys_as_markdown() {
     std::string text = "| key | default | meaning |\n| --- | --- | --- |\n";
     for (const ConfigKey& key : config_keys()) {
         text += "| `" + std::string(key.pattern) + "` | ";
-        if (!key.fallback.empty()) text += "`" + std::string(key.fallback) + "` ";
+        if (!key.default_value.empty()) text += "`" + std::string(key.default_value) + "` ";
         text += "| " + std::string(key.meaning);
-        if (key.standing != Standing::works) {
+        if (key.status != KeyStatus::active) {
             if (!key.meaning.empty()) text += "; ";
-            text += "**" + std::string(standing_text(key.standing)) + "**";
+            text += "**" + std::string(status_text(key.status)) + "**";
         }
-        if (key.trait == Trait::reloads) text += " (reloads)";
+        if (key.trait == Trait::reloadable) text += " (reloads)";
         text += " |\n";
     }
     return text;

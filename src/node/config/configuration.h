@@ -23,7 +23,7 @@ struct Sources {
 };
 
 // A key in force.
-struct InForce {
+struct EffectiveSetting {
     std::string value;
     std::string origin;  // empty: the default
     const ConfigKey* key = nullptr;
@@ -31,20 +31,20 @@ struct InForce {
 
 struct Configuration {
     Config config;
-    std::vector<Fault> faults;
+    std::vector<ConfigError> errors;
     std::vector<std::string> warnings;
-    std::map<std::string, InForce, std::less<>> in_force;  // what somebody said, by key
+    std::map<std::string, EffectiveSetting, std::less<>> effective;  // what somebody said, by key
 };
 
 Configuration load_configuration(const Sources& sources);
 
 // One line per fault.
-std::string show_faults(const Configuration& configuration);
+std::string format_errors(const Configuration& configuration);
 // Every key with its value and who said it; no secrets.
-std::string show_configuration(const Configuration& configuration);
+std::string format_configuration(const Configuration& configuration);
 // What a reload finds different, in words; whether it comes into force or needs a restart.
-std::vector<std::string> show_changes(const Configuration& before, const Configuration& after);
+std::vector<std::string> format_changes(const Configuration& before, const Configuration& after);
 // The rows of the table in docs/configuration.md.
-std::string show_keys_as_markdown();
+std::string format_keys_as_markdown();
 
 }  // namespace revenant::node

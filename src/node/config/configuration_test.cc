@@ -51,12 +51,12 @@ TEST_F(ConfigurationTest, TheLaterSourceWins) {
                   {"REVENANT_DEFAULT_USER", "revenant"}};
     configuration = load(text);
     EXPECT_EQ(configuration.config.amqp.at("default").port, 2);
-    EXPECT_EQ(configuration.config.first_content.user, "revenant");
-    EXPECT_EQ(configuration.config.first_content.vhost, "file");
+    EXPECT_EQ(configuration.config.initial_definitions.user, "revenant");
+    EXPECT_EQ(configuration.config.initial_definitions.vhost, "file");
     say("--port", "listeners.tcp.default", "3");
     configuration = load(text);
     EXPECT_EQ(configuration.config.amqp.at("default").port, 3);
-    EXPECT_TRUE(configuration.faults.empty());
+    EXPECT_TRUE(configuration.errors.empty());
 }
 
 TEST_F(ConfigurationTest, AllFaultsAreToldWithTheirPlaces) {
@@ -69,7 +69,7 @@ TEST_F(ConfigurationTest, AllFaultsAreToldWithTheirPlaces) {
         "default_pass = ''\n"
         "qwertyuiop.asdf = 1\n"
         "auth_backends.1 = ldap\n");
-    EXPECT_EQ(show_faults(configuration),
+    EXPECT_EQ(format_errors(configuration),
               path_ + ":1: unknown key 'hearbeat'; did you mean 'heartbeat'?\n" +             //
                   path_ + ":2: heartbeat: 'often' is not a whole number from 0 to 65535\n" +  //
                   path_ +
@@ -95,7 +95,7 @@ TEST_F(ConfigurationTest, WhatHasNoEffectIsSaid) {
         path_ + ":1: management_agent.disable_metrics_collector: has no effect in this version");
     EXPECT_EQ(configuration.warnings[1],
               path_ + ":3: cluster_formation.dns.hostname: has no meaning on a single node");
-    EXPECT_NE(show_configuration(configuration)
+    EXPECT_NE(format_configuration(configuration)
                   .find("management_agent.disable_metrics_collector = true  # " + path_ +
                         ":1, has no effect in this version"),
               std::string::npos);
@@ -115,9 +115,9 @@ TEST_F(ConfigurationTest, KeysOfRabbitmqThatRestrictAccessAreFaults) {
     const std::string text =
         ": restricts access in RabbitMQ and has no effect here; without it the broker starts "
         "unrestricted\n";
-    EXPECT_EQ(show_faults(configuration), path_ + ":3: auth_ldap.other_bind.password" + text +
-                                              path_ + ":5: management.oauth_enabled" + text);
-    EXPECT_EQ(show_configuration(configuration).find("s3cret"), std::string::npos);
+    EXPECT_EQ(format_errors(configuration), path_ + ":3: auth_ldap.other_bind.password" + text +
+                                                path_ + ":5: management.oauth_enabled" + text);
+    EXPECT_EQ(format_configuration(configuration).find("s3cret"), std::string::npos);
 }
 
 TEST_F(ConfigurationTest, ANodeNameWithoutAHostIsOnThisMachine) {
@@ -131,12 +131,12 @@ TEST_F(ConfigurationTest, ANodeNameWithoutAHostIsOnThisMachine) {
 TEST_F(ConfigurationTest, SecretsAreNeverShown) {
     variables_ = {{"RABBITMQ_DEFAULT_PASS", "s3cret"}};
     const Configuration configuration = load("anonymous_login_pass = s3cret\n");
-    EXPECT_EQ(configuration.config.first_content.password, "s3cret");
-    const std::string shown = show_configuration(configuration);
+    EXPECT_EQ(configuration.config.initial_definitions.password, "s3cret");
+    const std::string shown = format_configuration(configuration);
     EXPECT_EQ(shown.find("s3cret"), std::string::npos);
     EXPECT_NE(shown.find("default_pass = (hidden)  # RABBITMQ_DEFAULT_PASS\n"), std::string::npos);
     variables_ = {{"RABBITMQ_DEFAULT_PASS", "0ther"}};
-    for (const std::string& change : show_changes(configuration, load(""))) {
+    for (const std::string& change : format_changes(configuration, load(""))) {
         EXPECT_EQ(change.find("s3cret"), std::string::npos) << change;
         EXPECT_EQ(change.find("0ther"), std::string::npos) << change;
     }
@@ -180,14 +180,14 @@ TEST_F(ConfigurationTest, NewVirtualHostsGetTheLimitsOfTheirName) {
         "default_limits.vhosts.b.max_queues = 3\n"
         "default_limits.vhosts.a.pattern = ^dev\n"
         "default_limits.vhosts.a.max_connections = -1\n");
-    EXPECT_TRUE(configuration.faults.empty());
+    EXPECT_TRUE(configuration.errors.empty());
     const auto& limits = configuration.config.new_vhost_limits;
     ASSERT_EQ(limits.size(), 2U);
     EXPECT_TRUE(limits.at("a").pattern->matches("devices"));
     EXPECT_EQ(limits.at("a").limits, (VhostLimits{-1, std::nullopt}));
     EXPECT_EQ(limits.at("b").pattern, nullptr);
     EXPECT_EQ(limits.at("b").limits, (VhostLimits{std::nullopt, 3}));
-    EXPECT_EQ(show_faults(load("default_limits.vhosts.a.pattern = (\n")),
+    EXPECT_EQ(format_errors(load("default_limits.vhosts.a.pattern = (\n")),
               path_ +
                   ":1: default_limits.vhosts.a.pattern: '(' is not a regular expression: "
                   "missing closing parenthesis at offset 1\n");
@@ -202,7 +202,7 @@ TEST_F(ConfigurationTest, NewVirtualHostsGetDefaultUsers) {
         "default_users.ann.write = ^b\n"
         "default_users.ann.read = ^c\n"
         "default_users.bob.read = ^d\n");
-    EXPECT_EQ(show_faults(configuration), "");
+    EXPECT_EQ(format_errors(configuration), "");
     EXPECT_TRUE(configuration.warnings.empty());
     const auto& users = configuration.config.default_users;
     ASSERT_EQ(users.size(), 2U);
@@ -213,8 +213,8 @@ TEST_F(ConfigurationTest, NewVirtualHostsGetDefaultUsers) {
     EXPECT_EQ(users.at("bob").pattern, nullptr);
     EXPECT_EQ(users.at("bob").password, std::nullopt);
     EXPECT_EQ(users.at("bob").permissions, (Permissions{".*", ".*", "^d"}));
-    EXPECT_EQ(configuration.config.said.at("default_users.ann.password"), "(hidden)");
-    EXPECT_EQ(show_faults(load("default_users.a.write = (\n")),
+    EXPECT_EQ(configuration.config.explicit_settings.at("default_users.ann.password"), "(hidden)");
+    EXPECT_EQ(format_errors(load("default_users.a.write = (\n")),
               path_ +
                   ":1: default_users.a.write: '(' is not a regular expression: "
                   "missing closing parenthesis at offset 1\n");
@@ -231,7 +231,7 @@ TEST_F(ConfigurationTest, NewVirtualHostsGetDefaultOperatorPolicies) {
         "default_policies.operator.a.classic_queues.ha_mode = all\n"
         "default_policies.operator.b.delivery_limit = 5\n"
         "default_policies.operator.none.classic_queues.ha_mode = all\n");
-    EXPECT_EQ(show_faults(configuration), "");
+    EXPECT_EQ(format_errors(configuration), "");
     ASSERT_EQ(configuration.warnings.size(), 2U);
     EXPECT_EQ(configuration.warnings[0],
               path_ + ":7: default_policies.operator.a.classic_queues.ha_mode: has no effect here");
@@ -255,12 +255,12 @@ TEST_F(ConfigurationTest, NewVirtualHostsGetDefaultOperatorPolicies) {
 TEST_F(ConfigurationTest, ADefaultPolicyThatCouldNotBeSetIsRefused) {
     const std::string key = "default_policies.operator.a";
     EXPECT_EQ(
-        show_faults(load(key + ".apply_to = nothing\n")),
+        format_errors(load(key + ".apply_to = nothing\n")),
         path_ + ":1: " + key + ".apply_to: 'nothing' names nothing that a policy can be for\n");
-    EXPECT_EQ(show_faults(load(key + ".expires = 3 days\n")),
+    EXPECT_EQ(format_errors(load(key + ".expires = 3 days\n")),
               path_ + ":1: " + key +
                   ".expires: '3 days' is not a duration such as 60000, 90s or 1h30m\n");
-    EXPECT_EQ(show_faults(load(key + ".classic_queues.queue_version = 9\n")),
+    EXPECT_EQ(format_errors(load(key + ".classic_queues.queue_version = 9\n")),
               path_ + ":1: " + key + ": 9 is not a valid queue version\n");
 }
 
@@ -275,7 +275,7 @@ TEST_F(ConfigurationTest, DeprecatedFeaturesAreKnownByName) {
     EXPECT_EQ(configuration.warnings,
               (std::vector<std::string>{path_ + ":3: deprecated_features.permit.amqp_address_v1: "
                                                 "has no effect in this version"}));
-    EXPECT_EQ(show_faults(configuration),
+    EXPECT_EQ(format_errors(configuration),
               path_ +
                   ":4: deprecated_features.permit.nonsense: there is no deprecated feature "
                   "'nonsense'\n");
@@ -286,12 +286,12 @@ TEST_F(ConfigurationTest, UsersAndTagsAreReplacedAsInRabbitmq) {
     EXPECT_EQ(config.connection.loopback_users, std::vector<std::string>{"bob"});
     config = load("loopback_users = none\ndefault_user_tags.monitoring = true\n").config;
     EXPECT_TRUE(config.connection.loopback_users.empty());
-    EXPECT_EQ(config.first_content.tags, std::vector<std::string>{"monitoring"});
+    EXPECT_EQ(config.initial_definitions.tags, std::vector<std::string>{"monitoring"});
     config = load("default_user_tags.administrator = true\nanonymous_login_user = none\n").config;
-    EXPECT_EQ(config.first_content.tags, std::vector<std::string>{"administrator"});
+    EXPECT_EQ(config.initial_definitions.tags, std::vector<std::string>{"administrator"});
     EXPECT_TRUE(config.connection.anonymous_login_user.empty());
     config = load("default_user_tags.administrator = true\ndefault_user_tags.a = true\n").config;
-    EXPECT_EQ(config.first_content.tags, (std::vector<std::string>{"administrator", "a"}));
+    EXPECT_EQ(config.initial_definitions.tags, (std::vector<std::string>{"administrator", "a"}));
 }
 
 TEST_F(ConfigurationTest, WhoWeSayWeAreIsConfigured) {
@@ -316,7 +316,7 @@ TEST_F(ConfigurationTest, MechanismsThatAreNamedAreTheOnlyOnes) {
     EXPECT_EQ(configuration.config.connection.mechanisms,
               (std::vector<Mechanism>{Mechanism::plain, Mechanism::amqplain, Mechanism::external}));
     EXPECT_TRUE(configuration.warnings.empty());
-    EXPECT_EQ(configuration.config.said.at("auth_mechanisms.1"), "PLAIN");
+    EXPECT_EQ(configuration.config.explicit_settings.at("auth_mechanisms.1"), "PLAIN");
     EXPECT_EQ(configuration.config.files, std::vector<std::string>{path_});
 }
 
@@ -340,18 +340,18 @@ TEST_F(ConfigurationTest, AReloadTellsWhatChangedAndWhatWaits) {
         "log.console.level changed from debug to info",
         "disk_free_limit.absolute changed from 50MB to 1GB",
     };
-    EXPECT_EQ(show_changes(before, after), expected);
-    EXPECT_TRUE(show_changes(after, after).empty());
+    EXPECT_EQ(format_changes(before, after), expected);
+    EXPECT_TRUE(format_changes(after, after).empty());
 }
 
 // What the table shows as a default must be one: nothing changes when somebody writes it down.
 TEST(ConfigKeys, DefaultsAreValidValues) {
     for (const ConfigKey& key : config_keys()) {
         const bool listed = key.pattern.find_first_of("$*") != std::string_view::npos;
-        if (key.fallback.empty() || listed) continue;
+        if (key.default_value.empty() || listed) continue;
         Config config;
         const Setting setting{Source::file, "table", std::string(key.pattern),
-                              std::string(key.fallback)};
+                              std::string(key.default_value)};
         Assignment assignment{config, setting, ""};
         const auto done = key.apply(assignment);
         EXPECT_TRUE(done) << key.pattern << ": " << (done ? "" : done.error());

@@ -32,7 +32,7 @@ Log::Log(LogConfig config) : config_(std::move(config)) {
     }
 }
 
-std::vector<std::string> Log::places() const {
+std::vector<std::string> Log::destinations() const {
     std::vector<std::string> all;
     if (file_) all.push_back(file_->path());
     if (console_) all.emplace_back("<stderr>");
@@ -60,7 +60,7 @@ void Log::set_levels(const LogConfig& config) {
     config_.levels = config.levels;
 }
 
-LogLevel Log::least_level(std::string_view component) const {
+LogLevel Log::level_threshold(std::string_view component) const {
     const auto own = config_.levels.find(component);
     return own == config_.levels.end() ? config_.default_level : own->second;
 }
@@ -69,7 +69,7 @@ void Log::tell(LogLevel level, std::string_view component, std::string_view text
                std::span<const LogField> fields) {
     const LogLine line{runtime::wall_now(), level, component, text, fields};
     const std::lock_guard lock(mutex_);  // until it is pushed, so that lines are in order of time
-    if (level < least_level(component)) return;
+    if (level < level_threshold(component)) return;
     if (console_ && level >= config_.console_level) {
         console_->push(format_line(line, config_.console_format));
     }

@@ -29,7 +29,7 @@ class Log {
     // Opens the file, if there is to be one; again, after somebody moved it away.
     Result<void, std::string> open_file();
     // Where lines go: the file, and the console by its name in RabbitMQ.
-    std::vector<std::string> places() const;
+    std::vector<std::string> destinations() const;
     // Levels only.
     void set_levels(const LogConfig& config);
 
@@ -54,7 +54,7 @@ class Log {
     std::uint64_t lines_dropped() const;
 
   private:
-    LogLevel least_level(std::string_view component) const;
+    LogLevel level_threshold(std::string_view component) const;
 
     std::mutex mutex_;  // guards the levels, and the order of lines
     LogConfig config_;

@@ -22,7 +22,7 @@ std::string loss(std::uint64_t lines) { return "lost " + std::to_string(lines) +
 struct Place {
     std::counting_semaphore<> asked{0};
     std::counting_semaphore<> may_take{0};
-    std::atomic<bool> works{true};
+    std::atomic<bool> active{true};
     std::mutex mutex;
     std::string taken;
 
@@ -30,7 +30,7 @@ struct Place {
         asked.release();
         may_take.acquire();
         const std::lock_guard lock(mutex);
-        if (!works) return false;
+        if (!active) return false;
         taken += lines;
         return true;
     }
@@ -91,14 +91,14 @@ TEST_F(LogOutletTest, ALineThatNeverHasRoomIsNotTheEnd) {
 }
 
 TEST_F(LogOutletTest, CountsWhatThePlaceRefuses) {
-    place_->works = false;
+    place_->active = false;
     go_on();
     outlet_.push("a\n");
     ASSERT_TRUE(outlet_.drain(seconds(60)));
     outlet_.push("b\n");
     ASSERT_TRUE(outlet_.drain(seconds(60)));
     EXPECT_EQ(outlet_.lines_dropped(), 2U);
-    place_->works = true;
+    place_->active = true;
     outlet_.push("c\n");
     ASSERT_TRUE(outlet_.drain(seconds(60)));
     EXPECT_EQ(place_->text(), "lost 2\nc\n");

@@ -1,7 +1,7 @@
 // /users: accounts, their passwords and tags. management 4.9
 #include "base/check.h"
 #include "http/api/body.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/listing.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"

@@ -1,6 +1,6 @@
 // /channels: the engine knows what they hold, the network what they are called. management 4.25
 #include "http/api/listing.h"
-#include "http/api/measured.h"
+#include "http/api/object_stats.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
 #include "http/api/views.h"
@@ -23,7 +23,7 @@ Channels channels_of(Context& context, const std::string& vhost) {
 
 json::object view_channel(const ApiSettings& settings, const runtime::ConnectionView& connection,
                           const runtime::ChannelNumber& number, const engine::ChannelView& channel,
-                          const Wanted& wanted, const Trend& trend) {
+                          const StatsRequest& wanted, const Trend& trend) {
     json::object view{{"name", channel_name(connection, number.number)},
                       {"number", number.number},
                       {"node", settings.node_name},
@@ -43,18 +43,18 @@ json::object view_channel(const ApiSettings& settings, const runtime::Connection
                       {"acks_uncommitted", channel.uncommitted_settlements},
                       {"pending_raft_commands", 0}};
     if (!wanted.stats()) return view;
-    add_message_stats(view, figures_of(channel.passage), trend, channel_message_figures(), wanted);
+    add_message_stats(view, stats_of(channel.stats), trend, channel_message_stats(), wanted);
     return view;
 }
 
 // The channels of all connections that are chosen.
 template <typename Chosen>
 Response list_channels(Context& context, const Call& call, Chosen chosen) {
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     json::array views;
     std::map<std::string, Channels> by_vhost;
-    const Peers peers(context);
+    const ConnectionNames peers(context);
     for (const runtime::ConnectionView& connection : peers.all()) {
         // Links of AMQP 1.0 are channels of the engine, but none of their client's.
         if (connection.protocol != engine::ClientProtocol::amqp091) continue;
@@ -80,7 +80,7 @@ struct Named {
     const runtime::ChannelNumber* number = nullptr;
 };
 
-Named find_named(const Peers& peers, const std::string& name) {
+Named find_named(const ConnectionNames& peers, const std::string& name) {
     Named named;
     named.connection = peers.find(std::string_view(name).substr(0, name.rfind(" (")));
     if (named.connection == nullptr) return named;
@@ -91,7 +91,7 @@ Named find_named(const Peers& peers, const std::string& name) {
 }
 
 Response show_channel(Context& context, const Call& call) {
-    const Peers peers(context);
+    const ConnectionNames peers(context);
     const auto [connection, number] = find_named(peers, call.parameter(0));
     if (number == nullptr) return not_found();
     if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
@@ -105,7 +105,7 @@ Response show_channel(Context& context, const Call& call) {
     const auto consumers =
         context.list(connection->vhost, consumers_in, engine::ConsumerFilter{.channel = number->id})
             .value_or(std::vector<engine::ConsumerView>{});
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     json::object view = view_channel(context.settings(), *connection, *number, *channel, *wanted,
                                      wanted->trend_of_one(channel_key(number->id)));
@@ -117,7 +117,7 @@ Response show_channel(Context& context, const Call& call) {
 }
 
 Response list_of_connection(Context& context, const Call& call) {
-    const Peers peers(context);
+    const ConnectionNames peers(context);
     const auto* const connection = peers.find(call.parameter(0));
     if (connection == nullptr) return not_found();
     if (!sees(call, *connection)) return not_authorised("User not authorised to access object");

@@ -1,6 +1,6 @@
 // /connections: who is connected, and ending it. management 4.24
 #include "http/api/listing.h"
-#include "http/api/measured.h"
+#include "http/api/object_stats.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
 #include "http/api/views.h"
@@ -19,13 +19,13 @@ std::string close_reason(const Call& call) {
 }
 
 json::object view_measured(const Context& context, const runtime::ConnectionView& connection,
-                           const Wanted& wanted, const Trend& trend) {
-    constexpr std::array figures = {Figure::recv_oct, Figure::send_oct};
+                           const StatsRequest& wanted, const Trend& trend) {
+    constexpr std::array stats = {Stat::recv_oct, Stat::send_oct};
     json::object view = view_connection(context.settings(), connection);
     view["send_pend"] = connection.unsent_bytes;
     if (connection.channel_max > 0) view["channel_max"] = connection.channel_max;
     if (wanted.stats()) {
-        add_figures(view, figures_of(connection), trend, figures, wanted.ranges().data_rates);
+        add_stats(view, stats_of(connection), trend, stats, wanted.ranges().data_rates);
     }
     return view;
 }
@@ -42,19 +42,19 @@ std::string_view settle_mode_name(protocol::SettleMode mode) {
     return "mixed";
 }
 
-json::value max_size(const protocol::LinkFacts& link) {
+json::value max_size(const protocol::LinkInfo& link) {
     return link.max_message_size ? json::value(*link.max_message_size) : json::value("unlimited");
 }
 
-json::value address_of(const protocol::LinkFacts& link) {
+json::value address_of(const protocol::LinkInfo& link) {
     return link.address ? json::value(to_json_string(*link.address)) : json::value(nullptr);
 }
 
 template <typename Chosen>
 Response list_chosen(Context& context, const Call& call, Chosen chosen) {
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
-    const Peers peers(context);
+    const ConnectionNames peers(context);
     const bool typed = wants_typed_arguments(call);
     json::array views;
     for (const auto& connection : peers.all()) {
@@ -68,11 +68,11 @@ Response list_chosen(Context& context, const Call& call, Chosen chosen) {
 }
 
 Response show_connection(Context& context, const Call& call) {
-    const Peers peers(context);
+    const ConnectionNames peers(context);
     const auto* const connection = peers.find(call.parameter(0));
     if (connection == nullptr) return not_found();
     if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     return show(call, view_measured(context, *connection, *wanted,
                                     wanted->trend_of_one(connection_key(connection->name))));
@@ -80,7 +80,7 @@ Response show_connection(Context& context, const Call& call) {
 
 Response close_connection(const Context& context, const Call& call) {
     const std::string& name = call.parameter(0);
-    const Peers peers(context);
+    const ConnectionNames peers(context);
     const auto* const connection = peers.find(name);
     if (connection == nullptr) return not_found();
     if (!is_administrator(*call.user) && connection->user != call.user->name) {
@@ -92,7 +92,7 @@ Response close_connection(const Context& context, const Call& call) {
 }
 
 // Terms of RabbitMQ: links are incoming and outgoing as the broker sees them.
-json::object view_incoming_link(const protocol::LinkFacts& link) {
+json::object view_incoming_link(const protocol::LinkInfo& link) {
     return {{"handle", link.handle},
             {"link_name", to_json_string(link.name)},
             {"target_address", address_of(link)},
@@ -103,7 +103,7 @@ json::object view_incoming_link(const protocol::LinkFacts& link) {
             {"unconfirmed_messages", link.unconfirmed}};
 }
 
-json::object view_outgoing_link(const protocol::LinkFacts& link) {
+json::object view_outgoing_link(const protocol::LinkInfo& link) {
     return {{"handle", link.handle},
             {"link_name", to_json_string(link.name)},
             {"source_address", address_of(link)},
@@ -116,10 +116,10 @@ json::object view_outgoing_link(const protocol::LinkFacts& link) {
             {"consumer_timeout", link.timed_out}};
 }
 
-json::object view_session(const protocol::SessionFacts& session) {
+json::object view_session(const protocol::SessionInfo& session) {
     json::array incoming;
     json::array outgoing;
-    for (const protocol::LinkFacts& link : session.links) {
+    for (const protocol::LinkInfo& link : session.links) {
         if (link.client_receives) {
             outgoing.push_back(view_outgoing_link(link));
         } else {
@@ -140,7 +140,7 @@ json::object view_session(const protocol::SessionFacts& session) {
 
 // Sessions are of AMQP 1.0: a connection of 0-9-1 has none.
 Response list_sessions(const Context& context, const Call& call) {
-    const Peers peers(context);
+    const ConnectionNames peers(context);
     const auto* const connection = peers.find(call.parameter(0));
     if (connection == nullptr) return not_found();
     if (!sees(call, *connection)) return not_authorised("User not authorised to access object");
@@ -154,12 +154,12 @@ Response list_sessions(const Context& context, const Call& call) {
 }
 
 // /connections/username/U
-bool may_work_on_user(const Call& call) {
+bool can_manage_user(const Call& call) {
     return is_administrator(*call.user) || call.parameter(0) == call.user->name;
 }
 
 Response list_of_user(Context& context, const Call& call) {
-    if (!may_work_on_user(call) && !is_monitor(*call.user)) {
+    if (!can_manage_user(call) && !is_monitor(*call.user)) {
         return not_authorised("User not authorised to access object");
     }
     return list_chosen(context, call, [&](const auto& connection) {
@@ -168,7 +168,7 @@ Response list_of_user(Context& context, const Call& call) {
 }
 
 Response close_of_user(const Context& context, const Call& call) {
-    if (!may_work_on_user(call)) return not_authorised("User not authorised to access object");
+    if (!can_manage_user(call)) return not_authorised("User not authorised to access object");
     context.settings().close_connections_if(
         [&](const runtime::ConnectionView& one) { return one.user == call.parameter(0); },
         close_reason(call));

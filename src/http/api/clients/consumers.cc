@@ -8,7 +8,7 @@
 namespace revenant::http {
 namespace {
 
-void append_consumers(Context& context, const Call& call, const Peers& peers,
+void append_consumers(Context& context, const Call& call, const ConnectionNames& peers,
                       const std::string& vhost, json::array& all) {
     const auto consumers = context.list(vhost, consumers_in, engine::ConsumerFilter{});
     if (!consumers) return;
@@ -25,7 +25,7 @@ void append_consumers(Context& context, const Call& call, const Peers& peers,
 
 void add_consumer_routes(Router& router, Context& context) {
     router.add("GET", "/consumers", Role::management, [&](const Call& call) {
-        const Peers peers(context);
+        const ConnectionNames peers(context);
         json::array all;
         for (const std::string& vhost : context.visible_vhosts(call)) {
             append_consumers(context, call, peers, vhost, all);
@@ -34,7 +34,7 @@ void add_consumer_routes(Router& router, Context& context) {
     });
     router.add("GET", "/consumers/*", Role::vhost_visible, [&](const Call& call) {
         json::array all;
-        append_consumers(context, call, Peers(context), call.parameter(0), all);
+        append_consumers(context, call, ConnectionNames(context), call.parameter(0), all);
         return list(call, std::move(all));
     });
 }

@@ -17,8 +17,8 @@ DefinitionsHead head(Context& context) {
 }
 
 // The name goes into a header: no quotes, no line ends.
-void offer_as_file(const Call& call, Response& response) {
-    std::string name(call.asked("download"));
+void as_attachment(const Call& call, Response& response) {
+    std::string name(call.query_parameter("download"));
     std::erase_if(name, [](char c) {
         return static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' || c == 127;
     });
@@ -28,7 +28,7 @@ void offer_as_file(const Call& call, Response& response) {
 
 Response get_all(Context& context, const Call& call) {
     Response response = ok(export_definitions(context.broker(), head(context)));
-    offer_as_file(call, response);
+    as_attachment(call, response);
     return response;
 }
 
@@ -38,7 +38,7 @@ Response get_of_vhost(Context& context, const Call& call) {
     }
     Response response =
         ok(export_definitions_of(context.broker(), call.parameter(0), head(context)));
-    offer_as_file(call, response);
+    as_attachment(call, response);
     return response;
 }
 
@@ -70,7 +70,7 @@ Response post_all(Context& context, const Call& call) {
     if (!document) return std::move(document).error();
     if (document->empty()) return no_content();
     // Older clients name the vhost in the query.
-    if (const std::string_view vhost = call.asked("vhost"); !vhost.empty()) {
+    if (const std::string_view vhost = call.query_parameter("vhost"); !vhost.empty()) {
         if (call.access->find_vhost(vhost) == nullptr) {
             return error_response(404, "not_found", "vhost_not_found");
         }

@@ -1,7 +1,7 @@
 #include "http/api/body.h"
 #include "http/api/cluster_parameters.h"
 #include "http/api/definitions/definitions.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/object_lists.h"
 #include "http/api/resource_json.h"
 
@@ -69,8 +69,9 @@ class Import {
         if (!values->is_array()) return Unexpected{"\"" + std::string(list) + "\" is not a list"};
         for (const json::value& value : values->get_array()) {
             if (!value.is_object()) {
-                return Unexpected{"\"" + std::string(list) +
-                                  "\" holds something that is not an object: " + as_term(value)};
+                return Unexpected{
+                    "\"" + std::string(list) +
+                    "\" holds something that is not an object: " + as_erlang_term(value)};
             }
             REVENANT_TRY_VOID((this->*step)(value.get_object()));
         }
@@ -307,7 +308,7 @@ class Import {
     Done carry_out_gathered() {
         for (auto& [vhost, gathered] : std::exchange(gathered_, {})) {
             REVENANT_TRY(const auto found, find_vhost(vhost, "virtual host '" + vhost + "'"));
-            const auto answers = carry_out_all(found, user_, std::move(gathered.commands));
+            const auto answers = execute_all(found, user_, std::move(gathered.commands));
             for (std::size_t i = 0; i < answers.size(); ++i) {
                 if (!answers[i]) return wrong(gathered.shown[i], answers[i].error().text);
             }

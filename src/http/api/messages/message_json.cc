@@ -39,11 +39,11 @@ constexpr std::array<TextProperty, 10> text_properties = {{
     {"cluster_id", Property::cluster_id, &BasicProperties::cluster_id},
 }};
 
-Unexpected<PropertyFault> fault(const char* word, const char* property) {
-    return Unexpected{PropertyFault(json::array{word, property})};
+Unexpected<PropertyError> fault(const char* word, const char* property) {
+    return Unexpected{PropertyError(json::array{word, property})};
 }
 
-Result<void, PropertyFault> read_texts(const json::object& from, BasicProperties& to) {
+Result<void, PropertyError> read_texts(const json::object& from, BasicProperties& to) {
     for (const auto& [name, flag, field] : text_properties) {
         const json::value* const value = from.if_contains(name);
         if (value == nullptr) continue;
@@ -57,7 +57,7 @@ Result<void, PropertyFault> read_texts(const json::object& from, BasicProperties
 }
 
 template <typename Number>
-Result<void, PropertyFault> read_number(const json::object& from, const char* name, Property flag,
+Result<void, PropertyError> read_number(const json::object& from, const char* name, Property flag,
                                         Number& field, BasicProperties& to) {
     const json::value* const value = from.if_contains(name);
     if (value == nullptr) return {};
@@ -76,7 +76,7 @@ Result<void, PropertyFault> read_number(const json::object& from, const char* na
 }
 
 // The encoded table, to which the properties hold a view.
-Result<std::string, PropertyFault> read_headers(const json::object& from, BasicProperties& to) {
+Result<std::string, PropertyError> read_headers(const json::object& from, BasicProperties& to) {
     const json::value* const value = from.if_contains("headers");
     if (value == nullptr) return std::string();
     const bool empty_array = value->is_array() && value->get_array().empty();
@@ -84,7 +84,7 @@ Result<std::string, PropertyFault> read_headers(const json::object& from, BasicP
     std::string encoded;
     if (value->is_object()) {
         auto table = table_from_json(value->get_object());
-        if (!table) return Unexpected{PropertyFault("headers: " + table.error())};
+        if (!table) return Unexpected{PropertyError("headers: " + table.error())};
         amqp091::encode_table(*table, encoded);
     }
     to.mark(Property::headers);
@@ -117,7 +117,7 @@ json::object view_properties(std::string_view bytes) {
 
 }  // namespace
 
-Result<std::string, PropertyFault> properties_from_json(const json::object& from) {
+Result<std::string, PropertyError> properties_from_json(const json::object& from) {
     BasicProperties properties;
     REVENANT_TRY_VOID(read_texts(from, properties));
     REVENANT_TRY_VOID(read_number(from, "delivery_mode", Property::delivery_mode,
@@ -133,16 +133,16 @@ Result<std::string, PropertyFault> properties_from_json(const json::object& from
     return bytes;
 }
 
-Result<std::string, PropertyFault> payload_from_json(const json::value& payload,
+Result<std::string, PropertyError> payload_from_json(const json::value& payload,
                                                      const json::value& encoding) {
-    if (!payload.is_string()) return Unexpected{PropertyFault("payload_not_string")};
+    if (!payload.is_string()) return Unexpected{PropertyError("payload_not_string")};
     const std::string_view text = payload.get_string();
     if (encoding == json::value("string")) return std::string(text);
     if (encoding != json::value("base64")) {
-        return Unexpected{PropertyFault(json::array{"unsupported_encoding", encoding})};
+        return Unexpected{PropertyError(json::array{"unsupported_encoding", encoding})};
     }
     auto decoded = base64_decode(text);
-    if (!decoded) return Unexpected{PropertyFault(json::array{"not_base64", payload})};
+    if (!decoded) return Unexpected{PropertyError(json::array{"not_base64", payload})};
     return std::move(*decoded);
 }
 

@@ -15,11 +15,11 @@ namespace revenant::http {
 
 // What is wrong, as the JSON value that becomes the reason: "payload_not_string",
 // ["not_int","priority"].
-using PropertyFault = json::value;
+using PropertyError = json::value;
 
 // The property bytes of AMQP 0-9-1. Names that are no property are ignored.
-Result<std::string, PropertyFault> properties_from_json(const json::object& properties);
-Result<std::string, PropertyFault> payload_from_json(const json::value& payload,
+Result<std::string, PropertyError> properties_from_json(const json::object& properties);
+Result<std::string, PropertyError> payload_from_json(const json::value& payload,
                                                      const json::value& encoding);
 
 enum class PayloadEncoding : std::uint8_t {

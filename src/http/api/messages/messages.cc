@@ -2,8 +2,8 @@
 #include "amqp091/codec/errors.h"
 #include "amqp091/message/properties.h"
 #include "http/api/body.h"
-#include "http/api/errand.h"
-#include "http/api/messages/message_errand.h"
+#include "http/api/engine_call.h"
+#include "http/api/messages/message_call.h"
 #include "http/api/messages/message_json.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
@@ -33,10 +33,10 @@ Response amqp_error(const engine::Refusal& refusal) {
 // What the caller may not write into a message, told if the exchange would have taken it.
 void check_published(const Call& call, const amqp091::PublishedProperties& published,
                      engine::Publish& command) {
-    const auto rights = rights_of(call, call.parameter(0));
-    command.refusal_if_topic = rights.topic_write_refusal(
+    const auto permissions = permissions_of(call, call.parameter(0));
+    command.refusal_if_topic = permissions.topic_write_refusal(
         command.message->exchange(), command.message->routing_key(), published.head.extra_keys);
-    if (published.has_user_id) command.refusal = rights.user_id_refusal(published.user_id);
+    if (published.has_user_id) command.refusal = permissions.user_id_refusal(published.user_id);
 }
 
 Result<engine::Publish, Response> read_publish(const Context& context, const Call& call,
@@ -94,8 +94,8 @@ Response publish(Context& context, const Call& call) {
     if (!found.value_or(false)) return error_response(404, "not_found", "exchange_not_found");
     auto command = read_publish(context, call, *name);
     if (!command) return std::move(command).error();
-    const auto rights = rights_of(call, call.parameter(0));
-    if (const auto refusal = rights.refusal(Permission::write, "exchange", *name)) {
+    const auto permissions = permissions_of(call, call.parameter(0));
+    if (const auto refusal = permissions.refusal(Permission::write, "exchange", *name)) {
         return amqp_error(*refusal);
     }
     const auto outcome = publish_one(vhost, call.user->name, std::move(*command));
@@ -154,7 +154,7 @@ Result<std::int64_t, Response> integer_field(const json::object& body, std::stri
 }
 
 struct GetRequest {
-    FetchWish wish;
+    FetchRequest wish;
     PayloadForm form;
 };
 
@@ -205,8 +205,8 @@ Response get_messages(Context& context, const Call& call) {
     auto request = read_get(call);
     if (!request) return std::move(request).error();
     const std::string& queue = request->wish.queue;
-    const auto rights = rights_of(call, call.parameter(0));
-    if (const auto refusal = rights.refusal(Permission::read, "queue", queue)) {
+    const auto permissions = permissions_of(call, call.parameter(0));
+    if (const auto refusal = permissions.refusal(Permission::read, "queue", queue)) {
         return get_refused(*refusal);
     }
     const auto fetched = fetch_some(vhost, call.user->name, request->wish);

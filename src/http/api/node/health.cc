@@ -2,9 +2,7 @@
 #include "http/api/responses.h"
 #include "http/api/routes.h"
 #include "http/api/views.h"
-#include "http/server/small_letters.h"
-#include "http/server/split.h"
-#include "http/server/trimmed.h"
+#include "http/server/ascii_text.h"
 #include "runtime/system_clock.h"
 
 #include <algorithm>
@@ -58,7 +56,7 @@ Response check_node(const Context& context) {
 
 // Ours: messages that cannot be read from the disk wait for an operator.
 Response check_parked(Context& context) {
-    const engine::Amount parked = context.totals().parked;
+    const engine::MessageTotals parked = context.totals().parked;
     if (parked.count == 0) return healthy();
     return failed("There are messages that cannot be read from the disk",
                   {{"messages_parked", parked.count}});
@@ -92,7 +90,7 @@ std::string listener_of(std::string_view protocol) {
         Names{"amqp/ssl", {"amqps"}},
         Names{"http", {"http1", "http1.1", "http_api", "management", "management_ui", "ui"}},
         Names{"http/prometheus", {"prometheus"}}};
-    std::string name = in_small_letters(protocol);
+    std::string name = to_lower_ascii(protocol);
     for (const Names& names : known) {
         const auto& aliases = names.protocols;
         if (std::find(aliases.begin(), aliases.end(), name) != aliases.end()) {
@@ -110,7 +108,7 @@ Response check_protocol(const Context& context, const Call& call) {
     }
     std::string missing;
     for (const std::string_view asked : split(call.parameter(0), ',')) {
-        const std::string name = listener_of(trimmed(asked));
+        const std::string name = listener_of(trim(asked));
         const bool active =
             std::any_of(protocols.begin(), protocols.end(),
                         [&](const json::value& protocol) { return protocol.get_string() == name; });
@@ -134,7 +132,7 @@ constexpr std::int64_t day_seconds = 24 * 3600;
 
 // As RabbitMQ counts them: a month is a twelfth of 365 days.
 std::optional<std::int64_t> seconds_of_unit(std::string_view unit) {
-    const std::string name = in_small_letters(unit);
+    const std::string name = to_lower_ascii(unit);
     if (name == "days") return day_seconds;
     if (name == "weeks") return 7 * day_seconds;
     if (name == "months") return 365 * day_seconds / 12;

@@ -1,7 +1,7 @@
 // /nodes: there is one. management 4.4
 #include "auth/sasl.h"
 #include "http/api/listing.h"
-#include "http/api/measured.h"
+#include "http/api/object_stats.h"
 #include "http/api/object_lists.h"
 #include "http/api/process.h"
 #include "http/api/responses.h"
@@ -91,23 +91,23 @@ json::object view_journals(const runtime::JournalView& journal) {
     };
 }
 
-json::object view_measured_node(Context& context, const Wanted& wanted) {
+json::object view_measured_node(Context& context, const StatsRequest& wanted) {
     json::object view = view_node(context);
     if (!wanted.stats()) return view;
-    const Sums sums = context.sums().all;
+    const VhostCounters sums = context.node_counters().all;
     view["journal"] = view_journals(sums.journal);
     const std::optional<Range>& range = wanted.ranges().node_stats;
     Trend trend = wanted.trend_of_one(node_key());
-    if (range && trend.empty()) trend = known_or_flat(trend, figures_of_node(context));
-    for (const Figure figure : node_figures()) {
-        view[std::string(to_string(figure)) + "_details"] = trend.details(figure, range);
+    if (range && trend.empty()) trend = known_or_flat(trend, stats_of_node(context));
+    for (const Stat stat : node_resource_stats()) {
+        view[std::string(to_string(stat)) + "_details"] = trend.details(stat, range);
     }
-    add_figures(view, figures_of(sums.totals), trend, churn_figures(), range);
+    add_stats(view, stats_of(sums.totals), trend, churn_stats(), range);
     return view;
 }
 
 Response list_nodes(Context& context, const Call& call) {
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     return list(call, json::array{view_measured_node(context, *wanted)});
 }
@@ -172,11 +172,11 @@ json::object view_binary(Context& context) {
 
 Response show_node(Context& context, const Call& call) {
     if (call.parameter(0) != context.settings().node_name) return not_found();
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     json::object view = view_measured_node(context, *wanted);
-    if (call.asked("memory") == "true") view["memory"] = view_memory(context);
-    if (call.asked("binary") == "true") view["binary"] = view_binary(context);
+    if (call.query_parameter("memory") == "true") view["memory"] = view_memory(context);
+    if (call.query_parameter("binary") == "true") view["binary"] = view_binary(context);
     return show(call, std::move(view));
 }
 
@@ -206,7 +206,7 @@ Response show_memory_shares(Context& context, const Call& call) {
 // What the journals of all virtual hosts have done and hold. Ours.
 Response show_journal(Context& context, const Call& call) {
     if (call.parameter(0) != context.settings().node_name) return not_found();
-    const runtime::JournalView journal = context.sums().all.journal;
+    const runtime::JournalView journal = context.node_counters().all.journal;
     const auto& counters = journal.counters;
     std::uint64_t syncs = 0;
     for (const std::uint64_t count : counters.syncs.counts) syncs += count;

@@ -1,7 +1,7 @@
 // /overview, /whoami and the other answers about the node as a whole.
 #include "http/api/body.h"
 #include "http/api/listing.h"
-#include "http/api/measured.h"
+#include "http/api/object_stats.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
@@ -29,22 +29,22 @@ void add_listeners(const ApiSettings& settings, json::object& overview) {
     overview["contexts"] = std::move(contexts);
 }
 
-void add_totals(const engine::Totals& totals, const Wanted& wanted, json::object& overview) {
-    const Figures now = figures_of(totals);
+void add_totals(const engine::Totals& totals, const StatsRequest& wanted, json::object& overview) {
+    const StatValues now = stats_of(totals);
     const Trend trend = wanted.trend_of_one(node_key());
     const Ranges& ranges = wanted.ranges();
     json::object lengths;
     lengths["messages_parked"] = totals.parked.count;
     if (!wanted.stats()) {
-        for (const Figure figure : queue_length_figures()) lengths[to_string(figure)] = now[figure];
+        for (const Stat stat : queue_length_stats()) lengths[to_string(stat)] = now[stat];
         overview["queue_totals"] = std::move(lengths);
         return;
     }
-    add_figures(lengths, now, trend, queue_length_figures(), ranges.lengths);
+    add_stats(lengths, now, trend, queue_length_stats(), ranges.lengths);
     overview["queue_totals"] = std::move(lengths);
-    add_message_stats(overview, now, trend, channel_message_figures(), wanted);
+    add_message_stats(overview, now, trend, channel_message_stats(), wanted);
     json::object churn;
-    add_figures(churn, now, trend, churn_figures(), ranges.message_rates);
+    add_stats(churn, now, trend, churn_stats(), ranges.message_rates);
     overview["churn_rates"] = std::move(churn);
 }
 
@@ -56,7 +56,7 @@ json::object view_tags(const std::map<std::string, std::string, std::less<>>& ta
 
 Response overview(Context& context, const Call& call) {
     const ApiSettings& settings = context.settings();
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     const engine::Totals totals = context.totals();
     json::object body{

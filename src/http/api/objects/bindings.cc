@@ -1,6 +1,6 @@
 // /bindings: between exchanges and queues or other exchanges. management 4.22
 #include "http/api/body.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/listing.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
@@ -94,10 +94,10 @@ Response show_binding(Context& context, const Call& call, DestinationKind kind) 
 
 // Binding takes write on the destination and read on the source, as does unbinding. amqp091 15.2
 bool may_bind(const Call& call, const BindingEnds& ends) {
-    const auto rights = rights_of(call, ends.vhost);
+    const auto permissions = permissions_of(call, ends.vhost);
     const auto* const kind = ends.kind == DestinationKind::queue ? "queue" : "exchange";
-    return !rights.refusal(Permission::write, kind, ends.destination) &&
-           !rights.refusal(Permission::read, "exchange", ends.source);
+    return !permissions.refusal(Permission::write, kind, ends.destination) &&
+           !permissions.refusal(Permission::read, "exchange", ends.source);
 }
 
 template <typename Command>  // Bind or Unbind
@@ -113,9 +113,9 @@ Response change_binding(Context& context, const Call& call, const BindingEnds& e
     command.routing_key = binding.routing_key;
     command.arguments = binding.arguments;
     command.refusal_if_topic =
-        rights_of(call, ends.vhost)
+        permissions_of(call, ends.vhost)
             .topic_refusal(Permission::read, ends.source, binding.routing_key);
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    const auto done = execute(vhost, call.user->name, std::move(command));
     return done ? success : response_to(done.error());
 }
 

@@ -1,8 +1,8 @@
 // /dead-letters: how many messages died, in which queues, of what, and where they are now. Ours:
 // what RabbitMQ's API does not say. docs/web.md
 #include "http/api/listing.h"
-#include "http/api/long_listing.h"
-#include "http/api/measured.h"
+#include "http/api/streamed_listing.h"
+#include "http/api/object_stats.h"
 #include "http/api/objects/dead_letter_paths.h"
 #include "http/api/objects/dead_letter_queues.h"
 #include "http/api/responses.h"
@@ -89,7 +89,7 @@ json::object view_outcomes(const DeathOutcomes& deaths) {
 json::object view_trend(const Trend& trend, const std::optional<Range>& range) {
     json::object view;
     for_each_reason([&](DeathReason reason) {
-        view[to_string(reason)] = trend.details(died_figure(reason), range);
+        view[to_string(reason)] = trend.details(died_stat(reason), range);
     });
     return view;
 }
@@ -260,7 +260,7 @@ json::array view_target_messages(const DeadLetterPath& path, const Targets& targ
 }
 
 json::array view_top(const std::vector<DeadLetterPath>& paths, const Targets& targets,
-                     const Wanted& wanted) {
+                     const StatsRequest& wanted) {
     json::array view;
     for (const Cause& cause : top_causes(paths)) {
         const engine::DeadLetterSource& source = cause.path->source;
@@ -271,7 +271,7 @@ json::array view_top(const std::vector<DeadLetterPath>& paths, const Targets& ta
                           {"deaths", cause.deaths},
                           {"dropped", dropped(source.deaths, cause.reason)},
                           {"outcomes", view_outcomes(source.deaths, cause.reason)},
-                          {"rate", trend.rate(died_figure(cause.reason))}};
+                          {"rate", trend.rate(died_stat(cause.reason))}};
         add_path(*cause.path, item);
         item["target_messages"] = view_target_messages(*cause.path, targets);
         view.push_back(std::move(item));
@@ -318,12 +318,12 @@ bool any_died(const DeadLetterPath& path) {
 }
 
 Response summarize(Context& context, const Call& call) {
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     const std::vector<std::string> vhosts = asked_vhosts(context, call);
     const std::vector<DeadLetterPath> paths = find_paths(context, vhosts);
     const Targets targets(context, paths);
-    const NodeSums sums = context.sums();
+    const NodeCounters sums = context.node_counters();
     const bool everything = vhosts.size() == sums.by_vhost.size();
     engine::Totals totals;
     for (const std::string& vhost : vhosts) {
@@ -421,7 +421,7 @@ json::object view_source(const DeadLetterPath& path) {
 // ?only=died, ?only=problems and ?exchange=NAME leave the others out.
 Response list_sources(Context& context, const Call& call) {
     std::vector<DeadLetterPath> paths = find_paths(context, asked_vhosts(context, call));
-    const std::string_view only = call.asked("only");
+    const std::string_view only = call.query_parameter("only");
     const auto exchange = call.query.find("exchange");
     std::erase_if(paths, [&](const DeadLetterPath& path) {
         if (exchange != call.query.end() && path.source.exchange != exchange->second) return true;
@@ -476,7 +476,7 @@ Response list_exchanges(Context& context, const Call& call) {
 // -------------------------------------------------------------------------- one queue
 
 Response show_deaths_of_queue(Context& context, const Call& call) {
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     const std::string& vhost = call.parameter(0);
     const std::string& name = call.parameter(1);

@@ -1,8 +1,8 @@
 // /exchanges: what is there, declaring and deleting. management 4.16, 4.17
 #include "http/api/body.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/listing.h"
-#include "http/api/measured.h"
+#include "http/api/object_stats.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
@@ -14,7 +14,7 @@ namespace revenant::http {
 namespace {
 
 json::object view_exchange(std::string_view vhost, const engine::ExchangeView& exchange,
-                           const Wanted& wanted, const Trend& trend) {
+                           const StatsRequest& wanted, const Trend& trend) {
     json::object view{{"name", to_json_string(exchange.name)},
                       {"vhost", to_json_string(vhost)},
                       {"type", exchange.type},
@@ -25,16 +25,16 @@ json::object view_exchange(std::string_view vhost, const engine::ExchangeView& e
                       {"policy", name_or_null(exchange.policy.policy)}};
     if (engine::is_predeclared(exchange.name)) view["user_who_performed_action"] = "rmq-internal";
     if (!wanted.stats()) return view;
-    Figures now;
-    now[Figure::publish_in] = exchange.published_in;
-    now[Figure::publish_out] = exchange.published_out;
-    add_message_stats(view, now, trend, exchange_message_figures(), wanted);
+    StatValues now;
+    now[Stat::publish_in] = exchange.published_in;
+    now[Stat::publish_out] = exchange.published_out;
+    add_message_stats(view, now, trend, exchange_message_stats(), wanted);
     return view;
 }
 
 Response list_exchanges_of(Context& context, const Call& call,
                            const std::vector<std::string>& vhosts) {
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     const bool typed = wants_typed_arguments(call);
     json::array all;
@@ -63,7 +63,7 @@ std::optional<engine::ExchangeView> find_named(Context& context, const Call& cal
 Response show_exchange(Context& context, const Call& call) {
     const auto exchange = find_named(context, call);
     if (!exchange) return not_found();
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     const Trend trend = wanted->trend_of_one(exchange_key(call.parameter(0), exchange->name));
     json::object view = view_exchange(call.parameter(0), *exchange, *wanted, trend);
@@ -81,11 +81,11 @@ Response put_exchange(Context& context, const Call& call) {
     if (!body) return body.error();
     auto command = exchange_from_json(*name, *body);
     if (!command) return std::move(command).error();
-    const auto rights = rights_of(call, call.parameter(0));
-    if (rights.refusal(Permission::configure, "exchange", *name)) return access_refused();
-    command->refusal_if_new = rights.alternate_refusal(*name, command->arguments);
+    const auto permissions = permissions_of(call, call.parameter(0));
+    if (permissions.refusal(Permission::configure, "exchange", *name)) return access_refused();
+    command->refusal_if_new = permissions.alternate_refusal(*name, command->arguments);
     const bool existed = find_named(context, call).has_value();
-    const auto done = carry_out(vhost, call.user->name, std::move(*command));
+    const auto done = execute(vhost, call.user->name, std::move(*command));
     if (!done) return response_to(done.error());
     return existed ? no_content() : created();
 }
@@ -94,12 +94,13 @@ Response delete_exchange(Context& context, const Call& call) {
     const auto exchange = find_named(context, call);
     const auto vhost = context.broker().find_vhost(call.parameter(0));
     if (vhost == nullptr || !exchange) return not_found();
-    const auto rights = rights_of(call, call.parameter(0));
-    if (rights.refusal(Permission::configure, "exchange", exchange->name)) return access_refused();
+    const auto permissions = permissions_of(call, call.parameter(0));
+    if (permissions.refusal(Permission::configure, "exchange", exchange->name))
+        return access_refused();
     engine::DeleteExchange command;
     command.name = exchange->name;
-    command.if_unused = call.asked("if-unused") == "true";
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    command.if_unused = call.query_parameter("if-unused") == "true";
+    const auto done = execute(vhost, call.user->name, std::move(command));
     return done ? no_content() : response_to(done.error());
 }
 

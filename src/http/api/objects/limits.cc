@@ -1,6 +1,6 @@
 // /vhost-limits and /user-limits. management 4.8
 #include "http/api/body.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/listing.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"
@@ -23,7 +23,7 @@ void add_row(json::array& rows, std::string_view kind, const Owner& owner) {
 Response list_vhost_limits(const Call& call) {
     json::array rows;
     for (const auto& [name, vhost] : call.access->rules().vhosts) {
-        if (sees_vhost(*call.access, *call.user, name)) add_row(rows, "vhost", vhost);
+        if (can_see_vhost(*call.access, *call.user, name)) add_row(rows, "vhost", vhost);
     }
     return list(call, std::move(rows));
 }

@@ -4,7 +4,7 @@
 #include "http/api/body.h"
 #include "http/api/cluster_parameters.h"
 #include "http/api/definitions/definitions.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/listing.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"
@@ -86,7 +86,8 @@ Response list_parameters_of_component(Context& context, const Call& call) {
 std::optional<Response> check_vhost(const Call& call) {
     const std::string& vhost = call.parameter(1);
     if (call.access->find_vhost(vhost) == nullptr) return not_found();
-    const bool may = is_administrator(*call.user) || call.access->may_enter(call.user->name, vhost);
+    const bool may =
+        is_administrator(*call.user) || call.access->can_access_vhost(call.user->name, vhost);
     if (may) return std::nullopt;
     return not_authorised("User not authorised to access object");
 }
@@ -148,7 +149,7 @@ Result<void, Response> put_operator_policy(Context& context, const Call& call,
     engine::SetPolicy command;
     command.scope = PolicyScope::operator_only;
     command.policy = std::move(policy);
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    const auto done = execute(vhost, call.user->name, std::move(command));
     if (!done) return Unexpected{validation_failed(done.error().text)};
     return {};
 }
@@ -191,7 +192,7 @@ Response delete_parameter(Context& context, const Call& call) {
     engine::ClearPolicy command;
     command.scope = PolicyScope::operator_only;
     command.name = call.parameter(2);
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    const auto done = execute(vhost, call.user->name, std::move(command));
     if (!done && done.error().kind == engine::RefusalKind::not_found) return not_found();
     return change_response(done);
 }

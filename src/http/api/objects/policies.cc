@@ -1,7 +1,7 @@
 // /policies and /operator-policies: rules that give queues and exchanges their settings.
 // management 4.11, 4.12
 #include "http/api/body.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/listing.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"
@@ -62,7 +62,7 @@ Response put_policy(Context& context, const Call& call, PolicyScope scope) {
     engine::SetPolicy command;
     command.scope = scope;
     command.policy = std::move(*policy);
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    const auto done = execute(vhost, call.user->name, std::move(command));
     if (!done) return validation_failed(done.error().text);
     return existed ? no_content() : created();
 }
@@ -73,7 +73,7 @@ Response delete_policy(Context& context, const Call& call, PolicyScope scope) {
     engine::ClearPolicy command;
     command.scope = scope;
     command.name = call.parameter(1);
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    const auto done = execute(vhost, call.user->name, std::move(command));
     if (!done && done.error().kind == engine::RefusalKind::not_found) return not_found();
     return change_response(done);
 }

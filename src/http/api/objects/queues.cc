@@ -1,9 +1,9 @@
 // /queues: what is there, declaring, deleting, purging. management 4.19, 4.20
 #include "http/api/body.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/listing.h"
-#include "http/api/long_listing.h"
-#include "http/api/measured.h"
+#include "http/api/streamed_listing.h"
+#include "http/api/object_stats.h"
 #include "http/api/objects/dead_letter_queues.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"
@@ -44,14 +44,14 @@ void add_quorum_fields(const ApiSettings& settings, const engine::QueueView& que
     if (queue.settings.delivery_limit) view["delivery_limit"] = *queue.settings.delivery_limit;
 }
 
-void add_numbers(const engine::QueueView& queue, const Wanted& wanted, const Trend& trend,
+void add_numbers(const engine::QueueView& queue, const StatsRequest& wanted, const Trend& trend,
                  json::object& view) {
-    Figures now = figures_of(queue.passage);
-    now[Figure::messages] = view.at("messages").to_number<std::uint64_t>();
-    now[Figure::messages_ready] = queue.ready;
-    now[Figure::messages_unacknowledged] = queue.unacked;
-    add_figures(view, now, trend, queue_length_figures(), wanted.ranges().lengths);
-    add_message_stats(view, now, trend, queue_message_figures(), wanted);
+    StatValues now = stats_of(queue.stats);
+    now[Stat::messages] = view.at("messages").to_number<std::uint64_t>();
+    now[Stat::messages_ready] = queue.ready;
+    now[Stat::messages_unacknowledged] = queue.unacked;
+    add_stats(view, now, trend, queue_length_stats(), wanted.ranges().lengths);
+    add_message_stats(view, now, trend, queue_message_stats(), wanted);
 }
 
 json::object view_queue(const ApiSettings& settings, std::string_view vhost,
@@ -77,7 +77,7 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"messages", messages},
         {"messages_ready", queue.ready},
         {"messages_unacknowledged", queue.unacked},
-        {"messages_persistent", queue.lasting.count},
+        {"messages_persistent", queue.persistent_messages.count},
         {"messages_ram", messages - queue.paged_out.count - queue.parked.count},
         {"messages_ready_ram", queue.ready - std::min(queue.ready, queue.paged_out.count)},
         {"messages_unacknowledged_ram", queue.unacked},
@@ -86,7 +86,7 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
         {"message_bytes", bytes},
         {"message_bytes_ready", queue.ready_bytes},
         {"message_bytes_unacknowledged", queue.unacked_bytes},
-        {"message_bytes_persistent", queue.lasting.bytes},
+        {"message_bytes_persistent", queue.persistent_messages.bytes},
         {"message_bytes_ram", bytes - queue.paged_out.bytes - queue.parked.bytes},
         {"message_bytes_paged_out", queue.paged_out.bytes},
         {"message_bytes_parked", queue.parked.bytes},
@@ -126,7 +126,7 @@ class Owners {
 
   private:
     const Context& context_;
-    std::optional<Peers> peers_;
+    std::optional<ConnectionNames> peers_;
 };
 
 // All that is left of a queue where statistics are not wanted, but totals are. management 2.4
@@ -143,7 +143,7 @@ void keep_totals_only(json::object& view) {
 // The queues of some vhosts: their names, and of the rest only what is asked for.
 class QueueList {
   public:
-    QueueList(Context& context, const Wanted& wanted, bool totals_only, bool typed)
+    QueueList(Context& context, const StatsRequest& wanted, bool totals_only, bool typed)
         : context_(context),
           wanted_(wanted),
           totals_only_(totals_only),
@@ -208,7 +208,7 @@ class QueueList {
     }
 
     Context& context_;
-    const Wanted& wanted_;
+    const StatsRequest& wanted_;
     const bool totals_only_;
     const bool typed_;
     Owners owners_;
@@ -218,12 +218,12 @@ static_assert(views_at_once_max <= engine::part_items_max);
 
 Response list_queues_of(Context& context, const Call& call,
                         const std::vector<std::string>& vhosts) {
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
-    const bool totals_only =
-        context.settings().enable_queue_totals || call.asked("enable_queue_totals") == "true";
+    const bool totals_only = context.settings().enable_queue_totals ||
+                             call.query_parameter("enable_queue_totals") == "true";
     QueueList queues(context, *wanted, totals_only, wants_typed_arguments(call));
-    const bool only_dead_letters = call.asked("only") == "dead-letters";  // ours
+    const bool only_dead_letters = call.query_parameter("only") == "dead-letters";  // ours
     for (const std::string& vhost : vhosts) {
         only_dead_letters ? queues.add_with_dead_letters(vhost) : queues.add(vhost);
     }
@@ -249,7 +249,7 @@ Response show_queue(Context& context, const Call& call) {
     if (!queue) return not_found();
     const auto consumers = context.list(vhost, consumers_in, engine::ConsumerFilter{.queue = name})
                                .value_or(std::vector<engine::ConsumerView>{});
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     json::object view = view_queue(context.settings(), vhost, *queue);
     Owners(context).add(*queue, view);
@@ -258,8 +258,9 @@ Response show_queue(Context& context, const Call& call) {
         add_numbers(*queue, *wanted, trend, view);
     }
     view["consumer_details"] =
-        consumers.empty() ? json::array{}
-                          : view_consumers(context.settings(), Peers(context), vhost, consumers);
+        consumers.empty()
+            ? json::array{}
+            : view_consumers(context.settings(), ConnectionNames(context), vhost, consumers);
     view["incoming"] = json::array{};
     view["deliveries"] = json::array{};
     return show(call, std::move(view));
@@ -281,12 +282,12 @@ Response put_queue(Context& context, const Call& call) {
     if (!body) return body.error();
     auto command = queue_from_json(*name, *body);
     if (!command) return std::move(command).error();
-    const auto rights = rights_of(call, vhost_name);
-    if (rights.refusal(Permission::configure, "queue", *name)) return access_refused();
-    command->refusal_if_new = rights.dead_letter_refusal(*name, command->arguments);
-    rights.add_vhost_settings(*command, context.settings().default_queue_type);
+    const auto permissions = permissions_of(call, vhost_name);
+    if (permissions.refusal(Permission::configure, "queue", *name)) return access_refused();
+    command->refusal_if_new = permissions.dead_letter_refusal(*name, command->arguments);
+    permissions.add_vhost_settings(*command, context.settings().default_queue_type);
     const bool existed = queue_exists(context, vhost_name, *name);
-    const auto done = carry_out(vhost, call.user->name, std::move(*command));
+    const auto done = execute(vhost, call.user->name, std::move(*command));
     if (!done) return response_to(done.error());
     return existed ? no_content() : created();
 }
@@ -296,14 +297,14 @@ Response delete_queue(Context& context, const Call& call) {
     const std::string& name = call.parameter(1);
     const auto vhost = context.broker().find_vhost(vhost_name);
     if (vhost == nullptr || !queue_exists(context, vhost_name, name)) return not_found();
-    if (rights_of(call, vhost_name).refusal(Permission::configure, "queue", name)) {
+    if (permissions_of(call, vhost_name).refusal(Permission::configure, "queue", name)) {
         return access_refused();
     }
     engine::DeleteQueue command;
     command.name = name;
-    command.if_unused = call.asked("if-unused") == "true";
-    command.if_empty = call.asked("if-empty") == "true";
-    const auto done = carry_out(vhost, call.user->name, std::move(command));
+    command.if_unused = call.query_parameter("if-unused") == "true";
+    command.if_empty = call.query_parameter("if-empty") == "true";
+    const auto done = execute(vhost, call.user->name, std::move(command));
     return done ? no_content() : response_to(done.error());
 }
 
@@ -314,12 +315,12 @@ Response clear_queue(Context& context, const Call& call) {
     const std::string& name = call.parameter(1);
     const auto vhost = context.broker().find_vhost(vhost_name);
     if (vhost == nullptr || !queue_exists(context, vhost_name, name)) return not_found();
-    if (rights_of(call, vhost_name).refusal(Permission::read, "queue", name)) {
+    if (permissions_of(call, vhost_name).refusal(Permission::read, "queue", name)) {
         return access_refused();
     }
     Command command;
     command.name = name;
-    return change_response(carry_out(vhost, call.user->name, std::move(command)));
+    return change_response(execute(vhost, call.user->name, std::move(command)));
 }
 
 // What cannot be read from the disk. Ours.

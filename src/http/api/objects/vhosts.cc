@@ -1,8 +1,8 @@
 // /vhosts: what exists, making and deleting. management 4.6, 4.7
 #include "http/api/body.h"
-#include "http/api/errand.h"
+#include "http/api/engine_call.h"
 #include "http/api/listing.h"
-#include "http/api/measured.h"
+#include "http/api/object_stats.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
@@ -14,7 +14,7 @@
 namespace revenant::http {
 namespace {
 
-json::object view_vhost(Context& context, const Vhost& vhost, const Wanted& wanted,
+json::object view_vhost(Context& context, const Vhost& vhost, const StatsRequest& wanted,
                         const Trend& trend) {
     const std::string type = vhost.default_queue_type.empty()
                                  ? context.settings().default_queue_type
@@ -35,31 +35,31 @@ json::object view_vhost(Context& context, const Vhost& vhost, const Wanted& want
     };
     const auto totals = context.list(vhost.name, totals_of);
     if (!totals) return view;
-    const Figures now = figures_of(*totals);
+    const StatValues now = stats_of(*totals);
     if (!wanted.stats()) {
-        for (const Figure figure : queue_length_figures()) view[to_string(figure)] = now[figure];
+        for (const Stat stat : queue_length_stats()) view[to_string(stat)] = now[stat];
         return view;
     }
-    add_figures(view, now, trend, queue_length_figures(), wanted.ranges().lengths);
-    add_message_stats(view, now, trend, channel_message_figures(), wanted);
+    add_stats(view, now, trend, queue_length_stats(), wanted.ranges().lengths);
+    add_message_stats(view, now, trend, channel_message_stats(), wanted);
     return view;
 }
 
 // Bytes over the connections it has now.
 void add_data(const std::vector<runtime::ConnectionView>& connections, const std::string& vhost,
-              const Wanted& wanted, const Trend& trend, json::object& view) {
-    constexpr std::array figures = {Figure::recv_oct, Figure::send_oct};
-    Figures now;
+              const StatsRequest& wanted, const Trend& trend, json::object& view) {
+    constexpr std::array stats = {Stat::recv_oct, Stat::send_oct};
+    StatValues now;
     for (const runtime::ConnectionView& connection : connections) {
         if (connection.vhost != vhost) continue;
-        now[Figure::recv_oct] += connection.received_bytes;
-        now[Figure::send_oct] += connection.sent_bytes;
+        now[Stat::recv_oct] += connection.received_bytes;
+        now[Stat::send_oct] += connection.sent_bytes;
     }
-    add_figures(view, now, trend, figures, wanted.ranges().data_rates);
+    add_stats(view, now, trend, stats, wanted.ranges().data_rates);
 }
 
 Response list_vhosts(Context& context, const Call& call) {
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     json::array views;
     const auto connections =
@@ -76,7 +76,7 @@ Response list_vhosts(Context& context, const Call& call) {
 Response show_vhost(Context& context, const Call& call) {
     const Vhost* const vhost = call.access->find_vhost(call.parameter(0));
     if (vhost == nullptr) return not_found();
-    const auto wanted = Wanted::of(context, call);
+    const auto wanted = StatsRequest::of(context, call);
     if (!wanted) return wanted.error();
     const Trend trend = wanted->trend_of_one(vhost_key(vhost->name));
     json::object view = view_vhost(context, *vhost, *wanted, trend);
