@@ -101,13 +101,7 @@ struct OnDisk : ::testing::Test {
             return broker->find_vhost(vhost)->journal_view().counters.syncs.count() > 0;
         });
     }
-    std::set<std::string> directories() {
-        std::set<std::string> names;
-        for (const auto& entry : fs::directory_iterator(folder / "data/vhosts")) {
-            names.insert(entry.path().filename().string());
-        }
-        return names;
-    }
+    std::set<std::string> directories() { return names_in(folder / "data/vhosts"); }
 
     Folder folder;
     SlowDisk disk;

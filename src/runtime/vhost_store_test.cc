@@ -19,6 +19,7 @@ namespace revenant::runtime {
 namespace {
 
 using engine::Position;
+using sim::BorrowedWorker;
 using sim::SimDisk;
 using sim::SimWorker;
 using ::testing::AllOf;
@@ -27,17 +28,6 @@ using ::testing::HasSubstr;
 
 struct Ended {
     std::string why;
-};
-
-class BorrowedWorker final : public journal::DiskWorker {
-  public:
-    explicit BorrowedWorker(SimWorker& worker) : worker_(worker) {}
-    void run(std::function<void()> work, std::function<void()> done) override {
-        worker_.run(std::move(work), std::move(done));
-    }
-
-  private:
-    SimWorker& worker_;
 };
 
 // A state whose facts are written down by the store, a turn each.

@@ -7,7 +7,19 @@ namespace {
 
 using namespace std::string_literals;
 
-class ProtocolClosing : public WireTest {};
+class ProtocolClosing : public WireTest {
+  protected:
+    // Declares the exclusive queue "mine" and takes the only message of the queue "q", unsettled.
+    void own_and_take(Peer& leaving, PeerChannel& other) {
+        auto owner = leaving.open_channel();
+        owner.send(QueueDeclare{.queue = "mine", .exclusive = true});
+        owner.expect<QueueDeclareOk>();
+        other.declare("q");
+        other.publish("", "q", "one");
+        owner.consume("q");
+        owner.expect_delivery("one");
+    }
+};
 INSTANTIATE_TEST_SUITE_P(Wire, ProtocolClosing, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
@@ -248,13 +260,7 @@ TEST_P(ProtocolClosing, AClientThatNeverHangsUpIsLetGo) {
 TEST_P(ProtocolClosing, ExclusiveQueuesAreGoneWhenCloseReturns) {
     auto other = open_channel();
     Peer& leaving = connect();
-    auto owner = leaving.open_channel();
-    owner.send(QueueDeclare{.queue = "mine", .exclusive = true});
-    owner.expect<QueueDeclareOk>();
-    other.declare("q");
-    other.publish("", "q", "one");
-    owner.consume("q");
-    owner.expect_delivery("one");
+    own_and_take(leaving, other);
     leaving.close();
     EXPECT_EQ(world().engine().state().find_queue("mine"), nullptr);
     EXPECT_EQ(other.count("q"), 1U);
@@ -316,13 +322,7 @@ TEST_P(ProtocolClosing, UnreadablePropertiesAreAnInternalError) {
 TEST_P(ProtocolClosing, AVanishedPeerLeavesNothingBehind) {
     auto other = open_channel();
     Peer& vanishing = connect();
-    auto owner = vanishing.open_channel();
-    owner.send(QueueDeclare{.queue = "mine", .exclusive = true});
-    owner.expect<QueueDeclareOk>();
-    other.declare("q");
-    other.publish("", "q", "one");
-    owner.consume("q");
-    owner.expect_delivery("one");
+    own_and_take(vanishing, other);
     vanishing.disconnect();
     EXPECT_FALSE(other.exists("mine"));
     EXPECT_TRUE(other.get("q").redelivered);

@@ -34,6 +34,10 @@ class ProtocolDeadLetters : public WireTest {
         channel().send(QueueDeclare{.queue = kind, .durable = true, .arguments = encoded});
         channel().expect<QueueDeclareOk>();
     }
+    void declare_source_to_dead(const std::string& kind) {
+        declare_source(kind,
+                       {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "dead"}});
+    }
     void nack_head(std::string_view queue) {
         channel().nack(channel().get(queue).delivery_tag, false, false);
     }
@@ -61,8 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Wire, ProtocolDeadLetters, testing::Values(Distance::ne
 TEST_P(ProtocolDeadLetters, ARecordHasItsFieldsAndTypes) {
     channel().declare("dead");
     for (const std::string kind : kinds) {
-        declare_source(kind,
-                       {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "dead"}});
+        declare_source_to_dead(kind);
         channel().publish("", kind, "body");
         nack_head(kind);
         const Table headers = take("dead").headers();
@@ -75,8 +78,7 @@ TEST_P(ProtocolDeadLetters, ARecordHasItsFieldsAndTypes) {
 TEST_P(ProtocolDeadLetters, ARecordHasTheExpirationThatTheMessageLoses) {
     channel().declare("dead");
     for (const std::string kind : kinds) {
-        declare_source(kind,
-                       {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "dead"}});
+        declare_source_to_dead(kind);
         channel().publish("", kind, "body", Properties().expiration("1"));
         world().advance(milliseconds(1));
         const auto letter = take("dead");
@@ -92,8 +94,7 @@ TEST_P(ProtocolDeadLetters, ARecordHasTheExpirationThatTheMessageLoses) {
 TEST_P(ProtocolDeadLetters, AHistoryPublishedAgainIsNotContinued) {
     channel().declare("dead");
     for (const std::string kind : kinds) {
-        declare_source(kind,
-                       {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "dead"}});
+        declare_source_to_dead(kind);
         channel().publish("", kind, "body");
         nack_head(kind);
         const Table old_headers = take("dead").headers();

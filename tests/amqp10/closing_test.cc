@@ -208,11 +208,7 @@ TEST_P(Closing10, AnErrorOfTheConnectionPutsMessagesBack) {
 }
 
 TEST_P(Closing10, ALostConnectionTakesItsExclusiveQueuesAlong) {
-    Target asked;
-    const std::string capability = encoded(Datum::symbol("temporary-queue"));
-    asked.dynamic = true;
-    asked.capabilities = capability;
-    const std::string target = encoded(asked);
+    const std::string target = temporary_queue<Target>();
     session().send(Attach{.name = "n", .handle = 0, .target = target, .initial_delivery_count = 0});
     const std::string address =
         string_of(composite_in<Target>(session().expect<Attach>().target)->address).value_or("");

@@ -283,11 +283,7 @@ TEST_P(Consuming10, ALinkMayGoInTheMiddleOfAMessage) {
     Peer& client = connect10({.max_frame_size = 512});
     PeerSession narrow = client.begin(0, 2);
     narrow.attach_receiver(0, "/queues/q");
-    narrow.send(Flow{.next_incoming_id = 0,
-                     .incoming_window = 2,
-                     .handle = 0,
-                     .delivery_count = 0,
-                     .link_credit = 5});
+    narrow.credit_within_window(0, 5, 2);
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(narrow.expect<Transfer>().more);
     narrow.detach(0);
     EXPECT_EQ(channel().count("q"), 1U);
@@ -297,17 +293,7 @@ TEST_P(Consuming10, ALinkMayGoInTheMiddleOfAMessage) {
 
 // amqp10 4.6: direct reply-to.
 TEST_P(Consuming10, RepliesComeWithoutAQueue) {
-    Source asked;
-    const std::string capability = encoded(Datum::symbol("rabbitmq:volatile-queue"));
-    asked.dynamic = true;
-    asked.expiry_policy = "link-detach";
-    asked.capabilities = capability;
-    const std::string source = encoded(asked);
-    session().send(Attach{
-        .name = "n", .handle = 0, .role = true, .snd_settle_mode = settled_mode, .source = source});
-    const auto attach = session().expect<Attach>();
-    const auto given = composite_in<Source>(attach.source).value();
-    const std::string address = string_of(given.address).value_or("");
+    const std::string address = session().attach_reply_receiver(0);
     EXPECT_TRUE(address.starts_with("/queues/amq.rabbitmq.reply-to.")) << address;
     session().credit(0, 1);
     PeerSession responder = connect10().begin();
@@ -337,15 +323,8 @@ TEST_P(Consuming10, RepliesComeWithoutAQueue) {
 TEST_P(Consuming10, RepliesNeedReadPermission) {
     add_user("writer", {".*", ".*", "^q"});
     Peer& writer = connect10({.user = "writer", .password = "secret"});
-    Source asked;
-    const std::string capability = encoded(Datum::symbol("rabbitmq:volatile-queue"));
-    asked.dynamic = true;
-    asked.expiry_policy = "link-detach";
-    asked.capabilities = capability;
-    const std::string source = encoded(asked);
     PeerSession refused = writer.begin();
-    refused.send(Attach{
-        .name = "n", .handle = 0, .role = true, .snd_settle_mode = settled_mode, .source = source});
+    refused.send_attach_reply_receiver(0);
     const ErrorText error = error_in(refused.expect<End>().error);
     EXPECT_EQ(error.condition, "amqp:unauthorized-access");
     EXPECT_TRUE(error.description.starts_with("read access to queue 'amq.rabbitmq.reply-to."))
@@ -356,18 +335,8 @@ TEST_P(Consuming10, RepliesNeedReadPermission) {
 // amqp10 3.3, 4.6: replies that nobody lets in end somewhere.
 TEST_P(Consuming10, RepliesDoNotPileUpBehindAClosedWindow) {
     depends_on_distance();
-    Source asked;
-    const std::string capability = encoded(Datum::symbol("rabbitmq:volatile-queue"));
-    asked.dynamic = true;
-    asked.expiry_policy = "link-detach";
-    asked.capabilities = capability;
-    const std::string source = encoded(asked);
     PeerSession shut = peer10().begin(1, 0);
-    shut.send(Attach{
-        .name = "n", .handle = 0, .role = true, .snd_settle_mode = settled_mode, .source = source});
-    const auto attach = shut.expect<Attach>();
-    const std::string address =
-        string_of(composite_in<Source>(attach.source)->address).value_or("");
+    const std::string address = shut.attach_reply_receiver(0);
     shut.credit_behind_closed_window(0, 1'000'000);
     const std::string body(1'000'000, 'r');
     for (int i = 0; i < 40; ++i) channel().publish("", address.substr(8), body);

@@ -348,11 +348,7 @@ TEST_P(Link10, AReceiverOfADeletedQueueIsDetached) {
 // amqp10 4.6
 TEST_P(Link10, ATemporaryQueueLivesAsLongAsItsLink) {
     depends_on_distance();
-    Source asked;
-    const std::string capability = encoded(Datum::symbol("temporary-queue"));
-    asked.dynamic = true;
-    asked.capabilities = capability;
-    const std::string source = encoded(asked);
+    const std::string source = temporary_queue<Source>();
     session().send(Attach{.name = "n", .handle = 0, .role = true, .source = source});
     const auto attach = session().expect<Attach>();
     const auto given = composite_in<Source>(attach.source).value();
@@ -381,15 +377,8 @@ TEST_P(Link10, ATemporaryQueueLivesAsLongAsItsLink) {
 
 // amqp10 4.6, 3.5: it is a queue like any other.
 TEST_P(Link10, ATemporaryQueueNeedsPermissionsAndRoom) {
-    const std::string capability = encoded(Datum::symbol("temporary-queue"));
-    Source from;
-    from.dynamic = true;
-    from.capabilities = capability;
-    const std::string source = encoded(from);
-    Target to;
-    to.dynamic = true;
-    to.capabilities = capability;
-    const std::string target = encoded(to);
+    const std::string source = temporary_queue<Source>();
+    const std::string target = temporary_queue<Target>();
     add_user("guestlike", {"^mine$", ".*", ".*"});
     Peer& poor = connect10({.user = "guestlike", .password = "secret"});
     const auto expect_forbidden = [](PeerSession at) {
@@ -430,11 +419,7 @@ TEST_P(Link10, ASenderToADeletedQueueIsDetached) {
 TEST_P(Link10, CreditMayComeRightBehindTheAttach) {
     declare("q");
     channel().publish("", "q", "one");
-    Source asked;
-    const std::string capability = encoded(Datum::symbol("temporary-queue"));
-    asked.dynamic = true;
-    asked.capabilities = capability;
-    const std::string source = encoded(asked);
+    const std::string source = temporary_queue<Source>();
     session();
     peer10().hold();
     session().send_attach_receiver(0, "/queues/q");
@@ -489,11 +474,7 @@ TEST_P(Link10, ADetachRightBehindTheAttachIsAnsweredBehindIt) {
 
 // amqp10 4.6
 TEST_P(Link10, ADynamicTargetMayBeATemporaryQueueAsWell) {
-    Target asked;
-    const std::string capability = encoded(Datum::symbol("temporary-queue"));
-    asked.dynamic = true;
-    asked.capabilities = capability;
-    const std::string target = encoded(asked);
+    const std::string target = temporary_queue<Target>();
     session().send(Attach{.name = "n", .handle = 0, .target = target, .initial_delivery_count = 0});
     const auto attach = session().expect<Attach>();
     const auto given = composite_in<Target>(attach.target).value();
@@ -516,11 +497,7 @@ TEST_P(Link10, ADynamicTargetMayBeATemporaryQueueAsWell) {
 
 // Names of links and containers may be long; those of queues may not.
 TEST_P(Link10, ATemporaryQueueOfALongNameHasAShortOne) {
-    Source asked;
-    const std::string capability = encoded(Datum::symbol("temporary-queue"));
-    asked.dynamic = true;
-    asked.capabilities = capability;
-    const std::string source = encoded(asked);
+    const std::string source = temporary_queue<Source>();
     std::uint32_t handle = 0;
     // "a test" is the container.
     for (const auto& [length, prefix] : std::vector<std::pair<std::size_t, std::string>>{

@@ -127,17 +127,8 @@ TEST_P(ManagementRequests10, AnExclusiveQueueIsShownAsItWasDeclared) {
 
 // amqp10 4.6: a place for replies is shown while its requester is there.
 TEST_P(ManagementRequests10, APlaceForRepliesIsShown) {
-    Source asked;
-    const std::string capability = encoded(Datum::symbol("rabbitmq:volatile-queue"));
-    asked.dynamic = true;
-    asked.expiry_policy = "link-detach";
-    asked.capabilities = capability;
-    const std::string source = encoded(asked);
     PeerSession requester = connect10().begin();
-    requester.send(Attach{
-        .name = "n", .handle = 0, .role = true, .snd_settle_mode = settled_mode, .source = source});
-    const std::string address =
-        string_of(composite_in<Source>(requester.expect<Attach>().source)->address).value_or("");
+    const std::string address = requester.attach_reply_receiver(0);
     const Answer shown = ask("GET", address);
     EXPECT_EQ(shown.status, "200");
     EXPECT_NE(shown.body.find("'durable': false, 'auto_delete': true, 'exclusive': false, 'type': "

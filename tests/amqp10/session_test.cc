@@ -209,11 +209,7 @@ TEST_P(Session10, TheClientsWindowIsRespected) {
     PeerSession narrow = peer10().begin(1, 2);
     narrow.send_attach_receiver(0, "/queues/q");
     narrow.expect<Attach>();
-    narrow.send(Flow{.next_incoming_id = 0,
-                     .incoming_window = 2,
-                     .handle = 0,
-                     .delivery_count = 0,
-                     .link_credit = 10});
+    narrow.credit_within_window(0, 10, 2);
     narrow.expect_message("one");
     narrow.expect_message("two");
     narrow.expect_nothing();
@@ -229,11 +225,7 @@ TEST_P(Session10, AWindowCountsFromWhatTheClientHadSeen) {
     for (const char* body : {"one", "two", "three", "four"}) channel().publish("", "q", body);
     PeerSession narrow = peer10().begin(1, 1);
     narrow.attach_receiver(0, "/queues/q");
-    narrow.send(Flow{.next_incoming_id = 0,
-                     .incoming_window = 1,
-                     .handle = 0,
-                     .delivery_count = 0,
-                     .link_credit = 10});
+    narrow.credit_within_window(0, 10, 1);
     narrow.expect_message("one");
     narrow.send(Flow{.next_incoming_id = 0, .incoming_window = 3});
     narrow.expect_message("two");
@@ -252,11 +244,7 @@ TEST_P(Session10, AMessageMayWaitForTheWindowInTheMiddle) {
     Peer& client = connect10({.max_frame_size = 512});
     PeerSession narrow = client.begin(0, 1);
     narrow.attach_receiver(0, "/queues/q");
-    narrow.send(Flow{.next_incoming_id = 0,
-                     .incoming_window = 1,
-                     .handle = 0,
-                     .delivery_count = 0,
-                     .link_credit = 10});
+    narrow.credit_within_window(0, 10, 1);
     std::string came;
     std::uint32_t seen = 0;
     for (bool more = true; more;) {

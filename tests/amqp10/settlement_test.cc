@@ -45,6 +45,15 @@ class Settlement10 : public Wire10Test {
         other.attach_receiver(0, "/queues/" + queue, 1);
         expect_again(other, failures, acquired, line);
     }
+    // From the quorum queue "q" and the classic queue "c", on two links.
+    void take_from_both() {
+        take_from("quorum", "q");
+        take_from("classic", "c", 1);
+    }
+    void expect_failure_in_both(Where line = Where::here()) {
+        expect_in_queue("q", 1, 1, line);
+        expect_in_queue("c", 1, -1, line);
+    }
 };
 INSTANTIATE_TEST_SUITE_P(Wire, Settlement10, testing::Values(Distance::near, Distance::far),
                          distance_name);
@@ -295,27 +304,21 @@ TEST_P(Settlement10, ADetachedLinkIsNoFailureForAQuorumQueue) {
 }
 
 TEST_P(Settlement10, AnEndedSessionIsAFailure) {
-    take_from("quorum", "q");
-    take_from("classic", "c", 1);
+    take_from_both();
     session().end();
-    expect_in_queue("q", 1, 1);
-    expect_in_queue("c", 1, -1);
+    expect_failure_in_both();
 }
 
 TEST_P(Settlement10, AClosedConnectionIsAFailure) {
-    take_from("quorum", "q");
-    take_from("classic", "c", 1);
+    take_from_both();
     peer10().close();
-    expect_in_queue("q", 1, 1);
-    expect_in_queue("c", 1, -1);
+    expect_failure_in_both();
 }
 
 TEST_P(Settlement10, ALostConnectionIsAFailure) {
-    take_from("quorum", "q");
-    take_from("classic", "c", 1);
+    take_from_both();
     peer10().disconnect();
-    expect_in_queue("q", 1, 1);
-    expect_in_queue("c", 1, -1);
+    expect_failure_in_both();
 }
 
 TEST_P(Settlement10, ASessionThatWeEndedIsAFailure) {

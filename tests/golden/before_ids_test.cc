@@ -55,13 +55,7 @@ struct BeforeIds : ::testing::Test {
             return count;
         });
     }
-    std::set<std::string> directories() {
-        std::set<std::string> names;
-        for (const auto& entry : fs::directory_iterator(folder / "data/vhosts")) {
-            names.insert(entry.path().filename().string());
-        }
-        return names;
-    }
+    std::set<std::string> directories() { return names_in(folder / "data/vhosts"); }
 
     Folder folder;
     journal::PosixDisk disk;

@@ -16,18 +16,6 @@ using engine::arguments;
 const std::string vhost_directory = "/data/vhosts/%2F";
 const std::vector<std::string> queue_names{"work", "dead", "guarded", "full", "passing"};
 
-// The worker belongs to the world, not to the store of one life.
-class BorrowedWorker final : public journal::DiskWorker {
-  public:
-    explicit BorrowedWorker(SimWorker& worker) : worker_(worker) {}
-    void run(std::function<void()> work, std::function<void()> done) override {
-        worker_.run(std::move(work), std::move(done));
-    }
-
-  private:
-    SimWorker& worker_;
-};
-
 runtime::StoreSettings store_settings() {
     runtime::StoreSettings settings;
     settings.journal.segments = {

@@ -27,6 +27,10 @@ void publish_numbers(ScenarioChannel& ch, const std::string& queue, int count) {
     for (int i = 1; i <= count; ++i) ch.publish(queue, std::to_string(i));
 }
 
+std::uint32_t consume_with_priority(ScenarioChannel& ch, int priority) {
+    return ch.consume("q", {.arguments = arguments({{"x-priority", priority}})});
+}
+
 // -------------------------------------------------------------------------------- pauses
 
 TEST(PausedChannel, TakesNothingWhileTheOthersOfItsConnectionGoOn) {  // amqp10 3.3
@@ -258,9 +262,9 @@ TEST(ConsumerPriority, TheHigherIsServedWhileItCanTake) {  // amqp091 11.6
     auto& ch = s.open_channel();
     ch.declare_queue("q");
     ch.qos(2);
-    const auto low = ch.consume("q", {.arguments = arguments({{"x-priority", -1}})});
+    const auto low = consume_with_priority(ch, -1);
     const auto normal = ch.consume("q");
-    const auto high = ch.consume("q", {.arguments = arguments({{"x-priority", 10}})});
+    const auto high = consume_with_priority(ch, 10);
     publish_numbers(ch, "q", 3);
     EXPECT_THAT(per_consumer(ch.take_deliveries()),
                 (std::map<std::uint32_t, int>{{high, 2}, {normal, 1}}));
@@ -291,7 +295,7 @@ TEST(ConsumerPriority, NothingIsLeftOfOneWhenItsConsumersAreGone) {
     ch.declare_queue("q");
     const auto stays = ch.consume("q");
     for (int priority = 1; priority <= 100; ++priority) {
-        ch.cancel(ch.consume("q", {.arguments = arguments({{"x-priority", priority}})}));
+        ch.cancel(consume_with_priority(ch, priority));
     }
     EXPECT_EQ(s.queue("q").consumers.lines.size(), 1U);
     ch.publish("q", "a");
@@ -315,31 +319,37 @@ TEST(SingleActiveConsumer, TheFirstIsActiveUntilItGoes) {  // amqp091 11.7
     EXPECT_THAT(other.take_bodies(), ElementsAre("1", "2", "3", "4"));
 }
 
-TEST(SingleActiveConsumer, RegistrationDecidesNotPriority) {  // amqp091 11.7, classic
+// A classic queue with consumers of the priorities 0, 1 and 9; the first is active.
+struct ClassicWithActive {
     Scenario s;
-    auto& ch = s.open_channel();
-    ch.declare_queue("q", {{"x-single-active-consumer", true}});
-    const auto first = ch.consume("q");
-    ch.consume("q", {.arguments = arguments({{"x-priority", 1}})});
-    const auto third = ch.consume("q", {.arguments = arguments({{"x-priority", 9}})});
-    ch.publish("q", "a");
-    EXPECT_EQ(ch.take_delivery().consumer, first);
-    ch.cancel(2);
-    ch.cancel(first);
-    ch.publish("q", "b");
-    EXPECT_EQ(ch.take_delivery().consumer, third);
+    ScenarioChannel& ch = s.open_channel();
+    std::uint32_t first = 0;
+    std::uint32_t second = 0;
+    std::uint32_t third = 0;
+
+    ClassicWithActive() {
+        ch.declare_queue("q", {{"x-single-active-consumer", true}});
+        first = ch.consume("q");
+        second = consume_with_priority(ch, 1);
+        third = consume_with_priority(ch, 9);
+    }
+};
+
+TEST(SingleActiveConsumer, RegistrationDecidesNotPriority) {  // amqp091 11.7, classic
+    ClassicWithActive c;
+    c.ch.publish("q", "a");
+    EXPECT_EQ(c.ch.take_delivery().consumer, c.first);
+    c.ch.cancel(c.second);
+    c.ch.cancel(c.first);
+    c.ch.publish("q", "b");
+    EXPECT_EQ(c.ch.take_delivery().consumer, c.third);
 }
 
 TEST(SingleActiveConsumer, TheHighestPriorityIsNext) {  // amqp091 11.7, classic
-    Scenario s;
-    auto& ch = s.open_channel();
-    ch.declare_queue("q", {{"x-single-active-consumer", true}});
-    const auto first = ch.consume("q");
-    ch.consume("q", {.arguments = arguments({{"x-priority", 1}})});
-    const auto third = ch.consume("q", {.arguments = arguments({{"x-priority", 9}})});
-    ch.cancel(first);
-    ch.publish("q", "a");
-    EXPECT_EQ(ch.take_delivery().consumer, third);
+    ClassicWithActive c;
+    c.ch.cancel(c.first);
+    c.ch.publish("q", "a");
+    EXPECT_EQ(c.ch.take_delivery().consumer, c.third);
 }
 
 TEST(SingleActiveConsumer, WaitingOnesTakeNothingThoughTheActiveIsFull) {  // amqp091 11.7
@@ -371,14 +381,11 @@ struct QuorumWithActive {
         publish_numbers(low_channel, "q", 3);
         EXPECT_THAT(low_channel.take_bodies(), ElementsAre("1"));
     }
-    std::uint32_t consume(ScenarioChannel& ch, int priority) {
-        return ch.consume("q", {.arguments = arguments({{"x-priority", priority}})});
-    }
 };
 
 TEST(SingleActiveConsumer, OfAQuorumQueueYieldsToAHigherPriority) {  // amqp091 11.7
     QuorumWithActive q;
-    q.consume(q.high_channel, 10);
+    consume_with_priority(q.high_channel, 10);
     EXPECT_THAT(q.high_channel.take_bodies(), IsEmpty()) << "the active one has a message";
     EXPECT_THAT(Probe::reached(), Contains("consumers.active_yields"));
     q.low_channel.ack(1);
@@ -395,27 +402,27 @@ TEST(SingleActiveConsumer, OfAQuorumQueueYieldsImmediatelyIfItHasNothing) {  // 
     q.low_channel.ack(2);
     q.low_channel.ack(3);
     q.low_channel.take_deliveries();
-    q.consume(q.high_channel, 10);
+    consume_with_priority(q.high_channel, 10);
     publish_numbers(q.low_channel, "q", 1);
     EXPECT_THAT(q.high_channel.take_bodies(), ElementsAre("1"));
 }
 
 TEST(SingleActiveConsumer, OfAQuorumQueueStaysIfTheOtherLeavesBeforeItsTurn) {  // amqp091 11.7
     QuorumWithActive q;
-    const auto high = q.consume(q.high_channel, 10);
+    const auto high = consume_with_priority(q.high_channel, 10);
     q.high_channel.cancel(high);
     q.low_channel.ack(1);
     EXPECT_THAT(q.low_channel.take_bodies(), ElementsAre("2"));
-    q.consume(q.high_channel, 0);
+    consume_with_priority(q.high_channel, 0);
     q.low_channel.ack(2);
     EXPECT_THAT(q.low_channel.take_bodies(), ElementsAre("3")) << "equal is not higher";
 }
 
 TEST(SingleActiveConsumer, OfAQuorumQueueYieldsToTheHighestOfThose) {  // amqp091 11.7
     QuorumWithActive q;
-    q.consume(q.high_channel, 5);
+    consume_with_priority(q.high_channel, 5);
     auto& highest_channel = q.s.open_channel();
-    const auto highest = q.consume(highest_channel, 10);
+    const auto highest = consume_with_priority(highest_channel, 10);
     q.low_channel.requeue(1);
     EXPECT_THAT(highest_channel.take_bodies(), ElementsAre("1", "2", "3"));
     highest_channel.ack_up_to(3);

@@ -36,6 +36,13 @@ struct Portions {
     ScenarioChannel& other{s.open_channel()};
 
     Portions() { ch.declare_queue("dead"); }
+    // Publishes so many messages to "q", which the other channel is given.
+    std::vector<Delivery> deliver_to_other(int count) {
+        publish_many(ch, "q", count);
+        other.consume("q");
+        finish();
+        return other.take_deliveries();
+    }
     bool has_more() { return s.engine().next_deadline() <= s.now(); }
     std::uint64_t dead() { return s.queue("dead").ready_count(); }
     // How many Ticks it takes until nothing is left.
@@ -164,10 +171,7 @@ TEST(Worklist, APolicyReachesManyQueuesInPortions) {
 TEST(Worklist, ManyDeliveriesAreSettledInPortionsInTheirOrder) {
     Portions p;
     p.ch.declare_queue("q", {to_dead(), {"x-dead-letter-routing-key", "dead"}});
-    publish_many(p.ch, "q", 600);
-    p.other.consume("q");
-    p.finish();
-    ASSERT_EQ(p.other.take_deliveries().size(), 600U);
+    ASSERT_EQ(p.deliver_to_other(600).size(), 600U);
     p.other.nack_up_to(598);
     EXPECT_TRUE(p.has_more());
     EXPECT_LT(p.dead(), 300U);
@@ -184,10 +188,7 @@ TEST(Worklist, ManyDeliveriesAreSettledInPortionsInTheirOrder) {
 TEST(Worklist, WhatIsBeingSettledCannotBeSettledAgain) {
     Portions p;
     p.ch.declare_queue("q");
-    publish_many(p.ch, "q", 600);
-    p.other.consume("q");
-    p.finish();
-    p.other.take_deliveries();
+    p.deliver_to_other(600);
     p.other.ack_up_to(600);
     ASSERT_TRUE(p.has_more());
     p.other.ack(500);
@@ -199,10 +200,7 @@ TEST(Worklist, WhatIsBeingSettledCannotBeSettledAgain) {
 TEST(Worklist, AChannelIsClosedWhenItsDeliveriesAreBack) {
     Portions p;
     p.ch.declare_queue("q");
-    publish_many(p.ch, "q", 600);
-    p.other.consume("q");
-    p.finish();
-    p.other.take_deliveries();
+    p.deliver_to_other(600);
     p.other.start_closing();
     EXPECT_FALSE(p.other.is_closed());
     ASSERT_TRUE(p.has_more());
