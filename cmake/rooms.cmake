@@ -1,10 +1,10 @@
 # A room is one folder of src and one library. A folder that does not exist yet, or that has headers
 # only, is an interface library, so that the list of rooms can be complete before the house is.
 
-# Several files at once. Those named here stay alone: http/server is all of Asio and Beast, and eight
+# Several files at once. Those named here stay alone: http/server/server is all of Asio and Beast, and eight
 # files with it would be what a parallel build waits for. Two files of a room with the same private
 # names would be a reason, too; a better name is the first thing to look for.
-set(unity_loners "http/server")
+set(unity_loners "http/server/server")
 function(revenant_unity target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${REVENANT_UNITY} UNITY_BUILD_BATCH_SIZE 8)
     get_target_property(sources ${target} SOURCES)

@@ -30,7 +30,7 @@ if(REVENANT_WEB)
     set_source_files_properties(${web_source} PROPERTIES OBJECT_DEPENDS ${web_folder}/web_assets.bin)
 else()
     file(CONFIGURE OUTPUT ${web_source} @ONLY CONTENT "// Written by cmake/web.cmake.
-#include \"http/web_assets.h\"
+#include \"http/web/web_assets.h\"
 
 namespace revenant::http {
 

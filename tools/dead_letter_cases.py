@@ -63,7 +63,7 @@ def read_all(root: Path, pattern: str) -> str:
 def client_cases(root: Path) -> set[str]:
     """Every word of a client's program that is quoted or follows def, func or function."""
     found = set()
-    for path in sorted(root.glob("tests/clients/*/[Cc]ases*.*")):
+    for path in sorted(root.glob("tests/clients/*/*[Cc]ases*.*")):
         text = path.read_text(encoding="utf-8")
         for name in re.findall(r"\"(\w+)\"|'(\w+)'|\b(?:def|func|function) (\w+)", text):
             found.add(f"clients/{path.parent.name}/{''.join(name)}")

@@ -65,7 +65,7 @@ class Places(unittest.TestCase):
         files = {
             "src/engine/a_test.cc": "TEST(A, First) {\n}\n\nTEST_F(B,\n       Second) {\n}\n",
             "src/engine/a.cc": "TEST(A, NoTest) {\n}\n",
-            "tests/protocol/c_test.cc": "TEST_P(C, Third) {\n}\n",
+            "tests/amqp091/c_test.cc": "TEST_P(C, Third) {\n}\n",
             "tests/conformance/scenarios/d.txt": "== maxlen-bytes: what it shows (DL-1)\nqueue q\n",
             "tests/http/cases_e.py": "@case\ndef it_counts(world):\n    pass\n\ndef helps(world):\n    pass\n",
             "tests/clients/java/Cases.java": "static { test(\"reject_dead_letters\", body); }\n",

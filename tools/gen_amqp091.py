@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes src/amqp091/spec.gen.h and spec.gen.cc from the method table below.
+"""Writes src/amqp091/codec/spec.gen.h and spec.gen.cc from the method table below.
 
 The table is the AMQP 0-9-1 specification with RabbitMQ's extensions. Run it after changing the
 table; with --check it writes nothing and fails when the files are not what it would write.
@@ -207,7 +207,7 @@ constexpr std::uint32_t method_key(std::uint16_t class_id, std::uint16_t method_
 
 SOURCE_TOP = """\
 // Written by tools/gen_amqp091.py: do not edit, change the table there and run it.
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/spec.gen.h"
 
 namespace revenant::amqp091 {
 """
@@ -392,14 +392,14 @@ def main():
     parser.add_argument("--check", action="store_true", help="fail when the files are stale")
     options = parser.parse_args()
     assert METHODS == sorted(METHODS, key=lambda method: method[:2])
-    folder = pathlib.Path(__file__).resolve().parent.parent / "src" / "amqp091"
+    folder = pathlib.Path(__file__).resolve().parent.parent / "src" / "amqp091" / "codec"
     stale = []
     for name, text in (("spec.gen.h", header_text()), ("spec.gen.cc", source_text())):
         path = folder / name
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         if options.check:
-            stale.append(f"src/amqp091/{name}")
+            stale.append(f"src/amqp091/codec/{name}")
         else:
             path.write_text(text, encoding="utf-8")
     if stale:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes src/amqp10/performatives.gen.h and .cc from the table of composite types below.
+"""Writes src/amqp10/codec/performatives.gen.h and .cc from the table of composite types below.
 
 The table is that of the AMQP 1.0 standard. Run it after changing the table; with --check it writes nothing and fails
 when the files are not what it would write.
@@ -135,8 +135,8 @@ WARNING = "// Written by tools/gen_amqp10.py; change the table there.\n"
 def header():
     text = WARNING + '''#pragma once
 
-#include "amqp10/type_reader.h"
-#include "amqp10/type_writer.h"
+#include "amqp10/codec/type_reader.h"
+#include "amqp10/codec/type_writer.h"
 
 #include <cstdint>
 #include <optional>
@@ -189,9 +189,9 @@ def encoder(code, name, fields):
 
 
 def source():
-    text = WARNING + '''#include "amqp10/performatives.gen.h"
+    text = WARNING + '''#include "amqp10/codec/performatives.gen.h"
 
-#include "amqp10/descriptors.h"
+#include "amqp10/codec/descriptors.h"
 
 namespace revenant::amqp10 {
 namespace {
@@ -235,7 +235,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    folder = pathlib.Path(__file__).resolve().parent.parent / "src" / "amqp10"
+    folder = pathlib.Path(__file__).resolve().parent.parent / "src" / "amqp10" / "codec"
     stale = []
     for name, text in (("performatives.gen.h", header()), ("performatives.gen.cc", source())):
         path = folder / name

@@ -96,7 +96,7 @@ function source(files, binary) {
     offset += file.gz.length;
   }
   return `// Written by web/build.mjs.
-#include "http/web_assets.h"
+#include "http/web/web_assets.h"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 #include "amqp091/channel.h"
 
-#include "amqp091/properties.h"
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
+#include "amqp091/message/properties.h"
 #include "base/check.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Channel::Channel(Connection& connection, std::uint16_t number)
     : connection_(connection),
       number_(number),
       id_(connection.host().register_channel(*this)),
-      rights_(connection.host(), connection.user(), connection.vhost()) {}
+      permissions_(connection.host(), connection.user(), connection.vhost()) {}
 
 void Channel::open() {
     connection_.port().send(engine::OpenChannel{connection_.id(), id_});
@@ -236,7 +236,7 @@ void Channel::on_header(const Frame& frame) {
                 std::to_string(size_max),
             header->body_size);
     }
-    if (const auto refusal = rights_.write_refusal(exchange_)) {
+    if (const auto refusal = permissions_.write_refusal(exchange_)) {
         return refuse_content(ReplyCode::access_refused, refusal->text, header->body_size);
     }
     auto published = read_published(header->properties, reply_name_, connection_.expiration_form());
@@ -256,15 +256,15 @@ void Channel::on_header(const Frame& frame) {
         builder_.start(exchange_, routing_key_, no_properties, size, {.format = &message_format()});
     }
     awaiting_ = Awaiting::body;
-    if (builder_.body_missing() == 0) publish_assembled();
+    if (builder_.body_bytes_left() == 0) publish_assembled();
 }
 
 // Whether the exchange exists and what it is only the engine knows, and that comes first
 // (amqp091 9.2): it gets the refusals along with the message.
 void Channel::check_published(const PublishedProperties& published) {
-    refusal_if_topic_ =
-        rights_.in_force().topic_write_refusal(exchange_, routing_key_, published.head.extra_keys);
-    if (published.has_user_id) refusal_ = rights_.in_force().user_id_refusal(published.user_id);
+    refusal_if_topic_ = permissions_.current().topic_write_refusal(exchange_, routing_key_,
+                                                                   published.head.extra_keys);
+    if (published.has_user_id) refusal_ = permissions_.current().user_id_refusal(published.user_id);
 }
 
 void Channel::refuse_content(ReplyCode code, std::string text, std::uint64_t body_size) {
@@ -277,7 +277,7 @@ void Channel::refuse_content(ReplyCode code, std::string text, std::uint64_t bod
 
 void Channel::on_body(const Frame& frame) {
     const bool refused = awaiting_ == Awaiting::refused_body;
-    const std::uint64_t missing = refused ? refused_body_missing_ : builder_.body_missing();
+    const std::uint64_t missing = refused ? refused_body_missing_ : builder_.body_bytes_left();
     if (frame.payload.size() > missing) {
         return connection_.fail({ReplyCode::frame_error,
                                  "content body frame exceeds remaining content size", class_id_,
@@ -289,7 +289,7 @@ void Channel::on_body(const Frame& frame) {
         return;
     }
     builder_.append_body(frame.payload);
-    if (builder_.body_missing() == 0) publish_assembled();
+    if (builder_.body_bytes_left() == 0) publish_assembled();
 }
 
 void Channel::publish_assembled() {
@@ -314,11 +314,11 @@ bool Channel::granted(std::optional<engine::Refusal> refusal) {
 }
 
 bool Channel::require(Permission permission, std::string_view kind, std::string_view name) {
-    return granted(rights_.in_force().refusal(permission, kind, name));
+    return granted(permissions_.current().refusal(permission, kind, name));
 }
 
 bool Channel::require_any(std::string_view kind, std::string_view name) {
-    return granted(rights_.in_force().refusal_of_all(kind, name));
+    return granted(permissions_.current().passive_refusal(kind, name));
 }
 
 // ------------------------------------------------------------------------- topology
@@ -356,7 +356,7 @@ void Channel::on(const ExchangeDeclare& method) {
             return;
         }
     }
-    command.refusal_if_new = rights_.in_force().alternate_refusal(name, *table);
+    command.refusal_if_new = permissions_.current().alternate_refusal(name, *table);
     command.arguments = std::move(*table);
     expect(Reply::exchange_declare, method.no_wait);
     connection_.port().send(std::move(command));
@@ -397,7 +397,7 @@ void Channel::on(const ExchangeBind& method) {
                                                  std::move(destination), method.routing_key,
                                                  std::move(*table));
     command.refusal_if_topic =
-        rights_.in_force().topic_refusal(Permission::read, source, method.routing_key);
+        permissions_.current().topic_refusal(Permission::read, source, method.routing_key);
     expect(Reply::exchange_bind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -413,7 +413,7 @@ void Channel::on(const ExchangeUnbind& method) {
                                                    std::move(destination), method.routing_key,
                                                    std::move(*table));
     command.refusal_if_topic =
-        rights_.in_force().topic_refusal(Permission::read, source, method.routing_key);
+        permissions_.current().topic_refusal(Permission::read, source, method.routing_key);
     expect(Reply::exchange_unbind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -446,8 +446,8 @@ void Channel::on(const QueueDeclare& method) {
     command.auto_delete = method.auto_delete;
     command.arguments = std::move(*table);
     command.refusal_if_new =
-        rights_.in_force().dead_letter_refusal(command.name, command.arguments);
-    rights_.in_force().add_vhost_settings(command, connection_.settings().default_queue_type);
+        permissions_.current().dead_letter_refusal(command.name, command.arguments);
+    permissions_.current().add_vhost_settings(command, connection_.settings().default_queue_type);
     current_queue_ = command.name;
     expect(Reply::queue_declare, method.no_wait, command.name);
     connection_.port().send(std::move(command));
@@ -467,7 +467,7 @@ void Channel::on(const QueueBind& method) {
     if (!require(Permission::read, "exchange", source)) return;
     auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::queue,
                                                  std::move(*queue), key, std::move(*table));
-    command.refusal_if_topic = rights_.in_force().topic_refusal(Permission::read, source, key);
+    command.refusal_if_topic = permissions_.current().topic_refusal(Permission::read, source, key);
     expect(Reply::queue_bind, method.no_wait);
     connection_.port().send(std::move(command));
 }
@@ -485,7 +485,7 @@ void Channel::on(const QueueUnbind& method) {
     if (!require(Permission::read, "exchange", source)) return;
     auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::queue,
                                                    std::move(*queue), key, std::move(*table));
-    command.refusal_if_topic = rights_.in_force().topic_refusal(Permission::read, source, key);
+    command.refusal_if_topic = permissions_.current().topic_refusal(Permission::read, source, key);
     expect(Reply::queue_unbind, /*no_wait=*/false);
     connection_.port().send(std::move(command));
 }
@@ -543,10 +543,10 @@ void Channel::on(const BasicConsume& method) {
     command.no_ack = method.no_ack;
     command.exclusive = method.exclusive;
     command.arguments = std::move(*table);
-    const bool can_be_told = connection_.client_can("consumer_cancel_notify") &&
+    const bool can_be_told = connection_.client_supports("consumer_cancel_notify") &&
                              !connection_.settings().consumer_timeout_closes_channel;
-    command.on_timeout = can_be_told ? engine::TimeoutConsequence::cancelled
-                                     : engine::TimeoutConsequence::channel_ends;
+    command.on_timeout = can_be_told ? engine::TimeoutAction::consumer_cancelled
+                                     : engine::TimeoutAction::channel_closed;
     if (*queue == reply_queue) {
         // Two parts, as clients expect it of RabbitMQ: who is asked, and a key.
         command.reply_name = connection_.host().random_name(
@@ -570,7 +570,7 @@ void Channel::on(const BasicCancel& method) {
         if (!method.no_wait) {
             BasicCancelOk ok;
             ok.consumer_tag = method.consumer_tag;
-            answer_at_once(frame_of(number_, ok));
+            reply_immediately(frame_of(number_, ok));
         }
         return;
     }
@@ -630,7 +630,7 @@ void Channel::on(const ConfirmSelect& method) {
         return fail(ReplyCode::precondition_failed, "cannot switch from tx to confirm mode");
     }
     confirming_ = true;
-    if (!method.no_wait) answer_at_once(frame_of(number_, ConfirmSelectOk{}));
+    if (!method.no_wait) reply_immediately(frame_of(number_, ConfirmSelectOk{}));
 }
 
 void Channel::on(const TxSelect&) {
@@ -656,13 +656,13 @@ void Channel::on(const ChannelFlow& method) {
     if (!method.active) return fail(ReplyCode::not_implemented, "active=false");
     ChannelFlowOk ok;
     ok.active = true;
-    answer_at_once(frame_of(number_, ok));
+    reply_immediately(frame_of(number_, ok));
 }
 
 void Channel::on(const AccessRequest&) {
     AccessRequestOk ok;
     ok.ticket = 1;
-    answer_at_once(frame_of(number_, ok));
+    reply_immediately(frame_of(number_, ok));
 }
 
 void Channel::on(const ChannelClose&) {
@@ -680,7 +680,7 @@ void Channel::expect(Reply reply, bool no_wait, std::string text) {
     pending_.push_back({reply, class_id_, method_id_, std::move(text), 0, no_wait});
 }
 
-void Channel::answer_at_once(std::string frame) {
+void Channel::reply_immediately(std::string frame) {
     if (pending_.empty()) {
         connection_.write_raw(frame);
         return;
@@ -796,7 +796,7 @@ void Channel::write_answer(const Pending& pending, engine::Done& done) {
 void Channel::write_get_answer(const engine::GetAnswer& answer) {
     if (!answer.message) return connection_.write(number_, BasicGetEmpty{});
     delivery_writer().write(answer);
-    connection_.host().wants_flush();
+    connection_.host().request_flush();
 }
 
 // The engine has let the channel go already; commands still under way are ignored there.
@@ -852,7 +852,7 @@ void Channel::send_close(ReplyCode code, std::string_view text, std::uint16_t cl
     close.failing_method_id = method_id;
     connection_.write(number_, close);
     if (client_closed_) connection_.write(number_, ChannelCloseOk{});
-    connection_.host().note("closing channel: " + shown);
+    connection_.host().log_line("closing channel: " + shown);
     state_ = State::closing;
     awaiting_ = Awaiting::method;
     builder_.discard();
@@ -872,12 +872,12 @@ bool Channel::deliver(engine::Deliver&& effect) {
     const auto found = tags_.find(effect.consumer);
     if (found == tags_.end()) return true;
     delivery_writer().write(effect, found->second.tag);
-    return connection_.note_delivery();
+    return connection_.on_delivery_written();
 }
 
 void Channel::on_return(const engine::ReturnUnroutable& effect) {
     delivery_writer().write(effect);
-    connection_.host().wants_flush();
+    connection_.host().request_flush();
 }
 
 void Channel::on_cancel(const engine::CancelConsumer& effect) {
@@ -890,7 +890,7 @@ void Channel::on_cancel(const engine::CancelConsumer& effect) {
     if (holder == consumers_by_tag_.end() || holder->second != effect.consumer) return;
     consumers_by_tag_.erase(holder);
     tags_.erase(found);
-    if (!connection_.client_can("consumer_cancel_notify")) return;
+    if (!connection_.client_supports("consumer_cancel_notify")) return;
     BasicCancel cancel;
     cancel.consumer_tag = tag;
     cancel.no_wait = true;
@@ -905,7 +905,7 @@ void Channel::confirm(const engine::Confirm& effect) {
     if (confirm_last_ == 0) {
         confirm_first_ = effect.sequence;
         confirm_accepted_ = effect.accepted;
-        connection_.confirms_waiting(*this);
+        connection_.schedule_confirms(*this);
     }
     confirm_last_ = effect.sequence;
 }

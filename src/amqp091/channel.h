@@ -2,16 +2,16 @@
 // permission checks. Answers leave in the order of the methods they answer.
 #pragma once
 
+#include "amqp091/codec/frame.h"
 #include "amqp091/connection.h"
-#include "amqp091/content.h"
 #include "amqp091/delivery_writer.h"
-#include "amqp091/frame.h"
+#include "amqp091/message/content.h"
 #include "auth/access.h"
 #include "base/ids.h"
-#include "engine/command.h"
-#include "engine/effect.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
 #include "message/message.h"
-#include "protocol/connection_rights.h"
+#include "protocol/connection_permissions.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -133,7 +133,7 @@ class Channel final : public engine::EffectSink {
     void on(const TxRollback& method);
 
     void expect(Reply reply, bool no_wait, std::string text = {});
-    void answer_at_once(std::string frame);
+    void reply_immediately(std::string frame);
     void on_done(engine::Done&& done);
     void write_answer(const Pending& pending, engine::Done& done);
     void write_get_answer(const engine::GetAnswer& answer);
@@ -160,7 +160,7 @@ class Channel final : public engine::EffectSink {
     Connection& connection_;
     std::uint16_t number_;
     ChannelId id_;
-    protocol::ConnectionRights rights_;
+    protocol::ConnectionPermissions permissions_;
     State state_ = State::open;
     std::uint16_t class_id_ = 0;  // of the method being worked on
     std::uint16_t method_id_ = 0;

@@ -1,7 +1,7 @@
 #include "amqp091/connection.h"
 
 #include "amqp091/channel.h"
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
 #include "base/check.h"
 #include "protocol/login.h"
 
@@ -15,7 +15,7 @@ using protocol::log_in_anonymously;
 using protocol::log_in_by_certificate;
 using protocol::log_in_with_password;
 using protocol::offered_mechanisms;
-using protocol::VhostElsewhere;
+using protocol::VhostOnOtherReactor;
 using protocol::VhostOpened;
 using protocol::VhostRefused;
 
@@ -60,7 +60,7 @@ std::string_view state_name(Connection::State state) {
         case Connection::State::leaving:
         case Connection::State::failing:
         case Connection::State::closing:
-        case Connection::State::parting:
+        case Connection::State::awaiting_eof:
             return "closing";
         case Connection::State::dropping:
         case Connection::State::closed:
@@ -82,7 +82,7 @@ Connection::~Connection() {
 
 std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
     now_ = now;
-    last_arrival_ = now;
+    last_received_at_ = now;
     begin_receiving();
     std::size_t used = 0;
     if (state_ == State::greeting) {
@@ -91,13 +91,13 @@ std::size_t Connection::receive(std::string_view bytes, Timestamp now) {
     }
     while (state_ != State::closed && state_ != State::moving) {
         // Nothing counts behind a close of the client or a frame that could not be read.
-        if (state_ == State::dropping || state_ == State::leaving || state_ == State::parting ||
-            stream_broken_) {
+        if (state_ == State::dropping || state_ == State::leaving ||
+            state_ == State::awaiting_eof || stream_broken_) {
             return bytes.size();
         }
-        const FrameCut cut = cut_frame(bytes.substr(used), frame_max_);
-        if (cut.outcome == FrameCut::Outcome::incomplete) return used;
-        if (cut.outcome != FrameCut::Outcome::frame) {
+        const FrameResult cut = read_frame(bytes.substr(used), frame_max_);
+        if (cut.outcome == FrameResult::Outcome::incomplete) return used;
+        if (cut.outcome != FrameResult::Outcome::frame) {
             on_bad_frame(cut);
             return bytes.size();
         }
@@ -124,7 +124,7 @@ std::size_t Connection::receive_greeting(std::string_view bytes) {
     return bytes.size();
 }
 
-void Connection::on_bad_frame(const FrameCut& cut) {
+void Connection::on_bad_frame(const FrameResult& cut) {
     // The stream cannot be trusted any more: say why, then drop the socket (amqp091 12.1).
     stream_broken_ = true;
     if (state_ == State::closing) return drop_later();
@@ -133,11 +133,11 @@ void Connection::on_bad_frame(const FrameCut& cut) {
     const std::string intro = "type " + std::to_string(static_cast<unsigned>(cut.frame.type)) +
                               ", all octets = " + quote_octets(cut.frame.payload) + ": ";
     switch (cut.outcome) {
-        case FrameCut::Outcome::too_large:
+        case FrameResult::Outcome::too_large:
             error.text = intro + "{frame_too_large," + std::to_string(cut.payload_size) + "," +
                          std::to_string(frame_max_) + "}";
             break;
-        case FrameCut::Outcome::bad_end:
+        case FrameResult::Outcome::bad_end:
             error.text = intro + "{invalid_frame_end_marker," + std::to_string(cut.end_octet) + "}";
             break;
         default:
@@ -301,7 +301,7 @@ void Connection::on_start_ok(const MethodPayload& method) {
     const auto user = log_in_with(*mechanism, start_ok->response);
     host_.count_login(engine::ClientProtocol::amqp091, user.has_value());
     if (!user) return refuse_login(user.error(), mechanism_);
-    const auto place = check_place(*user, host_.peer_place(), settings_.loopback_users);
+    const auto place = check_location(*user, host_.peer_location(), settings_.loopback_users);
     if (!place) return refuse_login(place.error(), mechanism_);
     user_ = *user;
     state_ = State::tuning;
@@ -332,20 +332,20 @@ Result<std::string, LoginRefusal> Connection::log_in_with(Mechanism mechanism,
 
 // amqp091 3.1 to 3.4
 void Connection::refuse_login(LoginRefusal refusal, std::string_view mechanism) {
-    if (refusal == LoginRefusal::too_many_failures) return refuse_login_quietly(mechanism);
+    if (refusal == LoginRefusal::too_many_failures) return refuse_login_unlogged(mechanism);
     const bool told =
         refusal == LoginRefusal::bad_credentials || refusal == LoginRefusal::loopback_only;
-    host_.note(refusal == LoginRefusal::loopback_only
-                   ? "login refused: user can only connect via localhost"
-                   : "login refused");
-    if (!told || !client_can("authentication_failure_close")) return drop_later();
+    host_.log_line(refusal == LoginRefusal::loopback_only
+                       ? "login refused: user can only connect via localhost"
+                       : "login refused");
+    if (!told || !client_supports("authentication_failure_close")) return drop_later();
     fail({ReplyCode::access_refused, login_refused_text(mechanism), 0, 0});
 }
 
 // The client is told the same as after a wrong password. The log has been told of the address once;
 // a line for each attempt would let strangers fill the disk.
-void Connection::refuse_login_quietly(std::string_view mechanism) {
-    if (!client_can("authentication_failure_close")) return drop_later();
+void Connection::refuse_login_unlogged(std::string_view mechanism) {
+    if (!client_supports("authentication_failure_close")) return drop_later();
     send_close({ReplyCode::access_refused, login_refused_text(mechanism), 0, 0});
 }
 
@@ -403,7 +403,7 @@ void Connection::on_open(const MethodPayload& method) {
     };
     const AccessTable& table = access();
     if (table.find_vhost(vhost_) == nullptr) return refuse("vhost " + vhost_ + " not found");
-    if (!table.may_enter(user_, vhost_)) {
+    if (!table.can_access_vhost(user_, vhost_)) {
         return refuse("access to vhost '" + vhost_ + "' refused for user '" + user_ + "'");
     }
     vhost_opened(host_.open_vhost(vhost_, user_));
@@ -420,7 +420,7 @@ void Connection::on_update_secret(const MethodPayload& method) {
 }
 
 void Connection::vhost_opened(const VhostAnswer& answer) {
-    if (std::holds_alternative<VhostElsewhere>(answer)) {
+    if (std::holds_alternative<VhostOnOtherReactor>(answer)) {
         state_ = State::moving;
         return;
     }
@@ -441,16 +441,16 @@ void Connection::vhost_opened(const VhostAnswer& answer) {
 // ------------------------------------------------------------------------- the end
 
 void Connection::on_close(const MethodPayload&) {
-    if (state_ != State::running) return part();
+    if (state_ != State::running) return await_eof();
     state_ = State::leaving;
     detach();
 }
 
 // Some clients take a socket that ends right behind close-ok for a broken one: they close it
 // themselves, as they do with RabbitMQ, and we only see to it that they do.
-void Connection::part() {
+void Connection::await_eof() {
     write(0, ConnectionCloseOk{});
-    state_ = State::parting;
+    state_ = State::awaiting_eof;
     state_deadline_ = now_ + close_timeout();
 }
 
@@ -469,10 +469,10 @@ void Connection::detach() {
 
 void Connection::fail(ProtocolError error) {
     if (state_ == State::failing || state_ == State::closing || state_ == State::closed ||
-        state_ == State::dropping || state_ == State::leaving || state_ == State::parting) {
+        state_ == State::dropping || state_ == State::leaving || state_ == State::awaiting_eof) {
         return;
     }
-    host_.note("closing connection: " + reply_text(error.code, error.text));
+    host_.log_line("closing connection: " + reply_text(error.code, error.text));
     if (state_ == State::running) {
         before_flush();
         state_ = State::failing;
@@ -509,7 +509,7 @@ void Connection::request(engine::Effect&& effect) {
     // A channel may be on the stack while its connection fails; its methods look at nothing then.
     for (auto& [number, channel] : channels_) channel->orphaned();
     if (state_ == State::leaving) {
-        part();
+        await_eof();
     } else if (state_ == State::failing) {
         send_close(*failure_);
     }
@@ -524,7 +524,7 @@ void Connection::close_forced(std::string_view reason, Timestamp now) {
     fail({ReplyCode::connection_forced, std::string(reason), 0, 0});
 }
 
-void Connection::lost() {
+void Connection::on_connection_lost() {
     const bool attached = port_ != nullptr && (state_ == State::running);
     state_ = State::closed;
     if (attached) detach();
@@ -547,15 +547,15 @@ void Connection::tick(Timestamp now) {
     if (state_ != State::running || heartbeat_seconds_ == 0) return;
     const Duration interval = seconds(heartbeat_seconds_);
     // A blocked connection is not read from, so its silence is ours (amqp091 13.1).
-    if (!blocked_ && now >= last_arrival_ + Duration{interval.us * 2}) {
-        host_.note("missed heartbeats from client");
-        lost();
+    if (!blocked_ && now >= last_received_at_ + Duration{interval.us * 2}) {
+        host_.log_line("missed heartbeats from client");
+        on_connection_lost();
         return;
     }
-    if (now >= last_departure_ + Duration{interval.us / 2} && output_.empty()) {
+    if (now >= last_sent_at_ + Duration{interval.us / 2} && output_.empty()) {
         append_heartbeat(output_.buffer());
-        host_.wants_flush();
-        last_departure_ = now;
+        host_.request_flush();
+        last_sent_at_ = now;
     }
 }
 
@@ -564,7 +564,7 @@ void Connection::tick(Timestamp now) {
 bool Connection::wants_input() const {
     if (state_ == State::closed || state_ == State::moving) return false;
     if (blocked_) return false;
-    return has_room_for_answers();
+    return output_has_room();
 }
 
 void Connection::before_flush() {
@@ -572,12 +572,12 @@ void Connection::before_flush() {
         confirming_channels_[i]->write_confirms();
     confirming_channels_.clear();
     forget_gone_channels();
-    last_departure_ = now_;
+    last_sent_at_ = now_;
 }
 
-void Connection::confirms_waiting(Channel& channel) {
+void Connection::schedule_confirms(Channel& channel) {
     confirming_channels_.push_back(&channel);
-    host_.wants_flush();
+    host_.request_flush();
 }
 
 void Connection::output_drained() {
@@ -587,8 +587,8 @@ void Connection::output_drained() {
 }
 
 void Connection::note_publish() {
-    if (publishes_ && alarm_.empty()) return;
-    publishes_ = true;
+    if (has_published_ && alarm_.empty()) return;
+    has_published_ = true;
     apply_alarm();
 }
 
@@ -599,11 +599,11 @@ void Connection::set_alarm(std::string_view reason) {
 
 // amqp091 13.1
 void Connection::apply_alarm() {
-    const bool block = publishes_ && !alarm_.empty();
+    const bool block = has_published_ && !alarm_.empty();
     if (state_ != State::running || block == blocked_) return;
     blocked_ = block;
-    last_arrival_ = now_;
-    if (!client_can("connection.blocked")) return;
+    last_received_at_ = now_;
+    if (!client_supports("connection.blocked")) return;
     if (block) {
         ConnectionBlocked blocked;
         blocked.reason = alarm_;
@@ -633,7 +633,7 @@ std::string_view shown_state(Connection::State state, bool blocked) {
         case State::leaving:
         case State::failing:
         case State::closing:
-        case State::parting:
+        case State::awaiting_eof:
             return "closing";
         case State::dropping:
         case State::closed:
@@ -644,24 +644,24 @@ std::string_view shown_state(Connection::State state, bool blocked) {
 
 }  // namespace
 
-protocol::ConnectionFacts Connection::facts() const {
-    protocol::ConnectionFacts facts;
-    facts.id = id_;
-    facts.protocol = engine::ClientProtocol::amqp091;
-    facts.user = user_;
-    facts.vhost = vhost_;
-    facts.state = std::string(shown_state(state_, blocked_));
-    facts.mechanism = mechanism_;
-    facts.client_properties = client_properties_;
+protocol::ConnectionInfo Connection::info() const {
+    protocol::ConnectionInfo info;
+    info.id = id_;
+    info.protocol = engine::ClientProtocol::amqp091;
+    info.user = user_;
+    info.vhost = vhost_;
+    info.state = std::string(shown_state(state_, blocked_));
+    info.mechanism = mechanism_;
+    info.client_properties = client_properties_;
     for (const auto& [number, channel] : channels_) {
-        facts.channels.push_back({channel->id(), number, channel->confirming()});
+        info.channels.push_back({channel->id(), number, channel->confirming()});
     }
-    std::sort(facts.channels.begin(), facts.channels.end(),
+    std::sort(info.channels.begin(), info.channels.end(),
               [](const auto& a, const auto& b) { return a.number < b.number; });
-    facts.frame_max = frame_max_;
-    facts.channel_max = channel_max_;
-    facts.heartbeat_seconds = heartbeat_seconds_;
-    return facts;
+    info.frame_max = frame_max_;
+    info.channel_max = channel_max_;
+    info.heartbeat_seconds = heartbeat_seconds_;
+    return info;
 }
 
 const AccessTable& Connection::access() { return *host_.access(); }
@@ -676,7 +676,7 @@ ExpirationForm Connection::expiration_form() {
     return expiration_form_;
 }
 
-bool Connection::client_can(std::string_view capability) const {
+bool Connection::client_supports(std::string_view capability) const {
     const Value* const capabilities = find(client_properties_, "capabilities");
     if (capabilities == nullptr || capabilities->as_table() == nullptr) return false;
     const Value* const flag = find(*capabilities->as_table(), capability);
@@ -690,7 +690,7 @@ void Connection::forget_channel(std::uint16_t number) {
     std::erase(confirming_channels_, found->second.get());
     if (last_channel_ == found->second.get()) last_channel_ = nullptr;
     channels_.erase(found);
-    host_.channel_left();
+    host_.on_channel_closed();
 }
 
 void Connection::forget_gone_channels() {

@@ -7,9 +7,9 @@
 //   any     ─ error ─▶ (engine lets go) ─ close ─▶ closing ─ close-ok or time ─▶ closed
 #pragma once
 
-#include "amqp091/errors.h"
-#include "amqp091/frame.h"
-#include "amqp091/properties.h"
+#include "amqp091/codec/errors.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/message/properties.h"
 #include "base/time.h"
 #include "message/value.h"
 #include "protocol/connection.h"
@@ -27,9 +27,9 @@ namespace revenant::amqp091 {
 class Channel;
 
 using protocol::ConnectionSettings;
+using protocol::EngineProxy;
 using protocol::Host;
 using protocol::Output;
-using protocol::Port;
 using protocol::VhostAnswer;
 
 class Connection final : public protocol::Connection {
@@ -41,7 +41,7 @@ class Connection final : public protocol::Connection {
 
     std::size_t receive(std::string_view bytes, Timestamp now) override;
     void tick(Timestamp now) override;
-    void lost() override;
+    void on_connection_lost() override;
     void close_forced(std::string_view reason, Timestamp now) override;  // amqp091 4.7
     void vhost_opened(const VhostAnswer& answer) override;
     void set_alarm(std::string_view reason) override;
@@ -49,7 +49,7 @@ class Connection final : public protocol::Connection {
     void output_drained() override;
     bool wants_input() const override;
     bool finished() const override { return state_ == State::closed; }
-    protocol::ConnectionFacts facts() const override;
+    protocol::ConnectionInfo info() const override;
 
     // --- effects addressed to the connection as a whole ---
     bool deliver(engine::Deliver&&) override { return true; }
@@ -57,25 +57,25 @@ class Connection final : public protocol::Connection {
     void request(engine::Effect&& effect) override;
 
     // --- for its channels ---
-    Port& port() { return *port_; }
+    EngineProxy& port() { return *port_; }
     const std::string& user() const { return user_; }
     const std::string& vhost() const { return vhost_; }
     std::uint32_t frame_max() const { return frame_max_; }
     const AccessTable& access();
     // By the version of RabbitMQ that the virtual host follows.
     ExpirationForm expiration_form();
-    bool client_can(std::string_view capability) const;
+    bool client_supports(std::string_view capability) const;
     template <typename Method>
     void write(std::uint16_t channel, const Method& method) {
         append_method(output_.buffer(), channel, method);
-        host_.wants_flush();
+        host_.request_flush();
     }
     void write_raw(std::string_view frames) {
         output_.buffer().append(frames);
-        host_.wants_flush();
+        host_.request_flush();
     }
     void fail(ProtocolError error);
-    void confirms_waiting(Channel& channel);
+    void schedule_confirms(Channel& channel);
     // The channel ended; it is forgotten as soon as none of its methods can be on the stack.
     void channel_gone(std::uint16_t number) { gone_channels_.push_back(number); }
     void note_publish();
@@ -87,11 +87,11 @@ class Connection final : public protocol::Connection {
         opening,
         moving,  // on its way to the vhost's reactor
         running,
-        leaving,   // the client closed; the engine is letting go
-        failing,   // an error closes; the engine is letting go
-        closing,   // connection.close is sent; close-ok is awaited
-        parting,   // close-ok is sent; it is the client's turn to close the socket
-        dropping,  // nothing is sent and nothing read; the socket closes soon (amqp091 3.2)
+        leaving,       // the client closed; the engine is letting go
+        failing,       // an error closes; the engine is letting go
+        closing,       // connection.close is sent; close-ok is awaited
+        awaiting_eof,  // close-ok is sent; it is the client's turn to close the socket
+        dropping,      // nothing is sent and nothing read; the socket closes soon (amqp091 3.2)
         closed,
     };
     State state() const { return state_; }
@@ -102,7 +102,7 @@ class Connection final : public protocol::Connection {
     void on_frame(const Frame& frame);
     void on_connection_method(const MethodPayload& method);
     void on_channel_frame(const Frame& frame);
-    void on_bad_frame(const FrameCut& cut);
+    void on_bad_frame(const FrameResult& cut);
     void on_start_ok(const MethodPayload& method);
     void on_tune_ok(const MethodPayload& method);
     void on_open(const MethodPayload& method);
@@ -114,16 +114,16 @@ class Connection final : public protocol::Connection {
     // The user it is.
     Result<std::string, LoginRefusal> log_in_with(Mechanism mechanism, std::string_view response);
     void refuse_login(LoginRefusal refusal, std::string_view mechanism);
-    void refuse_login_quietly(std::string_view mechanism);
+    void refuse_login_unlogged(std::string_view mechanism);
     void detach();
-    void part();
+    void await_eof();
     Duration close_timeout() const;
     void send_close(const ProtocolError& error);
     void drop_later();
     void forget_channel(std::uint16_t number);
     void forget_gone_channels();
 
-    Port* port_ = nullptr;
+    EngineProxy* port_ = nullptr;
     ConnectionId id_;
     State state_ = State::greeting;
     std::uint32_t frame_max_;
@@ -143,7 +143,7 @@ class Connection final : public protocol::Connection {
     bool client_closed_ = false;              // its close crossed ours
     bool stream_broken_ = false;              // what comes behind a bad frame means nothing
     std::string alarm_;
-    bool publishes_ = false;
+    bool has_published_ = false;
     bool blocked_ = false;
 };
 

@@ -1,10 +1,10 @@
 #include "amqp091/delivery_writer.h"
 
-#include "amqp091/errors.h"
-#include "amqp091/foreign_content.h"
-#include "amqp091/frame.h"
-#include "amqp091/put_bytes.h"
-#include "amqp091/spliced_properties.h"
+#include "amqp091/codec/errors.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/codec/put_bytes.h"
+#include "amqp091/message/foreign_content.h"
+#include "amqp091/message/spliced_properties.h"
 
 #include <string>
 

@@ -2,8 +2,8 @@
 // its connection. Nothing else writes content.
 #pragma once
 
-#include "amqp091/added_headers.h"
-#include "engine/effect.h"
+#include "amqp091/message/added_headers.h"
+#include "engine/words/effect.h"
 #include "message/death.h"
 #include "message/message.h"
 #include "protocol/output.h"

@@ -63,10 +63,10 @@ AccessTable::AccessTable(AccessRules rules, std::uint64_t version, const AccessT
         return intern(or_only_empty(source), previous);
     };
     for (const auto& [of, given] : rules_.permissions)
-        rights_[of.user][of.vhost].grant =
+        permissions_[of.user][of.vhost].grant =
             Grant{pattern(given.configure), pattern(given.write), pattern(given.read)};
     for (const auto& [of, given] : rules_.topic_permissions)
-        rights_[of.user][of.vhost].topics.push_back(
+        permissions_[of.user][of.vhost].topics.push_back(
             {of.exchange, pattern(expand(given.write, of.user, of.vhost)),
              pattern(expand(given.read, of.user, of.vhost))});
 }
@@ -104,22 +104,22 @@ const Vhost* AccessTable::find_vhost(std::string_view name) const {
     return found == rules_.vhosts.end() ? nullptr : &found->second;
 }
 
-const AccessTable::Rights* AccessTable::find_rights(std::string_view user,
-                                                    std::string_view vhost) const {
-    const auto of_user = rights_.find(user);
-    if (of_user == rights_.end()) return nullptr;
+const AccessTable::UserPermissions* AccessTable::find_permissions(std::string_view user,
+                                                                  std::string_view vhost) const {
+    const auto of_user = permissions_.find(user);
+    if (of_user == permissions_.end()) return nullptr;
     const auto in_vhost = of_user->second.find(vhost);
     return in_vhost == of_user->second.end() ? nullptr : &in_vhost->second;
 }
 
-bool AccessTable::may_enter(std::string_view user, std::string_view vhost) const {
-    const Rights* rights = find_rights(user, vhost);
+bool AccessTable::can_access_vhost(std::string_view user, std::string_view vhost) const {
+    const UserPermissions* rights = find_permissions(user, vhost);
     return rights && rights->grant;
 }
 
 bool AccessTable::allowed(std::string_view user, std::string_view vhost, Permission permission,
                           std::string_view resource) const {
-    const Rights* rights = find_rights(user, vhost);
+    const UserPermissions* rights = find_permissions(user, vhost);
     if (!rights || !rights->grant) return false;
     switch (permission) {
         case Permission::configure:
@@ -136,7 +136,7 @@ bool AccessTable::topic_allowed(std::string_view user, std::string_view vhost,
                                 std::string_view exchange, Permission permission,
                                 std::string_view routing_key) const {
     CHECK(permission != Permission::configure);
-    const Rights* rights = find_rights(user, vhost);
+    const UserPermissions* rights = find_permissions(user, vhost);
     if (!rights) return true;
     const auto found =
         std::find_if(rights->topics.begin(), rights->topics.end(),

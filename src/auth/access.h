@@ -123,7 +123,7 @@ class AccessTable {
     const Vhost* find_vhost(std::string_view name) const;
 
     // Whether there is a permission row, even an empty one. amqp091 3.8
-    bool may_enter(std::string_view user, std::string_view vhost) const;
+    bool can_access_vhost(std::string_view user, std::string_view vhost) const;
     // The default exchange goes by the name amq.default. amqp091 15.1
     bool allowed(std::string_view user, std::string_view vhost, Permission permission,
                  std::string_view resource) const;
@@ -145,18 +145,18 @@ class AccessTable {
         SharedPattern write;
         SharedPattern read;
     };
-    struct Rights {
+    struct UserPermissions {
         std::optional<Grant> grant;
         std::vector<ExchangeGrant> topics;
     };
-    using RightsByVhost = std::map<std::string, Rights, std::less<>>;
+    using PermissionsByVhost = std::map<std::string, UserPermissions, std::less<>>;
 
     SharedPattern intern(std::string_view source, const AccessTable* previous);
-    const Rights* find_rights(std::string_view user, std::string_view vhost) const;
+    const UserPermissions* find_permissions(std::string_view user, std::string_view vhost) const;
 
     AccessRules rules_;
     std::uint64_t version_;
-    std::map<std::string, RightsByVhost, std::less<>> rights_;
+    std::map<std::string, PermissionsByVhost, std::less<>> permissions_;
     std::map<std::string, SharedPattern, std::less<>> patterns_;
 };
 

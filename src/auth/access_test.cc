@@ -57,10 +57,10 @@ TEST(AccessTable, LetsInWhoHasARowEvenAnEmptyOne) {
     rules.users["bob"].name = "bob";
     rules.topic_permissions[{"bob", "/", "amq.topic"}] = {".*", ".*"};
     const AccessTable table{rules};
-    EXPECT_TRUE(table.may_enter("ann", "/"));
-    EXPECT_FALSE(table.may_enter("ann", "other"));
-    EXPECT_FALSE(table.may_enter("bob", "/"));
-    EXPECT_FALSE(table.may_enter("nobody", "/"));
+    EXPECT_TRUE(table.can_access_vhost("ann", "/"));
+    EXPECT_FALSE(table.can_access_vhost("ann", "other"));
+    EXPECT_FALSE(table.can_access_vhost("bob", "/"));
+    EXPECT_FALSE(table.can_access_vhost("nobody", "/"));
 }
 
 // amqp091 3.6
@@ -135,7 +135,7 @@ TEST(AccessTable, AllowsNothingByAPatternThatDoesNotCompile) {
     const auto before = Probe::hits("access.pattern_refused");
     const AccessTable table{rules};
     EXPECT_EQ(Probe::hits("access.pattern_refused"), before + 2);
-    EXPECT_TRUE(table.may_enter("ann", "/"));
+    EXPECT_TRUE(table.can_access_vhost("ann", "/"));
     EXPECT_FALSE(table.allowed("ann", "/", Permission::configure, "("));
     EXPECT_TRUE(table.allowed("ann", "/", Permission::write, "q"));
     EXPECT_FALSE(table.allowed("ann", "/", Permission::read, "["));

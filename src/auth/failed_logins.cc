@@ -10,9 +10,9 @@ constexpr Duration minute = seconds(60);
 
 }  // namespace
 
-unsigned FailedLogins::limit(PeerPlace place) const {
-    return place == PeerPlace::loopback ? limits_.failures_per_minute_loopback
-                                        : limits_.failures_per_minute;
+unsigned FailedLogins::limit(PeerLocation place) const {
+    return place == PeerLocation::loopback ? limits_.failures_per_minute_loopback
+                                           : limits_.failures_per_minute;
 }
 
 Duration FailedLogins::wait(std::string_view source, Timestamp now) const {
@@ -23,7 +23,7 @@ Duration FailedLogins::wait(std::string_view source, Timestamp now) const {
     return std::max(Duration{}, known.failed_at + known.wait - now);
 }
 
-bool FailedLogins::failed(std::string_view source, PeerPlace place, Timestamp now) {
+bool FailedLogins::failed(std::string_view source, PeerLocation place, Timestamp now) {
     const unsigned allowed = limit(place);
     if (allowed == 0) return false;
     Source& known = touch(source);

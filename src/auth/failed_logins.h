@@ -2,7 +2,7 @@
 // address has to wait before its next password is looked at. A level per address rises by one with
 // each failure and sinks by so many a minute as are allowed; beyond that number each further
 // failure doubles the wait. An address without failures is never kept waiting. Not for several
-// threads; runtime/login_guard is.
+// threads; runtime/login_throttle is.
 #pragma once
 
 #include "auth/sasl.h"
@@ -36,7 +36,7 @@ class FailedLogins {
     // How long the next password from there is not looked at; nothing for most.
     Duration wait(std::string_view source, Timestamp now) const;
     // A password was wrong. True when the address has to wait from now on and did not before.
-    bool failed(std::string_view source, PeerPlace place, Timestamp now);
+    bool failed(std::string_view source, PeerLocation place, Timestamp now);
 
     std::size_t source_count() const { return sources_.size(); }
 
@@ -49,7 +49,7 @@ class FailedLogins {
     };
     using Sources = std::list<Source>;
 
-    unsigned limit(PeerPlace place) const;
+    unsigned limit(PeerLocation place) const;
     Source& touch(std::string_view name);
 
     LoginLimits limits_;

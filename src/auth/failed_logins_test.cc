@@ -11,7 +11,7 @@ class FailedLoginsTest : public testing::Test {
   protected:
     // The number of failures that told of a wait.
     int fail(int count, std::string_view source = "192.0.2.1",
-             PeerPlace place = PeerPlace::elsewhere) {
+             PeerLocation place = PeerLocation::remote) {
         int told = 0;
         for (int i = 0; i < count; ++i) told += failed_.failed(source, place, now_) ? 1 : 0;
         return told;
@@ -68,16 +68,16 @@ TEST_F(FailedLoginsTest, OtherAddressesAreNotConcerned) {
 }
 
 TEST_F(FailedLoginsTest, ThisMachineMayFailMoreOften) {
-    EXPECT_EQ(fail(1000, "127.0.0.1", PeerPlace::loopback), 0);
+    EXPECT_EQ(fail(1000, "127.0.0.1", PeerLocation::loopback), 0);
     EXPECT_EQ(wait("127.0.0.1"), Duration{});
-    EXPECT_EQ(fail(1, "127.0.0.1", PeerPlace::loopback), 1);
+    EXPECT_EQ(fail(1, "127.0.0.1", PeerLocation::loopback), 1);
     EXPECT_EQ(wait("127.0.0.1"), milliseconds(500));
 }
 
 TEST_F(FailedLoginsTest, WithoutALimitNothingIsKept) {
     FailedLogins unlimited({.failures_per_minute = 0, .failures_per_minute_loopback = 0});
     for (int i = 0; i < 100; ++i) {
-        EXPECT_FALSE(unlimited.failed("192.0.2.1", PeerPlace::elsewhere, start));
+        EXPECT_FALSE(unlimited.failed("192.0.2.1", PeerLocation::remote, start));
     }
     EXPECT_EQ(unlimited.wait("192.0.2.1", start), Duration{});
     EXPECT_EQ(unlimited.source_count(), 0U);

@@ -2,14 +2,14 @@
 
 namespace revenant {
 
-std::optional<std::string> PasswordRules::fault(std::string_view password) const {
+std::optional<std::string> PasswordRules::violation(std::string_view password) const {
     switch (ask) {
-        case Ask::nothing:
+        case PasswordCheck::nothing:
             break;
-        case Ask::length:
+        case PasswordCheck::length:
             if (password.size() >= bytes_min) break;
             return "minimum required password length is " + std::to_string(bytes_min);
-        case Ask::pattern:
+        case PasswordCheck::pattern:
             if (!pattern || pattern->matches(password)) break;
             return "provided password does not match the validator regular expression";
     }

@@ -14,15 +14,15 @@
 namespace revenant {
 
 struct PasswordRules {
-    enum class Ask : std::uint8_t { nothing, length, pattern };
+    enum class PasswordCheck : std::uint8_t { nothing, length, pattern };
 
     HashAlgorithm algorithm = HashAlgorithm::sha256;
-    Ask ask = Ask::nothing;
+    PasswordCheck ask = PasswordCheck::nothing;
     std::size_t bytes_min = 8;               // if a length is asked for
     std::shared_ptr<const Pattern> pattern;  // if one is; without, every password matches
 
     // What is wrong with a new password; nothing if it will do. Without the password itself.
-    std::optional<std::string> fault(std::string_view password) const;
+    std::optional<std::string> violation(std::string_view password) const;
 };
 
 }  // namespace revenant

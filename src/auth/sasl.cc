@@ -89,9 +89,9 @@ Result<const User*, LoginRefusal> log_in(const AccessTable& table, const Credent
     return user;
 }
 
-Result<void, LoginRefusal> check_place(std::string_view user, PeerPlace place,
-                                       std::span<const std::string> loopback_users) {
-    if (place == PeerPlace::elsewhere &&
+Result<void, LoginRefusal> check_location(std::string_view user, PeerLocation place,
+                                          std::span<const std::string> loopback_users) {
+    if (place == PeerLocation::remote &&
         std::find(loopback_users.begin(), loopback_users.end(), user) != loopback_users.end())
         return Unexpected{LoginRefusal::loopback_only};
     return {};

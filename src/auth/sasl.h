@@ -53,9 +53,9 @@ std::string login_refused_text(std::string_view mechanism);
 Result<const User*, LoginRefusal> log_in(const AccessTable& table, const Credentials& credentials);
 
 // Where the peer of a connection is, as far as logging in is concerned.
-enum class PeerPlace : std::uint8_t { loopback, elsewhere };
+enum class PeerLocation : std::uint8_t { loopback, remote };
 // amqp091 3.3
-Result<void, LoginRefusal> check_place(std::string_view user, PeerPlace place,
-                                       std::span<const std::string> loopback_users);
+Result<void, LoginRefusal> check_location(std::string_view user, PeerLocation place,
+                                          std::span<const std::string> loopback_users);
 
 }  // namespace revenant

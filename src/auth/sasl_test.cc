@@ -132,10 +132,10 @@ TEST_F(LogIn, RefusesWrongPasswordsAndUnknownUsersAlike) {
 // amqp091 3.3
 TEST_F(LogIn, KeepsLoopbackUsersAtHome) {
     const std::vector<std::string> loopback_users{"guest"};
-    EXPECT_TRUE(check_place("guest", PeerPlace::loopback, loopback_users));
-    EXPECT_TRUE(check_place("ann", PeerPlace::elsewhere, loopback_users));
-    EXPECT_TRUE(check_place("guest", PeerPlace::elsewhere, {}));
-    const auto remote = check_place("guest", PeerPlace::elsewhere, loopback_users);
+    EXPECT_TRUE(check_location("guest", PeerLocation::loopback, loopback_users));
+    EXPECT_TRUE(check_location("ann", PeerLocation::remote, loopback_users));
+    EXPECT_TRUE(check_location("guest", PeerLocation::remote, {}));
+    const auto remote = check_location("guest", PeerLocation::remote, loopback_users);
     ASSERT_FALSE(remote);
     EXPECT_EQ(remote.error(), LoginRefusal::loopback_only);
 }

@@ -509,7 +509,7 @@ std::shared_ptr<const AccessTable> Catalog::snapshot() {
     return snapshot_;
 }
 
-CatalogRecord facts_of(const AccessRules& rules) {
+CatalogRecord events_for(const AccessRules& rules) {
     CatalogRecord facts;
     for (const auto& [name, user] : rules.users) facts.push_back(UserAdded{user});
     for (const auto& [name, vhost] : rules.vhosts) {
@@ -529,8 +529,8 @@ CatalogRecord facts_of(const AccessRules& rules) {
     return facts;
 }
 
-std::vector<CatalogCommand> default_content(const DefaultContent& content, Salt salt,
-                                            HashAlgorithm algorithm) {
+std::vector<CatalogCommand> initial_commands(const InitialDefinitions& content, Salt salt,
+                                             HashAlgorithm algorithm) {
     return {
         PutVhost{.name = content.vhost},
         AddUser{content.user, make_hash(content.password, salt, algorithm), content.tags, {}},

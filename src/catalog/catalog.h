@@ -94,18 +94,18 @@ class Catalog {
 };
 
 // The facts that make these rules of nothing.
-CatalogRecord facts_of(const AccessRules& rules);
+CatalogRecord events_for(const AccessRules& rules);
 
 // What a node without a catalog begins with. amqp091 appendix B
-struct DefaultContent {
+struct InitialDefinitions {
     std::string vhost = "/";
     std::string user = "guest";
     std::string password = "guest";
     std::vector<std::string> tags = {"administrator"};
     Permissions permissions = {".*", ".*", ".*"};
 };
-std::vector<CatalogCommand> default_content(const DefaultContent& content, Salt salt,
-                                            HashAlgorithm algorithm = HashAlgorithm::sha256);
+std::vector<CatalogCommand> initial_commands(const InitialDefinitions& content, Salt salt,
+                                             HashAlgorithm algorithm = HashAlgorithm::sha256);
 
 // "management, custom" to its two tags; empty parts are dropped. management 4.9
 std::vector<std::string> split_tags(std::string_view comma_separated);

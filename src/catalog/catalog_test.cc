@@ -43,7 +43,7 @@ class CatalogTest : public testing::Test {
     }
 
     void begin_with_default_content() {
-        for (const auto& command : default_content({}, catalog_salt)) handle(command);
+        for (const auto& command : initial_commands({}, catalog_salt)) handle(command);
     }
 
     void add_user(const std::string& name) {
@@ -76,7 +76,7 @@ TEST_F(CatalogTest, BeginsWithGuestAndOneVhost) {
     const auto guest = log_in(*table, {"guest", "guest"});
     ASSERT_TRUE(guest);
     EXPECT_THAT((*guest)->tags, ElementsAre("administrator"));
-    EXPECT_TRUE(table->may_enter("guest", "/"));
+    EXPECT_TRUE(table->can_access_vhost("guest", "/"));
     for (const auto permission : {Permission::configure, Permission::write, Permission::read})
         EXPECT_TRUE(table->allowed("guest", "/", permission, "amq.default"));
     EXPECT_EQ(catalog.rules().vhosts.size(), 1U);
@@ -85,8 +85,8 @@ TEST_F(CatalogTest, BeginsWithGuestAndOneVhost) {
 
 // management 7.2: default_user, default_pass, default_vhost, default_permissions.*
 TEST_F(CatalogTest, BeginsWithTheConfiguredContent) {
-    const DefaultContent content{"prod", "ann", "s3cret", {"monitoring"}, {"^c", "^w", "^r"}};
-    for (const auto& command : default_content(content, catalog_salt)) handle(command);
+    const InitialDefinitions content{"prod", "ann", "s3cret", {"monitoring"}, {"^c", "^w", "^r"}};
+    for (const auto& command : initial_commands(content, catalog_salt)) handle(command);
     const auto table = catalog.snapshot();
     EXPECT_TRUE(log_in(*table, {"ann", "s3cret"}));
     EXPECT_EQ(catalog.rules().permissions.at({"ann", "prod"}), (Permissions{"^c", "^w", "^r"}));
@@ -335,10 +335,10 @@ TEST_F(CatalogTest, DeletesAUserWithItsPermissionsInOneRecord) {
                             CatalogEvent{PermissionsCleared{{"ann", "/"}}},
                             CatalogEvent{UserDeleted{"ann"}}));
     EXPECT_EQ(catalog.rules().permissions.size(), 1U);
-    EXPECT_FALSE(catalog.snapshot()->may_enter("ann", "/"));
+    EXPECT_FALSE(catalog.snapshot()->can_access_vhost("ann", "/"));
     // A user of the same name inherits nothing.
     add_user("ann");
-    EXPECT_FALSE(catalog.snapshot()->may_enter("ann", "/"));
+    EXPECT_FALSE(catalog.snapshot()->can_access_vhost("ann", "/"));
 }
 
 TEST_F(CatalogTest, DeletesAVhostWithItsPermissionsInOneRecord) {
@@ -349,8 +349,8 @@ TEST_F(CatalogTest, DeletesAVhostWithItsPermissionsInOneRecord) {
                 ElementsAre(CatalogEvent{TopicPermissionsCleared{{"guest", "v", "t"}}},
                             CatalogEvent{PermissionsCleared{{"guest", "v"}}},
                             CatalogEvent{VhostDeleted{"v"}}));
-    EXPECT_TRUE(catalog.snapshot()->may_enter("guest", "/"));
-    EXPECT_FALSE(catalog.snapshot()->may_enter("guest", "v"));
+    EXPECT_TRUE(catalog.snapshot()->can_access_vhost("guest", "/"));
+    EXPECT_FALSE(catalog.snapshot()->can_access_vhost("guest", "v"));
 }
 
 // amqp091 15.1, management 4.10
@@ -365,7 +365,7 @@ TEST_F(CatalogTest, SetsAndClearsPermissions) {
     EXPECT_FALSE(catalog.snapshot()->allowed("ann", "/", Permission::write, "w1"));
     EXPECT_EQ(handle(ClearPermissions{"ann", "/"}).size(), 1U);
     EXPECT_THAT(handle(ClearPermissions{"ann", "/"}), IsEmpty());
-    EXPECT_FALSE(catalog.snapshot()->may_enter("ann", "/"));
+    EXPECT_FALSE(catalog.snapshot()->can_access_vhost("ann", "/"));
 }
 
 // amqp091 15.4, management 4.10
@@ -441,7 +441,7 @@ TEST_F(CatalogTest, KeepsGlobalParametersUntilTheyAreCleared) {
     handle(SetGlobalParameter{"cluster_name", "5"});
     EXPECT_EQ(catalog.rules().global_parameters.at("cluster_name"), "5");
     Catalog again;
-    EXPECT_TRUE(again.replay(facts_of(catalog.rules())));
+    EXPECT_TRUE(again.replay(events_for(catalog.rules())));
     EXPECT_EQ(again.rules(), catalog.rules());
     handle(ClearGlobalParameter{"cluster_name"});
     EXPECT_THAT(catalog.rules().global_parameters, IsEmpty());
@@ -460,8 +460,8 @@ TEST_F(CatalogTest, SharesOneSnapshotUntilSomethingChanges) {
     handle(ClearPermissions{"guest", "/"});
     const auto second = catalog.snapshot();
     EXPECT_GT(second->version(), first->version());
-    EXPECT_FALSE(second->may_enter("guest", "/"));
-    EXPECT_TRUE(first->may_enter("guest", "/"));
+    EXPECT_FALSE(second->can_access_vhost("guest", "/"));
+    EXPECT_TRUE(first->can_access_vhost("guest", "/"));
 }
 
 // ------------------------------------------------------------------------- ids of vhosts
@@ -480,7 +480,7 @@ TEST_F(CatalogTest, GivesNoIdASecondTime) {
     handle(ProtectVhost{.name = "b", .protected_from_deletion = false});
     handle(DeleteVhost{"b"});
     Catalog again;
-    ASSERT_TRUE(again.replay(facts_of(catalog.rules())));
+    ASSERT_TRUE(again.replay(events_for(catalog.rules())));
     EXPECT_EQ(again.rules(), catalog.rules());
     ASSERT_TRUE(again.handle(PutVhost{.name = "b"}));
     EXPECT_EQ(again.rules().vhosts.at("b").id, 4U) << "a snapshot must know ids of those gone";
@@ -507,7 +507,7 @@ TEST_F(CatalogTest, NumbersOldVhosts) {
     ASSERT_TRUE(again.replay(*added));
     EXPECT_EQ(again.rules(), opened.rules());
     Catalog from_snapshot;
-    ASSERT_TRUE(from_snapshot.replay(facts_of(opened.rules())));
+    ASSERT_TRUE(from_snapshot.replay(events_for(opened.rules())));
     EXPECT_EQ(from_snapshot.rules(), opened.rules());
 }
 

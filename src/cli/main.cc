@@ -1,8 +1,8 @@
 // revenantctl: rabbitmqctl's commands, spoken to a node over HTTP. Called by the name rabbitmqctl,
 // rabbitmq-diagnostics, rabbitmq-queues, rabbitmq-plugins or rabbitmq-upgrade it calls itself so.
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/options.h"
+#include "cli/commands/help.h"
+#include "cli/console/command.h"
+#include "cli/console/options.h"
 
 #include <algorithm>
 #include <exception>

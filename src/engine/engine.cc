@@ -1,21 +1,21 @@
 #include "engine/engine.h"
 
 #include "base/check.h"
-#include "engine/closing.h"
-#include "engine/consumer_timeout.h"
-#include "engine/consumers.h"
-#include "engine/credit.h"
-#include "engine/dispatch.h"
-#include "engine/expiry.h"
-#include "engine/inquiry.h"
-#include "engine/memory_budget.h"
-#include "engine/outbox.h"
-#include "engine/parking.h"
-#include "engine/policy_change.h"
-#include "engine/publish.h"
-#include "engine/settle.h"
-#include "engine/topology.h"
-#include "engine/transaction.h"
+#include "engine/rules/closing.h"
+#include "engine/rules/consumer_timeout.h"
+#include "engine/rules/consumers.h"
+#include "engine/rules/credit.h"
+#include "engine/rules/dispatch.h"
+#include "engine/rules/expiry.h"
+#include "engine/rules/topology_query.h"
+#include "engine/rules/outbox.h"
+#include "engine/rules/parking.h"
+#include "engine/rules/policy_change.h"
+#include "engine/rules/publish.h"
+#include "engine/rules/settle.h"
+#include "engine/rules/topology.h"
+#include "engine/rules/transaction.h"
+#include "engine/state/memory_budget.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -108,7 +108,7 @@ Result<void, Refusal> work(Turn& turn, const Settle& c) {
     return answer<no>(turn, c.channel, settle(turn, c));
 }
 Result<void, Refusal> work(Turn& turn, const Recover& c) {
-    return_all(turn, *turn.attached().find_channel(c.channel), {.kind = OutcomeKind::released});
+    requeue_all(turn, *turn.attached().find_channel(c.channel), {.kind = OutcomeKind::released});
     return answer<yes>(turn, c.channel, Result<void, Refusal>{});
 }
 Result<void, Refusal> work(Turn& turn, const SetPolicy& c) {
@@ -144,7 +144,7 @@ Turn Engine::begin(Timestamp now) {
     // out. If there is too much of it, the next Ticks go on with it, and it is held until then.
     if (!worklist_.expiry_is_behind && state_.deadlines_next() <= now) expire_due(turn);
     while (Channel* const channel = attached_.take_due_timeout_check(now)) {
-        if (auto refusal = give_back_overdue(turn, *channel)) {
+        if (auto refusal = enforce_timeouts(turn, *channel)) {
             refuse(turn, {channel->id, std::move(*refusal), RefusedCommand::none, {}});
         }
     }
@@ -155,7 +155,7 @@ Turn Engine::begin(Timestamp now) {
 void Engine::forward_all_letters(Turn& turn) {
     const bool in_the_midst = worklist_.last_outbox.value != 0;
     for (int round = 0; round < outbox_rounds_max; ++round) {
-        worklist_.letters_wait = forward_letters(turn);
+        worklist_.letters_wait = forward_outboxes(turn);
         if (worklist_.touched.empty()) break;
         serve_touched(turn);
         worklist_.letters_wait = true;
@@ -171,13 +171,13 @@ void Engine::finish(Turn& turn, std::size_t command) {
     }
     if (!worklist_.touched.empty()) serve_touched(turn);
     worklist_.letters_wait = false;
-    if (!state_.queues_with_letters().empty()) forward_all_letters(turn);
+    if (!state_.queues_with_outbox().empty()) forward_all_letters(turn);
     worklist_.expiry_is_behind = turn.is_behind() && state_.deadlines_next() <= turn.now();
     if (worklist_.expiry_is_behind) behind_at_ = turn.now();
-    if (!attached_.draining().empty()) answer_drains(turn);
+    if (!attached_.draining().empty()) complete_drains(turn);
     if (!state_.paging().newly_parked.empty()) tell_parked(turn);
     if (recorder_ != nullptr) recorder_->turn_ended();
-    keep_memory_budget(state_);
+    enforce_memory_budget(state_);
     const std::size_t steps = settings_.portion.steps - turn.portion().steps_left();
     if (steps < steps_noted_min) return;
     heavy_steps_ += steps;
@@ -279,13 +279,13 @@ void Engine::run(Turn& turn, Tick&&) {
     if (has_work()) go_on_with_work(turn);
 }
 
-void Engine::recovered(Timestamp now) {
+void Engine::finish_recovery(Timestamp now) {
     state_.configure_rest();
     for (Queue* const queue : state_.queues_by_name()) {
         queue->last_used = now;
         if (queue->settings.expires_ms) state_.schedule_expiry(*queue);
     }
-    keep_memory_budget(state_);
+    enforce_memory_budget(state_);
 }
 
 void Engine::pause(ChannelId channel) {

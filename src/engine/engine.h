@@ -7,13 +7,13 @@
 #pragma once
 
 #include "base/time.h"
-#include "engine/attached.h"
-#include "engine/command.h"
-#include "engine/effect.h"
-#include "engine/event.h"
-#include "engine/state.h"
-#include "engine/turn.h"
-#include "engine/worklist.h"
+#include "engine/rules/turn.h"
+#include "engine/rules/worklist.h"
+#include "engine/state/attached.h"
+#include "engine/state/state.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
+#include "engine/words/event.h"
 
 namespace revenant::engine {
 
@@ -33,7 +33,7 @@ class Engine {
         state_.free_retired_bindings();
     }
     // The state is that of before a restart: what depends on the present begins now.
-    void recovered(Timestamp now);
+    void finish_recovery(Timestamp now);
     // The wall clock was set: what is shown from now on follows it, deadlines do not.
     void set_wall_ahead(Duration by) { settings_.wall_ahead = by; }
     // The connection of this channel can take no more deliveries for now.

@@ -1,11 +1,10 @@
 #include "http/api.h"
 
-#include "http/compression.h"
-#include "http/definitions.h"
-#include "http/json.h"
-#include "http/login.h"
-#include "http/responses.h"
-#include "http/samples.h"
+#include "http/api/login.h"
+#include "http/api/responses.h"
+#include "http/api/routes.h"
+#include "http/api/samples.h"
+#include "http/server/compression.h"
 #include "runtime/system_clock.h"
 #include "runtime/thread_priority.h"
 
@@ -16,7 +15,7 @@
 namespace revenant::http {
 namespace {
 
-Response method_not_allowed(const Router::Missing& missing, unsigned status) {
+Response method_not_allowed(const Router::NoRoute& missing, unsigned status) {
     Response response;
     response.status = status;
     std::string allow;
@@ -35,8 +34,8 @@ Response foreign_wish_refused() {
                           "management.cors.allow_origins");
 }
 
-bool may_enter(const Call& call, const std::string& vhost) {
-    return is_administrator(*call.user) || call.access->may_enter(call.user->name, vhost);
+bool can_access_vhost(const Call& call, const std::string& vhost) {
+    return is_administrator(*call.user) || call.access->can_access_vhost(call.user->name, vhost);
 }
 
 // Roles that are about the vhost in the path.
@@ -49,10 +48,10 @@ std::optional<Response> check_vhost(const Call& call, Role role) {
         const bool puts = call.request.method == "PUT" || call.request.method == "POST";
         return puts ? error_response(404, "not_found", "vhost_not_found") : not_found();
     }
-    if (role == Role::vhost_visible && sees_vhost(*call.access, *call.user, vhost)) {
+    if (role == Role::vhost_visible && can_see_vhost(*call.access, *call.user, vhost)) {
         return std::nullopt;
     }
-    if (role != Role::vhost_visible && may_enter(call, vhost)) return std::nullopt;
+    if (role != Role::vhost_visible && can_access_vhost(call, vhost)) return std::nullopt;
     if (role == Role::policymaker) return no_object;
     return not_authorised("User not authorised to access virtual host");
 }
@@ -74,93 +73,6 @@ std::optional<Request> login_in_query(const Request& request, const Target& targ
 }
 
 }  // namespace
-
-Context::Context(ApiSettings settings, runtime::Broker& broker)
-    : settings_(std::move(settings)), broker_(broker), samples_(std::make_unique<Samples>()) {}
-
-Context::~Context() = default;
-
-std::string Context::global_text(std::string_view parameter, const std::string& otherwise) {
-    const auto access = broker_.access();
-    const auto& parameters = access->rules().global_parameters;
-    const auto found = parameters.find(parameter);
-    if (found == parameters.end()) return otherwise;
-    const auto value = parse_json(found->second);
-    return value && value->is_string() ? std::string(value->get_string()) : otherwise;
-}
-
-std::string Context::cluster_name() {
-    return global_text(cluster_name_parameter, settings_.cluster_name);
-}
-
-std::string Context::cluster_id() {
-    return global_text(cluster_id_parameter, settings_.cluster_name);
-}
-
-namespace {
-
-Sums ask_for_sums(runtime::Broker& broker, const std::shared_ptr<runtime::Vhost>& vhost) {
-    engine::Totals totals = totals_of(broker, vhost);
-    Sums sums{std::move(totals), {}, 0};
-    broker.ask(vhost->home(), [&](runtime::Reactor&) {
-        sums.journal = vhost->journal_view();
-        sums.unconfirmed = vhost->promises().confirms_waiting();
-    });
-    return sums;
-}
-
-}  // namespace
-
-NodeSums Context::sums() {
-    const std::lock_guard lock(mutex_);
-    NodeSums sums{retired_, {}, {}, settings_.log_lines_dropped()};
-    for (const auto& vhost : broker_.vhosts()) {
-        const Sums& one =
-            sums.by_vhost.emplace(vhost->name(), ask_for_sums(broker_, vhost)).first->second;
-        sums.all.totals += one.totals;
-        sums.all.journal += one.journal;
-        sums.all.unconfirmed += one.unconfirmed;
-    }
-    for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
-        sums.turns += broker_.ask(broker_.reactor(i), [](runtime::Reactor& reactor) {
-            return reactor.turn_times().summary();
-        });
-    }
-    return sums;
-}
-
-Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& name) {
-    {
-        const std::lock_guard lock(mutex_);
-        const auto vhost = broker_.find_vhost(name);
-        REVENANT_TRY(const CatalogRecord record, broker_.change(DeleteVhost{name}));
-        if (vhost == nullptr) return record;
-        const Sums last = ask_for_sums(broker_, vhost);
-        // Its messages are gone with it, and the accounts say so.
-        retired_.totals.accounts.of(engine::Ending::queue_deleted) += last.totals.messages();
-        engine::Totals counters;
-        counters.accounts = last.totals.accounts;
-        counters.traffic = last.totals.traffic;
-        // So are its queues, and its connections close in a moment.
-        counters.traffic.queues_deleted += last.totals.queues;
-        counters.traffic.connections_closed += last.totals.connections;
-        counters.traffic.channels_closed += last.totals.channels;
-        retired_.totals += counters;
-        retired_.journal.counters += last.journal.counters;
-    }
-    settings_.close_connections_if(
-        [&](const runtime::ConnectionView& connection) { return connection.vhost == name; },
-        "vhost '" + name + "' is deleted");
-    return CatalogRecord{};
-}
-
-std::vector<std::string> Context::visible_vhosts(const Call& call) const {
-    std::vector<std::string> names;
-    for (const auto& [name, vhost] : call.access->rules().vhosts) {
-        if (sees_vhost(*call.access, *call.user, name)) names.push_back(name);
-    }
-    return names;
-}
 
 Api::Api(ApiSettings settings, runtime::Broker& broker) : context_(std::move(settings), broker) {
     add_auth_routes(router_, context_);

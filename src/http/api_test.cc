@@ -1,6 +1,6 @@
 #include "http/api_test.h"
 
-#include "http/metrics.h"
+#include "http/metrics/metrics.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "base/base64.h"
 #include "http/api.h"
-#include "http/json.h"
+#include "http/api/json.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class ApiTest : public testing::Test {
   protected:
     void SetUp() override {
         broker_.start();
-        for (const CatalogCommand& command : default_content({}, Salt{1, 2, 3, 4})) {
+        for (const CatalogCommand& command : initial_commands({}, Salt{1, 2, 3, 4})) {
             ASSERT_TRUE(broker_.change(command));
         }
         ApiSettings settings;

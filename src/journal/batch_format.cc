@@ -77,7 +77,7 @@ bool would_be_whole(std::string_view batch, const BatchHeader& header) {
     return checksum_of(repaired, header.lsn) == header.checksum;
 }
 
-bool batch_is_whole(std::string_view batch, const BatchHeader& header) {
+bool is_batch_intact(std::string_view batch, const BatchHeader& header) {
     return batch.size() == header.size && checksum_of(batch, header.lsn) == header.checksum;
 }
 

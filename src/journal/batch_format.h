@@ -65,7 +65,7 @@ struct BatchVersion {
 };
 std::optional<BatchVersion> batch_version(std::string_view bytes, Lsn lsn);
 // `batch` is as long as its header says.
-bool batch_is_whole(std::string_view batch, const BatchHeader& header);
+bool is_batch_intact(std::string_view batch, const BatchHeader& header);
 // The same if its header said that it is as long as these bytes.
 bool would_be_whole(std::string_view batch, const BatchHeader& header);
 

@@ -20,7 +20,7 @@ std::string batch_of(std::string_view record, Lsn lsn, Lsn synced = {}, std::uin
 bool is_whole(std::string_view bytes, Lsn lsn) {
     const auto header = read_batch_header(bytes, lsn);
     return header && header->size <= bytes.size() &&
-           batch_is_whole(bytes.substr(0, header->size), *header);
+           is_batch_intact(bytes.substr(0, header->size), *header);
 }
 
 TEST(BatchFormat, AHeaderComesBackAsItWasWritten) {
@@ -32,7 +32,7 @@ TEST(BatchFormat, AHeaderComesBackAsItWasWritten) {
     EXPECT_EQ(header->synced, Lsn{1024});
     EXPECT_EQ(header->epoch, 7U);
     EXPECT_EQ(header->secret, 7U);
-    EXPECT_TRUE(batch_is_whole(batch, *header));
+    EXPECT_TRUE(is_batch_intact(batch, *header));
 }
 
 TEST(BatchFormat, EveryBatchEndsWhereTheNextMayBegin) {
@@ -78,7 +78,7 @@ TEST(BatchFormat, EveryPrefixIsNoticed) {
         const std::string_view prefix = std::string_view(batch).substr(0, size);
         EXPECT_FALSE(is_whole(prefix, {4096})) << size << " bytes";
         const auto header = read_batch_header(batch, {4096});
-        EXPECT_FALSE(batch_is_whole(prefix, *header)) << size << " bytes";
+        EXPECT_FALSE(is_batch_intact(prefix, *header)) << size << " bytes";
     }
 }
 

@@ -93,14 +93,14 @@ ExtentIndex::ExtentIndex(std::vector<Extent> extents, std::uint64_t first_offset
     }
 }
 
-std::optional<ExtentIndex::Place> ExtentIndex::find(Lsn at) const {
+std::optional<ExtentIndex::FileRange> ExtentIndex::find(Lsn at) const {
     const auto after = std::upper_bound(extents_.begin(), extents_.end(), at,
                                         [](Lsn lsn, const Extent& one) { return lsn < one.at; });
     if (after == extents_.begin()) return std::nullopt;
     const auto holder = std::prev(after);
     if (at >= holder->end()) return std::nullopt;
     const auto number = static_cast<std::size_t>(holder - extents_.begin());
-    return Place{offsets_[number] + (at.value - holder->at.value), holder->end()};
+    return FileRange{offsets_[number] + (at.value - holder->at.value), holder->end()};
 }
 
 std::string compacted_name(Lsn start) { return position_name(start, suffix); }

@@ -40,11 +40,11 @@ class ExtentIndex {
     ExtentIndex(std::vector<Extent> extents, std::uint64_t first_offset);
 
     // Where this position lies in the file, and how far one can read from there.
-    struct Place {
+    struct FileRange {
         std::uint64_t offset = 0;
-        Lsn readable_to;
+        Lsn contiguous_end;
     };
-    std::optional<Place> find(Lsn at) const;
+    std::optional<FileRange> find(Lsn at) const;
     std::span<const Extent> extents() const { return extents_; }
 
   private:

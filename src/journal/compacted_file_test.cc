@@ -28,7 +28,7 @@ TEST(Extents, AnIndexFindsWhatItHoldsAndNothingElse) {
     const ExtentIndex index({{{10}, 10}, {{30}, 5}}, 100);
     EXPECT_EQ(index.find({10})->offset, 100U);
     EXPECT_EQ(index.find({19})->offset, 109U);
-    EXPECT_EQ(index.find({19})->readable_to, Lsn{20});
+    EXPECT_EQ(index.find({19})->contiguous_end, Lsn{20});
     EXPECT_EQ(index.find({30})->offset, 110U);
     for (const std::uint64_t at : {9U, 20U, 29U, 35U}) EXPECT_FALSE(index.find({at})) << at;
 }

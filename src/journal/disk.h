@@ -35,7 +35,7 @@ class File {
     virtual Result<void, IoError> sync() = 0;
     virtual Result<std::uint64_t, IoError> size() const = 0;
     // These bytes will be read soon: a hint.
-    virtual void expect_read(std::uint64_t offset, std::uint64_t size) const = 0;
+    virtual void will_need(std::uint64_t offset, std::uint64_t size) const = 0;
     // While what it returns is held, the file stays the same even if its name comes to mean
     // another. Files that are held open all the time need nothing.
     virtual Result<std::shared_ptr<const void>, IoError> keep_open() const {

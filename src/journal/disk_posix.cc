@@ -94,7 +94,7 @@ Result<std::uint64_t, IoError> size_of(int descriptor, const std::string& path) 
     return static_cast<std::uint64_t>(status.st_size);
 }
 
-void will_need(int descriptor, std::uint64_t offset, std::uint64_t size) {
+void advise_will_need(int descriptor, std::uint64_t offset, std::uint64_t size) {
     ::posix_fadvise(descriptor, static_cast<off_t>(offset), static_cast<off_t>(size),
                     POSIX_FADV_WILLNEED);
 }
@@ -117,9 +117,9 @@ class ReadFile final : public File {
         REVENANT_TRY(const auto descriptor, files_->get(slot_));
         return size_of(descriptor->number(), slot_.path);
     }
-    void expect_read(std::uint64_t offset, std::uint64_t size) const override {
+    void will_need(std::uint64_t offset, std::uint64_t size) const override {
         const auto descriptor = files_->get(slot_);
-        if (descriptor) will_need((*descriptor)->number(), offset, size);
+        if (descriptor) advise_will_need((*descriptor)->number(), offset, size);
     }
     Result<std::shared_ptr<const void>, IoError> keep_open() const override {
         REVENANT_TRY(auto descriptor, files_->get(slot_));
@@ -174,8 +174,8 @@ class PosixFile final : public File {
         return size_of(descriptor_.number(), path_);
     }
 
-    void expect_read(std::uint64_t offset, std::uint64_t size) const override {
-        will_need(descriptor_.number(), offset, size);
+    void will_need(std::uint64_t offset, std::uint64_t size) const override {
+        advise_will_need(descriptor_.number(), offset, size);
     }
 
   private:

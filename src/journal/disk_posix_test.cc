@@ -1,5 +1,7 @@
 #include "journal/disk_posix.h"
 
+#include "tests/support/folder.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -20,21 +22,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-class Folder {
-  public:
-    Folder() : path_(::testing::TempDir() + "revenant-disk-XXXXXX") {
-        EXPECT_NE(::mkdtemp(path_.data()), nullptr);
-    }
-    ~Folder() { std::filesystem::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 std::string read_all(const File& file) {
     std::string bytes(file.size().value() + 10, '\0');
@@ -60,7 +47,7 @@ TEST(PosixDisk, WhatIsWrittenIsRead) {
     EXPECT_EQ(file->size().value(), 24U);
     EXPECT_EQ(read_all(*r.disk.open(r.folder / "a").value()),
               "some bytes" + std::string(10, '\0') + "more");
-    file->expect_read(0, 24);
+    file->will_need(0, 24);
     char letters[4];
     EXPECT_EQ(file->read(22, letters).value(), 2U) << "fewer bytes at the end";
     EXPECT_EQ(file->read(100, letters).value(), 0U);

@@ -127,7 +127,7 @@ constexpr std::size_t rewritten_at_once_bytes = 1024 * 1024;
 
 // What a killed process left is not on the disk yet. And where a sync of it failed, it never will
 // be, though it can be read: no later sync knows of it. So it is written once more.
-Result<void, IoError> make_certain(const Segment& segment, File& file, Lsn from, Lsn end) {
+Result<void, IoError> rewrite_tail(const Segment& segment, File& file, Lsn from, Lsn end) {
     std::string bytes;
     for (Lsn at = from; at < end; at.value += bytes.size()) {
         bytes.resize(std::min<std::uint64_t>(rewritten_at_once_bytes, end.value - at.value));
@@ -174,7 +174,7 @@ Result<void, IoError> Journal::find_end() {
         }
         end = found.end;
         REVENANT_TRY(auto file, disk_.open(last.path));
-        REVENANT_TRY_VOID(make_certain(last, *file, std::min(certain, end), end));
+        REVENANT_TRY_VOID(rewrite_tail(last, *file, std::min(certain, end), end));
         writer_->resume(last, std::move(file), end);
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
@@ -268,11 +268,11 @@ std::size_t Journal::waiting_bytes() const {
     return bytes;
 }
 
-void Journal::flush(Urgency urgency) {
+void Journal::flush(SyncMode mode) {
     const bool gathered = gathering_.size() > batch_header_bytes;
     const bool unsynced = gathered || !sealed_.empty() || durable_ != written_;
     if (gathered) flush_wanted_ = true;
-    if (unsynced && urgency == Urgency::now) sync_wanted_ = true;
+    if (unsynced && mode == SyncMode::immediate) sync_wanted_ = true;
     // A full disk is asked again by retry(), not by everybody who has something to write.
     if (!disk_full_) submit();
 }
@@ -293,11 +293,11 @@ void Journal::seal() {
 }
 
 void Journal::submit() {
-    if (failed_ || closed_ || at_work_) return;
+    if (failed_ || closed_ || disk_busy_) return;
     if (sealed_.empty() && flush_wanted_) seal();
     if (sealed_.empty() && durable_ == written_) sync_wanted_ = false;
     if (sealed_.empty() && !sync_wanted_) return;
-    at_work_ = true;
+    disk_busy_ = true;
     // One sync for all that is sealed, after the last of it.
     syncing_ = sealed_.size() <= 1 && sync_wanted_;
     // After a full disk more may have been gathered, for which the sync was wanted.
@@ -322,7 +322,7 @@ void Journal::submit() {
 }
 
 void Journal::on_written(const Written& written) {
-    at_work_ = false;
+    disk_busy_ = false;
     if (failed_) return;
     if (written.opened) reader_.add(*written.opened);
     if (written.error && written.error->disk_full) {
@@ -374,22 +374,22 @@ Result<void, IoError> Journal::read(Lsn at, std::span<char> into) const {
     return reader_.read(at, into);
 }
 
-Lsn Journal::readable_to(Lsn at) const {
+Lsn Journal::contiguous_end(Lsn at) const {
     if (at >= gathering_at_) return position();
     for (const Sealed& batch : sealed_) {
         const Lsn end{batch.at.value + batch.bytes->size()};
         if (at >= batch.at && at < end) return end;
     }
-    return reader_.readable_to(at).value_or(written_);
+    return reader_.contiguous_end(at).value_or(written_);
 }
 
-std::string Journal::place_of(Lsn at) const {
+std::string Journal::describe_position(Lsn at) const {
     const Segment* const segment = reader_.find(at);
     if (segment == nullptr) return "position " + std::to_string(at.value) + " of " + directory_;
     return "file " + segment->path + ", offset " + std::to_string(at.value - segment->start.value);
 }
 
-bool Journal::holds(Lsn at) const { return at >= written_ || reader_.holds(at); }
+bool Journal::has_position(Lsn at) const { return at >= written_ || reader_.has_position(at); }
 
 std::string Journal::snapshot_path() const {
     return directory_ + "/" + snapshot_name(snapshot_at_);
@@ -418,7 +418,7 @@ void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
         Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}, false, {}});
     if (!reader_.all().empty()) next_snapshot_->last_segment = reader_.all().rbegin()->first;
     if (durable_ >= next_snapshot_->at) return submit_snapshot();
-    flush(Urgency::now);
+    flush(SyncMode::immediate);
 }
 
 // What a snapshot refers to is safe before the snapshot is.

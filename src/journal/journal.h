@@ -84,10 +84,10 @@ class Journal {
     // The position that must be durable for this record to be safe.
     Lsn end_record();
 
-    enum class Urgency : std::uint8_t { when_convenient, now };
+    enum class SyncMode : std::uint8_t { deferred, immediate };
     // Hands what was gathered to the disk, unless the disk is still at work: then as soon as it is
     // done. Convenient means: written, not yet synced.
-    void flush(Urgency urgency);
+    void flush(SyncMode mode);
     // A full disk may have room again.
     void retry();
     std::size_t waiting_bytes() const;
@@ -101,13 +101,13 @@ class Journal {
 
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
     // Whether there is a file with this position in it.
-    bool holds(Lsn at) const;
+    bool has_position(Lsn at) const;
     // The end of what lies in one place with this position: so far one read goes.
-    Lsn readable_to(Lsn at) const;
+    Lsn contiguous_end(Lsn at) const;
     // That will be read soon.
-    void expect_read(Lsn at, std::uint64_t size) const { reader_.expect_read(at, size); }
+    void will_need(Lsn at, std::uint64_t size) const { reader_.will_need(at, size); }
     // "file F, offset N", for errors.
-    std::string place_of(Lsn at) const;
+    std::string describe_position(Lsn at) const;
     // The position its segment begins with: what is removed together. Known when it is written;
     // before that the answer is the segment written last.
     Lsn segment_of(Lsn at) const;
@@ -183,7 +183,7 @@ class Journal {
         std::shared_ptr<const std::string> bytes;
     };
     std::deque<Sealed> sealed_;
-    bool at_work_ = false;
+    bool disk_busy_ = false;
     bool flush_wanted_ = false;
     bool sync_wanted_ = false;
     bool syncing_ = false;

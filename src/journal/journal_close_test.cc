@@ -15,7 +15,7 @@ using sim::long_record;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Urgency = Journal::Urgency;
+using SyncMode = Journal::SyncMode;
 
 // As it was with a journal that nobody had closed: a batch was at work, the next one waited for it,
 // and so it came to the disk after the directory was removed and made again.
@@ -23,15 +23,15 @@ TEST(ClosedJournal, WritesNothingIntoTheDirectoryOfAnother) {
     JournalStage s;
     s.open();
     s.append(long_record('a'));
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     const Lsn second = s.append(long_record('b'));
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.journal->close();
     s.worker.run_all();
     ASSERT_TRUE(s.disk.remove_directory(s.directory, ""));
     ASSERT_TRUE(s.disk.make_directory(s.directory));
     s.append(long_record('c'));
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.journal->retry();
     s.worker.run_all();
     EXPECT_THAT(s.disk.list(s.directory).value(), IsEmpty());
@@ -43,7 +43,7 @@ TEST(ClosedJournal, FinishesWhatTheDiskHasBegun) {
     JournalStage s;
     s.open();
     const Lsn at = s.append(long_record('a'));
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.journal->close();
     s.worker.run_all();
     EXPECT_THAT(s.files(".segment"), SizeIs(1));

@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Urgency = Journal::Urgency;
+using SyncMode = Journal::SyncMode;
 
 // ------------------------------------------------------------------------- a full disk
 
@@ -34,7 +34,7 @@ TEST(JournalDiskFull, KeepsTheBatchAndLosesNothing) {
     EXPECT_TRUE(s.journal->is_disk_full());
     EXPECT_LT(promised, s.end);
     s.append("three");
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     EXPECT_THAT(s.full, ElementsAre(true)) << "told once";
     EXPECT_EQ(s.read(at, 600), long_record('x'));
     s.disk.set_capacity(std::nullopt);
@@ -44,7 +44,7 @@ TEST(JournalDiskFull, KeepsTheBatchAndLosesNothing) {
     s.worker.run_all();
     EXPECT_THAT(s.full, ElementsAre(true, false));
     EXPECT_FALSE(s.journal->is_disk_full());
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     EXPECT_GE(s.journal->durable(), s.end);
     EXPECT_THAT(s.failed, IsEmpty());
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("one", long_record('x'), "three"));
@@ -60,7 +60,7 @@ TEST(JournalDiskFull, WhoeverIsToldOfRoomMayAppendAtOnce) {
                            [&](bool is_full) {
                                if (is_full) return;
                                s.append("three");
-                               s.journal->flush(Urgency::now);
+                               s.journal->flush(SyncMode::immediate);
                            }});
     s.disk.set_capacity(s.disk.used_bytes());
     s.append_safely(long_record('x'));
@@ -158,7 +158,7 @@ TEST(JournalFailure, WhatASyncLeftOutIsWrittenAgainByTheNextStart) {
     s.append_safely("a");
     s.disk.fail_next_sync();
     s.append("b");
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     EXPECT_THAT(s.failed, SizeIs(1));
     EXPECT_THAT(s.open_after(SimDisk::Loss::process), ElementsAre("a", "b"));
     s.append_safely("c");
@@ -189,12 +189,12 @@ TEST(JournalFailure, OfASyncIsNoFullDiskWhateverItSays) {
         s.open();
         s.append_safely("one");
         s.append("two");
-        s.flush_and_wait(Urgency::when_convenient);
+        s.flush_and_wait(SyncMode::deferred);
         const auto promised = s.durable;
         s.disk.fail_next_sync_as_full();
         s.append_safely("three");
         s.journal->retry();
-        s.flush_and_wait(Urgency::now);
+        s.flush_and_wait(SyncMode::immediate);
         EXPECT_THAT(s.failed, ElementsAre(HasSubstr("No space left")));
         EXPECT_THAT(s.full, IsEmpty());
         EXPECT_EQ(s.durable, promised);
@@ -207,7 +207,7 @@ TEST(JournalFailure, OfABatchAndASnapshotIsToldOnce) {
     s.append_safely("one");
     s.journal->write_snapshot("snapshot", {});
     s.append("two");
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.disk.crash();
     s.worker.run_all();
     EXPECT_THAT(s.failed, SizeIs(1));
@@ -220,7 +220,7 @@ TEST(JournalFailure, OfASnapshotIsFollowedByNoPromise) {
     const auto promised = s.durable;
     s.journal->write_snapshot("snapshot", {});
     s.append("two");
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.disk.fail_next_sync();
     s.worker.run_all();
     EXPECT_THAT(s.failed, ElementsAre(HasSubstr(".snapshot.new")));

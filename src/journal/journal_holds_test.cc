@@ -27,7 +27,7 @@ struct FourSegments {
     }
     std::vector<bool> held() const {
         std::vector<bool> found;
-        for (const Lsn at : records) found.push_back(stage.journal->holds(at));
+        for (const Lsn at : records) found.push_back(stage.journal->has_position(at));
         return found;
     }
     Lsn segment_of(std::size_t record) const { return stage.journal->segment_of(records[record]); }
@@ -47,15 +47,15 @@ TEST(JournalHolds, WhatIsOnItsWayToTheDisk) {
     JournalStage s;
     s.open();
     const Lsn at = s.append("one");
-    EXPECT_TRUE(s.journal->holds(at)) << "gathered";
-    s.journal->flush(Journal::Urgency::now);
-    EXPECT_TRUE(s.journal->holds(at)) << "sealed";
+    EXPECT_TRUE(s.journal->has_position(at)) << "gathered";
+    s.journal->flush(Journal::SyncMode::immediate);
+    EXPECT_TRUE(s.journal->has_position(at)) << "sealed";
     s.worker.work_one();
-    EXPECT_TRUE(s.journal->holds(at)) << "written, not yet told";
+    EXPECT_TRUE(s.journal->has_position(at)) << "written, not yet told";
     s.worker.run_all();
-    EXPECT_TRUE(s.journal->holds(at)) << "written";
+    EXPECT_TRUE(s.journal->has_position(at)) << "written";
     s.open_after(SimDisk::Loss::power);
-    EXPECT_TRUE(s.journal->holds(at)) << "after a start";
+    EXPECT_TRUE(s.journal->has_position(at)) << "after a start";
 }
 
 TEST(JournalHolds, EverySegmentThatASnapshotKeeps) {
@@ -98,8 +98,8 @@ TEST(JournalHolds, OfACompactedFileWhatWasInUse) {
     EXPECT_THAT(four.held(), ElementsAre(false, true, false, true));
     four.stage.open_after(SimDisk::Loss::power);
     EXPECT_THAT(four.held(), ElementsAre(false, true, false, true));
-    EXPECT_TRUE(four.stage.journal->holds({four.records[1].value + 599}));
-    EXPECT_FALSE(four.stage.journal->holds({four.records[1].value + 600}));
+    EXPECT_TRUE(four.stage.journal->has_position({four.records[1].value + 599}));
+    EXPECT_FALSE(four.stage.journal->has_position({four.records[1].value + 600}));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-using Urgency = Journal::Urgency;
+using SyncMode = Journal::SyncMode;
 
 // ------------------------------------------------------------------------- snapshots
 
@@ -94,7 +94,7 @@ TEST(JournalSnapshot, WaitsForTheBatchesItStandsFor) {
     JournalStage s;
     s.open();
     s.append(long_record('a'));
-    s.journal->flush(Urgency::when_convenient);
+    s.journal->flush(SyncMode::deferred);
     s.append("b");
     s.journal->write_snapshot("a and b", {});
     EXPECT_TRUE(s.journal->is_writing_snapshot());
@@ -104,7 +104,7 @@ TEST(JournalSnapshot, WaitsForTheBatchesItStandsFor) {
     s.worker.run_all();
     EXPECT_FALSE(s.journal->is_writing_snapshot());
     EXPECT_THAT(s.files(".snapshot"), SizeIs(1));
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("c"));
     EXPECT_EQ(s.snapshot, "a and b");
 }
@@ -113,8 +113,8 @@ TEST(JournalSnapshot, SealsNoBatchIntoTheSyncThatIsUnderWay) {
     JournalStage s;
     s.open();
     s.append("one");
-    s.flush_and_wait(Urgency::when_convenient);
-    s.journal->flush(Urgency::now);
+    s.flush_and_wait(SyncMode::deferred);
+    s.journal->flush(SyncMode::immediate);
     s.worker.work_one();
     s.append("two");
     s.journal->write_snapshot("one and two", {});
@@ -132,10 +132,10 @@ TEST(JournalSnapshot, IsWrittenOnceHoweverManySyncsEndMeanwhile) {
     s.append_safely("one");
     const std::uint64_t renames = s.disk.counts().renames;
     s.append("two");
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.journal->write_snapshot("first", {});
     s.append("three");
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.worker.run_all();
     s.journal->write_snapshot("second", {});
     s.append("four");
@@ -149,8 +149,8 @@ TEST(JournalSnapshot, IsWrittenOnceThoughASyncEndsAfterItWasHandedOver) {
     JournalStage s;
     s.open();
     s.append("one");
-    s.journal->flush(Urgency::now);
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
+    s.journal->flush(SyncMode::immediate);
     s.worker.run_one();
     const std::uint64_t renames = s.disk.counts().renames;
     s.journal->write_snapshot("snapshot", {});
@@ -164,7 +164,7 @@ TEST(JournalSnapshot, AnEarlierOneDoesNotEndTheNext) {
     s.append("one");
     s.journal->write_snapshot("first", {});
     s.append("two");
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     while (s.journal->is_writing_snapshot() && s.worker.run_one()) {
     }
     s.append("three");
@@ -183,11 +183,11 @@ TEST(JournalSnapshot, KeepsTheSegmentsThatBeganAfterItWasAskedFor) {
     s.open();
     s.append_safely(long_record('a'));
     const Lsn at = s.append(long_record('b'));
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.append(long_record('c'));
     s.journal->write_snapshot("b is referred to", {s.journal->segment_of(at)});
     s.append(long_record('d'));
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     EXPECT_EQ(s.read(at, 600), long_record('b'));
     s.open_after(SimDisk::Loss::power);
     EXPECT_EQ(s.snapshot, "b is referred to");
@@ -201,11 +201,11 @@ TEST(JournalSnapshot, KeepsAlsoTheVeryFirstSegment) {
     JournalStage s;
     s.open();
     const Lsn at = s.append(long_record('a'));
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.append(long_record('b'));
     s.journal->write_snapshot("a is referred to", {});
     s.append(long_record('c'));
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     EXPECT_EQ(s.read(at, 600), long_record('a'));
 }
 

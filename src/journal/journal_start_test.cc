@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Urgency = Journal::Urgency;
+using SyncMode = Journal::SyncMode;
 
 // ------------------------------------------------------------------------- the torn tail
 
@@ -38,7 +38,7 @@ TEST(Journal, WhatWasNotSyncedMayBeMissingButIsNeverTorn) {
                                                 std::string(90, 'c')};
         for (std::size_t i = 1; i < appended.size(); ++i) {
             s.append(appended[i]);
-            s.flush_and_wait(Urgency::when_convenient);
+            s.flush_and_wait(SyncMode::deferred);
         }
         const auto left = s.open_after(SimDisk::Loss::power);
         ASSERT_GE(left.size(), 1U);
@@ -55,7 +55,7 @@ TEST(Journal, ATornTailIsCutAndWhatFollowsIsReadBack) {
     s.append_safely("safe");
     const Lsn torn = s.journal->batch_position();
     s.append("torn");
-    s.flush_and_wait(Urgency::when_convenient);
+    s.flush_and_wait(SyncMode::deferred);
     s.disk.flip_bit(s.path(segment_name({0})), torn.value + batch_header_bytes + 5, 3);
     const std::uint64_t cut = Probe::hits("segments.tail_cut");
     EXPECT_THAT(s.open(), ElementsAre("safe"));
@@ -74,9 +74,9 @@ struct Torn : JournalStage {
         open();
         torn = journal->batch_position();
         append(std::string(100, '1'));
-        flush_and_wait(Urgency::when_convenient);
+        flush_and_wait(SyncMode::deferred);
         append("stale");
-        flush_and_wait(Urgency::when_convenient);
+        flush_and_wait(SyncMode::deferred);
         const std::string last = files(".segment").back();
         const std::uint64_t start = parse_segment_name(last).value().value;
         disk.flip_bit(path(last), torn.value - start + batch_header_bytes + 5, 3);
@@ -123,9 +123,9 @@ struct Killed : JournalStage {
         open();
         append_safely("safe");
         append(std::string(400, 'a'));
-        flush_and_wait(Urgency::when_convenient);
+        flush_and_wait(SyncMode::deferred);
         append(std::string(90, 'b'));
-        flush_and_wait(Urgency::when_convenient);
+        flush_and_wait(SyncMode::deferred);
         EXPECT_THAT(open_after(SimDisk::Loss::process), SizeIs(3));
     }
 };
@@ -134,7 +134,7 @@ TEST(JournalStart, WhatWasFoundIsSafeWithTheNextRecord) {
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
         Killed s(seed);
         s.append("next");
-        s.flush_and_wait(Urgency::when_convenient);
+        s.flush_and_wait(SyncMode::deferred);
         const auto left = s.open_after(SimDisk::Loss::power);
         ASSERT_GE(left.size(), 3U) << "seed " << seed << ": " << left[0];
     }
@@ -162,7 +162,7 @@ TEST(JournalStart, ASegmentThatWasFoundIsThereForCertain) {
         JournalStage s(seed);
         s.open();
         s.append("one");
-        s.journal->flush(Urgency::now);
+        s.journal->flush(SyncMode::immediate);
         s.disk.crash_at_step(s.disk.steps() + 2);  // the directory is not synced
         s.worker.run_all();
         s.open_after(SimDisk::Loss::process);
@@ -222,7 +222,7 @@ TEST(JournalDamage, MissingSegmentsBeforeAnEmptyOneAreRefused) {
     s.open();
     s.append_safely(long_record('a'));
     s.append(long_record('b'));
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.disk.crash_at_step(s.disk.steps() + 3);  // its segment was made
     s.worker.run_all();
     EXPECT_THAT(s.open_after(SimDisk::Loss::process), ElementsAre(long_record('a')));

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Urgency = Journal::Urgency;
+using SyncMode = Journal::SyncMode;
 
 // ------------------------------------------------------------------------- appending
 
@@ -29,7 +29,7 @@ TEST(Journal, RecordsComeBackInOrder) {
     EXPECT_THAT(s.open(), IsEmpty());
     s.append("one");
     s.append("two");
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     s.append_safely("three");
     EXPECT_THAT(s.open(), ElementsAre("one", "two", "three"));
     s.append_safely("four");
@@ -42,7 +42,7 @@ TEST(Journal, RecordsTellWhereTheyAreAndInWhichBatch) {
     const Lsn first_batch = s.journal->batch_position();
     const Lsn one = s.append("one");
     const Lsn two = s.append("two");
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     const Lsn second_batch = s.journal->batch_position();
     const Lsn three = s.append_safely("three");
     s.journal = Journal::open(s.disk, s.worker, s.directory, s.settings).value();
@@ -76,11 +76,11 @@ TEST(Journal, AReplayEndsWithTheErrorOfItsVisitor) {
 TEST(Journal, WithNothingGatheredAFlushAsksNothingOfTheDisk) {
     JournalStage s;
     s.open();
-    s.journal->flush(Urgency::now);
-    s.journal->flush(Urgency::when_convenient);
+    s.journal->flush(SyncMode::immediate);
+    s.journal->flush(SyncMode::deferred);
     EXPECT_EQ(s.worker.waiting(), 0U);
     s.append_safely("one");
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     EXPECT_EQ(s.worker.waiting(), 0U);
 }
 
@@ -89,10 +89,10 @@ TEST(Journal, AFlushThatIsNotUrgentWritesWithoutASync) {
     s.open();
     const std::uint64_t syncs = s.disk.counts().syncs;
     s.append("one");
-    s.flush_and_wait(Urgency::when_convenient);
+    s.flush_and_wait(SyncMode::deferred);
     EXPECT_EQ(s.disk.counts().syncs, syncs);
     EXPECT_THAT(s.durable, IsEmpty());
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     EXPECT_EQ(s.disk.counts().syncs, syncs + 1);
     ASSERT_THAT(s.durable, SizeIs(1));
     EXPECT_GE(s.durable[0], s.end);
@@ -105,12 +105,12 @@ TEST(Journal, OneSyncMakesManyRecordsDurable) {
     s.open();
     const std::uint64_t syncs = s.disk.counts().syncs;
     s.append("first");
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     std::vector<std::string> expected{"first"};
     for (int i = 0; i < 50; ++i) {
         expected.push_back("record " + std::to_string(i));
         s.append(expected.back());
-        s.journal->flush(Urgency::now);
+        s.journal->flush(SyncMode::immediate);
     }
     s.worker.run_all();
     EXPECT_EQ(s.disk.counts().syncs, syncs + 2) << "the first, and all the others";
@@ -126,7 +126,7 @@ TEST(Journal, DurableIsToldInOrderAndNeverAheadOfTheDisk) {
     for (int i = 0; i < 5; ++i) {
         s.append("record");
         ends.push_back(s.end);
-        s.journal->flush(Urgency::now);
+        s.journal->flush(SyncMode::immediate);
         EXPECT_TRUE(s.durable.empty() || s.durable.back() < s.end);
         s.worker.work_one();
         EXPECT_LT(s.journal->durable(), s.end);
@@ -144,7 +144,7 @@ TEST(Journal, CountsWhatItWritesAndHowLongASyncTakes) {
     s.open();
     const Lsn before = s.journal->batch_position();
     s.append("one");
-    s.flush_and_wait(Urgency::when_convenient);
+    s.flush_and_wait(SyncMode::deferred);
     EXPECT_EQ(s.journal->counters().syncs.count(), 0U);
     s.append_safely("two");
     const JournalCounters counters = s.journal->counters();
@@ -164,10 +164,10 @@ TEST(Journal, WaitingBytesAreThoseNotYetWritten) {
     const std::size_t idle = s.journal->waiting_bytes();
     s.append(long_record('a'));
     EXPECT_GE(s.journal->waiting_bytes(), idle + 600);
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.append(long_record('b'));
     EXPECT_GE(s.journal->waiting_bytes(), idle + 1200);
-    s.flush_and_wait(Urgency::now);
+    s.flush_and_wait(SyncMode::immediate);
     EXPECT_EQ(s.journal->waiting_bytes(), idle);
 }
 
@@ -187,8 +187,8 @@ TEST(Journal, FlushedTwiceIsSyncedOnce) {
     JournalStage s;
     s.open();
     s.append("one");
-    s.journal->flush(Urgency::now);
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
+    s.journal->flush(SyncMode::immediate);
     s.worker.run_one();
     EXPECT_EQ(s.worker.waiting(), 0U);
     EXPECT_THAT(s.durable, SizeIs(1));
@@ -202,7 +202,7 @@ TEST(Journal, WhoeverIsToldOfDurabilityMayAppendAtOnce) {
                            [&](Lsn) {
                                if (++told > 3) return;
                                s.append("next");
-                               s.journal->flush(Urgency::now);
+                               s.journal->flush(SyncMode::immediate);
                            },
                        .failed = {},
                        .disk_full = {}});
@@ -217,7 +217,7 @@ TEST(Journal, MayBeDestroyedWhileWorkIsUnderWay) {
     s.open();
     s.append_safely("zero");
     s.append("one");
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     s.worker.work_one();
     s.append("two");
     s.journal.reset();
@@ -241,7 +241,7 @@ TEST(JournalRead, GivesTheSameBytesWhereverTheyAre) {
     const Lsn second = s.append("the second");
     const auto both = [&] { return s.read(first, 17) + "|" + s.read(second, 10); };
     EXPECT_EQ(both(), "the first of them|the second") << "gathering";
-    s.journal->flush(Urgency::now);
+    s.journal->flush(SyncMode::immediate);
     EXPECT_EQ(both(), "the first of them|the second") << "sealed";
     s.worker.work_one();
     EXPECT_EQ(both(), "the first of them|the second") << "written, not yet told";
@@ -249,7 +249,7 @@ TEST(JournalRead, GivesTheSameBytesWhereverTheyAre) {
     EXPECT_EQ(both(), "the first of them|the second") << "written";
     s.append_safely(long_record('x'));
     s.append_safely(long_record('y'));
-    s.journal->expect_read(first, 17);
+    s.journal->will_need(first, 17);
     EXPECT_EQ(both(), "the first of them|the second") << "in an earlier segment";
     s.open_after(SimDisk::Loss::power);
     EXPECT_EQ(both(), "the first of them|the second") << "after a start";

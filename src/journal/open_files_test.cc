@@ -60,7 +60,7 @@ TEST(OpenFiles, ManyAreReadWithFewDescriptors) {
         for (std::size_t i = 0; i < m.files.size(); ++i) {
             EXPECT_EQ(m.read(i), name_of(i));
             EXPECT_EQ(m.files[i]->size().value(), name_of(i).size());
-            m.files[i]->expect_read(0, 3);
+            m.files[i]->will_need(0, 3);
             EXPECT_LE(descriptors_of_this_process(), before + 3);
         }
     }
@@ -74,7 +74,7 @@ TEST(OpenFiles, OneThatIsMissingIsNoticedWhenItIsRead) {
     std::filesystem::remove(m.folder / name_of(0));
     EXPECT_THAT(m.read(0), AllOf(HasSubstr("open " + m.folder.path()), HasSubstr("No such file")));
     EXPECT_FALSE(m.files[0]->size().has_value());
-    m.files[0]->expect_read(0, 3);
+    m.files[0]->will_need(0, 3);
 }
 
 TEST(OpenFiles, ANameThatHasComeToMeanAnotherFileIsNotRead) {

@@ -53,7 +53,7 @@ Result<std::string, IoError> Scratch::fetch(std::uint64_t at, std::uint32_t size
 
 void Scratch::expect(std::uint64_t at, std::uint32_t size) const {
     const auto found = files_.find(file_of(at));
-    if (found != files_.end()) found->second.file->expect_read(offset_of(at), size);
+    if (found != files_.end()) found->second.file->will_need(offset_of(at), size);
 }
 
 void Scratch::drop(std::uint64_t at) {

@@ -20,7 +20,7 @@ Unexpected<IoError> damaged(const Segment& segment, Lsn at) {
         "out"}};
 }
 
-Unexpected<IoError> of_other_version(const Segment& segment, unsigned version) {
+Unexpected<IoError> unsupported_version(const Segment& segment, unsigned version) {
     return Unexpected{IoError{"file " + segment.path + " is of version " + std::to_string(version) +
                               " of the journal's format; this broker knows version " +
                               std::to_string(batch_version_known) +
@@ -60,7 +60,7 @@ Result<void, IoError> SegmentReader::read(Lsn at, std::span<char> into) const {
     std::uint64_t offset = at.value - segment->start.value;
     if (segment->index) {
         const auto place = segment->index->find(at);
-        if (!place || place->readable_to.value - at.value < into.size()) {
+        if (!place || place->contiguous_end.value - at.value < into.size()) {
             return damaged(*segment, at);
         }
         offset = place->offset;
@@ -70,7 +70,7 @@ Result<void, IoError> SegmentReader::read(Lsn at, std::span<char> into) const {
     return {};
 }
 
-bool SegmentReader::holds(Lsn at) const {
+bool SegmentReader::has_position(Lsn at) const {
     const Segment* const segment = find(at);
     if (segment == nullptr) return false;
     if (segment->index) return segment->index->find(at).has_value();
@@ -78,18 +78,18 @@ bool SegmentReader::holds(Lsn at) const {
     return size && at.value - segment->start.value < *size;
 }
 
-std::optional<Lsn> SegmentReader::readable_to(Lsn at) const {
+std::optional<Lsn> SegmentReader::contiguous_end(Lsn at) const {
     const Segment* const segment = find(at);
     if (segment != nullptr && segment->index) {
         const auto place = segment->index->find(at);
-        return place ? place->readable_to : at;
+        return place ? place->contiguous_end : at;
     }
     const auto following = segments_.upper_bound(at);
     if (following == segments_.end()) return std::nullopt;
     return following->first;
 }
 
-void SegmentReader::expect_read(Lsn at, std::uint64_t size) const {
+void SegmentReader::will_need(Lsn at, std::uint64_t size) const {
     const Segment* const segment = find(at);
     if (segment == nullptr) return;
     std::uint64_t offset = at.value - segment->start.value;
@@ -98,7 +98,7 @@ void SegmentReader::expect_read(Lsn at, std::uint64_t size) const {
         if (!place) return;
         offset = place->offset;
     }
-    segment->file->expect_read(offset, size);
+    segment->file->will_need(offset, size);
 }
 
 namespace {
@@ -134,12 +134,12 @@ class Window {
 };
 
 // The whole batch at this position, if there is one.
-Result<std::optional<ScannedBatch>, IoError> whole_batch(Window& window, Lsn at) {
+Result<std::optional<ScannedBatch>, IoError> read_batch(Window& window, Lsn at) {
     REVENANT_TRY(const std::string_view head, window.at(at, batch_header_bytes));
     const auto header = read_batch_header(head, at);
     if (!header || at.value + header->size > window.end()) return std::optional<ScannedBatch>{};
     REVENANT_TRY(const std::string_view bytes, window.at(at, header->size));
-    if (!batch_is_whole(bytes, *header)) return std::optional<ScannedBatch>{};
+    if (!is_batch_intact(bytes, *header)) return std::optional<ScannedBatch>{};
     return std::optional{ScannedBatch{at, bytes, header->epoch, header->synced, header->secret}};
 }
 
@@ -148,14 +148,15 @@ Result<void, IoError> check_version(const Segment& segment, Window& window, Lsn 
     REVENANT_TRY(const std::string_view head, window.at(at, batch_header_bytes));
     const auto version = batch_version(head, at);
     if (!version || (secret != 0 && version->secret != secret)) return {};
-    if (version->number != batch_version_known) return of_other_version(segment, version->number);
+    if (version->number != batch_version_known)
+        return unsupported_version(segment, version->number);
     return {};
 }
 
 // What stands behind a place where no whole batch is.
-class Remains {
+class TailScan {
   public:
-    Remains(const Segment& segment, Window& window, Lsn broken, Secret secret)
+    TailScan(const Segment& segment, Window& window, Lsn broken, Secret secret)
         : segment_(segment), window_(window), broken_(broken), secret_(secret) {}
 
     Result<void, IoError> search() {
@@ -186,7 +187,7 @@ class Remains {
     Result<void, IoError> look_at(Lsn at) {
         if (at < torn_to_ && !is_beginning_of_next(at)) return {};
         REVENANT_TRY_VOID(check_version(segment_, window_, at, secret_));
-        REVENANT_TRY(const auto batch, whole_batch(window_, at));
+        REVENANT_TRY(const auto batch, read_batch(window_, at));
         if (!batch) return {};
         was_synced_ = was_synced_ || batch->synced > broken_;
         epoch_ = std::max(epoch_, batch->epoch);
@@ -220,7 +221,7 @@ Result<void, IoError> scan_segment(const Segment& segment, Lsn from, Lsn end,
     Window window(segment, file_bytes);
     for (Lsn at = from; at < end;) {
         if (at.value > window.end()) return damaged(segment, at);
-        REVENANT_TRY(const auto batch, whole_batch(window, at));
+        REVENANT_TRY(const auto batch, read_batch(window, at));
         if (!batch) {
             REVENANT_TRY_VOID(check_version(segment, window, at, 0));
             return damaged(segment, at);
@@ -237,7 +238,7 @@ Result<StreamEnd, IoError> find_stream_end(const Segment& segment, const KnownOf
     Window window(segment, file_bytes);
     StreamEnd found{segment.start, 0, known.secret};
     for (Lsn& at = found.end;;) {
-        REVENANT_TRY(const auto batch, whole_batch(window, at));
+        REVENANT_TRY(const auto batch, read_batch(window, at));
         const bool is_ours = batch && (found.secret == 0 || batch->secret == found.secret ||
                                        at == segment.start || at < known.reached);
         // One of an earlier epoch was cut off by a start after it was written.
@@ -251,7 +252,7 @@ Result<StreamEnd, IoError> find_stream_end(const Segment& segment, const KnownOf
         at.value += batch->bytes.size();
     }
     REVENANT_TRY_VOID(check_version(segment, window, found.end, found.secret));
-    Remains remains(segment, window, found.end, found.secret);
+    TailScan remains(segment, window, found.end, found.secret);
     REVENANT_TRY_VOID(remains.search());
     if (remains.was_synced()) return damaged(segment, found.end);
     PROBE("segments.tail_cut");
@@ -274,13 +275,13 @@ Result<void, IoError> SegmentWriter::write(Lsn at, std::string_view batch,
                                            std::optional<Segment>& opened) {
     auto outcome = write_once(at, batch, opened);
     // Before the disk is called full, it gets back what is kept of it for later.
-    while (!outcome && outcome.error().disk_full && drop_a_spare()) {
+    while (!outcome && outcome.error().disk_full && drop_spare()) {
         outcome = write_once(at, batch, opened);
     }
     return outcome;
 }
 
-bool SegmentWriter::drop_a_spare() {
+bool SegmentWriter::drop_spare() {
     if (spares_.empty()) return false;
     PROBE("segments.spare_dropped");
     const bool removed = disk_.remove(spares_.back()).has_value();
@@ -298,7 +299,7 @@ Result<void, IoError> SegmentWriter::write_once(Lsn at, std::string_view batch,
     }
     const std::uint64_t offset = at.value - current_->start.value;
     if (batch.size() < settings_.small_batch_bytes) {
-        REVENANT_TRY_VOID(fill_ahead(offset + batch.size()));
+        REVENANT_TRY_VOID(zero_ahead(offset + batch.size()));
     }
     REVENANT_TRY_VOID(end_with_zeros(offset + batch.size()));
     REVENANT_TRY_VOID(file_->write(offset, batch));
@@ -350,7 +351,7 @@ Result<void, IoError> SegmentWriter::end_with_zeros(std::uint64_t end) {
     return file_->write(end, std::string(to - end, '\0'));
 }
 
-Result<void, IoError> SegmentWriter::fill_ahead(std::uint64_t end) {
+Result<void, IoError> SegmentWriter::zero_ahead(std::uint64_t end) {
     if (end <= filled_) return {};
     const std::uint64_t to = std::max(end, filled_ + settings_.fill_bytes);
     const std::string zeros(to - filled_, '\0');
@@ -367,7 +368,7 @@ bool SegmentWriter::is_roomy() const {
 }
 
 void SegmentWriter::trim_spares() {
-    while (!spares_.empty() && !is_roomy() && drop_a_spare()) {
+    while (!spares_.empty() && !is_roomy() && drop_spare()) {
     }
 }
 

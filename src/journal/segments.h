@@ -46,11 +46,11 @@ class SegmentReader {
     void forget(Lsn start) { segments_.erase(start); }
     // Must have been written.
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
-    void expect_read(Lsn at, std::uint64_t size) const;
+    void will_need(Lsn at, std::uint64_t size) const;
     // Whether one of the files has this position in it.
-    bool holds(Lsn at) const;
+    bool has_position(Lsn at) const;
     // How far one read goes from here, if the segment is not the last.
-    std::optional<Lsn> readable_to(Lsn at) const;
+    std::optional<Lsn> contiguous_end(Lsn at) const;
     // The one that holds this position; nullptr if there is none.
     const Segment* find(Lsn at) const;
     const std::map<Lsn, Segment>& all() const { return segments_; }
@@ -108,10 +108,10 @@ class SegmentWriter {
   private:
     Result<void, IoError> write_once(Lsn at, std::string_view batch,
                                      std::optional<Segment>& opened);
-    bool drop_a_spare();
+    bool drop_spare();
     bool is_roomy() const;
     Result<void, IoError> open_next(Lsn start);
-    Result<void, IoError> fill_ahead(std::uint64_t end);
+    Result<void, IoError> zero_ahead(std::uint64_t end);
     Result<void, IoError> end_with_zeros(std::uint64_t end);
 
     Disk& disk_;

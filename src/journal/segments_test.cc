@@ -245,7 +245,7 @@ TEST(SegmentReader, ReadsAPositionFromTheSegmentThatHoldsIt) {
     EXPECT_EQ(letter, 'r');
     EXPECT_EQ(s.reader.find({799})->start, Lsn{0});
     EXPECT_EQ(s.reader.find({800})->start, Lsn{800});
-    s.reader.expect_read({0}, 100);
+    s.reader.will_need({0}, 100);
 }
 
 TEST(SegmentReader, WhatNoSegmentHoldsIsAnError) {
@@ -254,7 +254,7 @@ TEST(SegmentReader, WhatNoSegmentHoldsIsAnError) {
     ASSERT_TRUE(s.write(800).has_value());
     std::string bytes(20, '\0');
     EXPECT_EQ(s.reader.find({4095}), nullptr);
-    s.reader.expect_read({4095}, 20);
+    s.reader.will_need({4095}, 20);
     EXPECT_THAT(s.reader.read({4095}, bytes).error().text, HasSubstr("position 4095"));
     EXPECT_THAT(s.reader.read({4096 + 790}, bytes).error().text,
                 AllOf(HasSubstr("/d/" + segment_name({4096})), HasSubstr("offset 790")));

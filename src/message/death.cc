@@ -57,7 +57,7 @@ DeathHistory with_death(const DeathHistory* before, Death death) {
         const std::size_t used = before == nullptr ? 0 : keys_bytes(*before);
         leave_out_keys(death, history_keys_bytes_max - std::min(used, history_keys_bytes_max));
     }
-    const DeathMark mark{death.queue, death.reason, death.exchange};
+    const DeathSummary mark{death.queue, death.reason, death.exchange};
     if (before == nullptr || before->deaths.empty()) {
         after.first = mark;
         after.last = mark;

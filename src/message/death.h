@@ -45,17 +45,17 @@ struct Death {
 constexpr std::size_t history_keys_bytes_max = 8 * 1024;
 
 // x-first-death-* and x-last-death-*.
-struct DeathMark {
+struct DeathSummary {
     std::string queue;
     DeathReason reason = DeathReason::rejected;
     std::string exchange;
-    friend bool operator==(const DeathMark&, const DeathMark&) = default;
+    friend bool operator==(const DeathSummary&, const DeathSummary&) = default;
 };
 
 struct DeathHistory {
     std::vector<Death> deaths;  // the most recent first (DL-75)
-    DeathMark first;
-    std::optional<DeathMark> last;  // not kept where RabbitMQ 3.12 is followed (DL-80)
+    DeathSummary first;
+    std::optional<DeathSummary> last;  // not kept where RabbitMQ 3.12 is followed (DL-80)
     friend bool operator==(const DeathHistory&, const DeathHistory&) = default;
 };
 
@@ -96,7 +96,7 @@ struct Envelope : RefCounted<Envelope> {
     std::optional<DeathError> error;
 
     // Otherwise a consumer only annotated it, and it still stands where it was published to.
-    bool died() const { return !history.deaths.empty(); }
+    bool has_died() const { return !history.deaths.empty(); }
 
     // What each message in it counts for it, as memory and in the journal: all of it if it is the
     // envelope of one message, nothing if many share it. Set before anybody else sees it.

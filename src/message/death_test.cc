@@ -81,8 +81,8 @@ TEST(DeathHistory, TheFirstDeathStaysFirstAndTheLastIsAlwaysTheLatest) {  // DL-
     const DeathHistory thrice =
         after({death("a", DeathReason::rejected), death("b", DeathReason::expired),
                death("c", DeathReason::maxlen)});
-    EXPECT_EQ(thrice.first, (DeathMark{"a", DeathReason::rejected, "x-a"}));
-    EXPECT_EQ(thrice.last, (DeathMark{"c", DeathReason::maxlen, "x-c"}));
+    EXPECT_EQ(thrice.first, (DeathSummary{"a", DeathReason::rejected, "x-a"}));
+    EXPECT_EQ(thrice.last, (DeathSummary{"c", DeathReason::maxlen, "x-c"}));
 }
 
 TEST(DeathHistory, TheLastDeathIsMarkedThoughItsPairIsKnown) {  // DL-80
@@ -90,8 +90,8 @@ TEST(DeathHistory, TheLastDeathIsMarkedThoughItsPairIsKnown) {  // DL-80
     again.exchange = "dlx";
     const DeathHistory history =
         after({death("a", DeathReason::rejected), death("b", DeathReason::expired), again});
-    EXPECT_EQ(history.last, (DeathMark{"a", DeathReason::rejected, "dlx"}));
-    EXPECT_EQ(history.first, (DeathMark{"a", DeathReason::rejected, "x-a"}));
+    EXPECT_EQ(history.last, (DeathSummary{"a", DeathReason::rejected, "dlx"}));
+    EXPECT_EQ(history.first, (DeathSummary{"a", DeathReason::rejected, "x-a"}));
 }
 
 TEST(DeathHistory, LeavesTheHistoryBeforeItUntouched) {  // shared between entries

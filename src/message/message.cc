@@ -36,7 +36,7 @@ void MessageBuilder::start(std::string_view exchange, std::string_view routing_k
                            std::string_view properties, std::uint32_t body_size, MessageHead head) {
     CHECK(message_ == nullptr);
     CHECK(exchange.size() <= 255 && routing_key.size() <= 255);
-    announced_ = body_size;
+    declared_bytes_ = body_size;
     capacity_ = std::min(body_size, eager_body_bytes);
     const std::size_t before_body = exchange.size() + routing_key.size() + properties.size();
     void* memory = std::malloc(sizeof(Message) + before_body + capacity_);
@@ -61,14 +61,14 @@ void MessageBuilder::start(std::string_view exchange, std::string_view routing_k
 }
 
 void MessageBuilder::append_body(std::string_view part) {
-    CHECK(part.size() <= body_missing());
+    CHECK(part.size() <= body_bytes_left());
     const std::size_t size = message_->body_size_ + part.size();
     const std::size_t before_body =
         static_cast<std::size_t>(message_->exchange_size_ + message_->routing_key_size_) +
         message_->properties_size_;
     if (size > capacity_) {
         capacity_ = static_cast<std::uint32_t>(std::min<std::size_t>(
-            announced_, std::max<std::size_t>(size, std::size_t{capacity_} * body_growth)));
+            declared_bytes_, std::max<std::size_t>(size, std::size_t{capacity_} * body_growth)));
         // Nobody else holds the message yet, and its members may be moved bytewise.
         void* memory =
             std::realloc(static_cast<void*>(message_), sizeof(Message) + before_body + capacity_);
@@ -80,7 +80,7 @@ void MessageBuilder::append_body(std::string_view part) {
 }
 
 MessageRef MessageBuilder::finish() {
-    CHECK(message_ != nullptr && body_missing() == 0);
+    CHECK(message_ != nullptr && body_bytes_left() == 0);
     return MessageRef::adopt(std::exchange(message_, nullptr));
 }
 

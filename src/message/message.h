@@ -39,7 +39,7 @@ struct MessageFormat {
     // For a consumer of another protocol.
     PortableMessage (*portable)(const Message& message) = nullptr;
     // Whether a message is as large as all of it, or only as its body.
-    bool properties_count_as_size = false;
+    bool size_includes_properties = false;
 };
 
 // Further routing keys of a message (sender-selected distribution). Rare, so it stands apart.
@@ -63,7 +63,7 @@ class Message {
   public:
     std::string_view exchange() const { return {bytes(), exchange_size_}; }
     std::string_view routing_key() const { return {bytes() + exchange_size_, routing_key_size_}; }
-    bool is_whole() const { return whole_; }
+    bool is_loaded() const { return whole_; }
     // Of a whole one. In the dialect of format(); 0-9-1: property flags and list as on the wire.
     std::string_view properties() const {
         CHECK(whole_);
@@ -78,7 +78,7 @@ class Message {
     // As those who publish it count: in AMQP 1.0 all of its sections, in AMQP 0-9-1 its body.
     std::uint64_t published_size() const {
         const std::uint64_t body_bytes = body_size_;
-        return format_->properties_count_as_size ? properties_size_ + body_bytes : body_bytes;
+        return format_->size_includes_properties ? properties_size_ + body_bytes : body_bytes;
     }
     // About what it takes in memory.
     std::size_t memory_bytes() const {
@@ -151,7 +151,7 @@ class MessageBuilder {
                std::uint32_t body_size, MessageHead head);
     void append_body(std::string_view part);
     bool started() const { return message_ != nullptr; }
-    std::uint32_t body_missing() const { return announced_ - message_->body_size_; }
+    std::uint32_t body_bytes_left() const { return declared_bytes_ - message_->body_size_; }
     // All announced bytes must have been appended.
     MessageRef finish();
     void discard();
@@ -159,7 +159,7 @@ class MessageBuilder {
   private:
     friend MessageRef make_stub(std::string_view, std::string_view, StubSizes, MessageHead, Lsn);
     Message* message_ = nullptr;
-    std::uint32_t announced_ = 0;
+    std::uint32_t declared_bytes_ = 0;
     std::uint32_t capacity_ = 0;
 };
 

@@ -42,7 +42,7 @@ TEST(Message, HoldsItsPartsAsTheyArrived) {
 TEST(Message, IsAsLargeAsItsFormatCounts) {
     EXPECT_EQ(make_message("exchange", "key", "123", "12345", head())->published_size(), 5U);
     MessageFormat all = format;
-    all.properties_count_as_size = true;
+    all.size_includes_properties = true;
     MessageHead of_sections = head();
     of_sections.format = &all;
     EXPECT_EQ(make_message("exchange", "key", "123", "12345", of_sections)->published_size(), 8U);
@@ -131,11 +131,11 @@ TEST(MessageBuilder, PutsABodyTogetherFromItsFrames) {  // amqp091 1.6
     EXPECT_FALSE(builder.started());
     builder.start("x", "k", "p", 6, head());
     EXPECT_TRUE(builder.started());
-    EXPECT_EQ(builder.body_missing(), 6U);
+    EXPECT_EQ(builder.body_bytes_left(), 6U);
     builder.append_body("ab");
-    EXPECT_EQ(builder.body_missing(), 4U);
+    EXPECT_EQ(builder.body_bytes_left(), 4U);
     builder.append_body("cdef");
-    EXPECT_EQ(builder.body_missing(), 0U);
+    EXPECT_EQ(builder.body_bytes_left(), 0U);
     const MessageRef message = builder.finish();
     EXPECT_FALSE(builder.started());
     EXPECT_EQ(message->body(), "abcdef");

@@ -106,7 +106,7 @@ void Listener::stop() {
 }
 
 void Listener::tick(Timestamp) {
-    shortage_noted_ = false;
+    shortage_logged_ = false;
     // Descriptors ran out a moment ago; try again.
     if (watching_ || descriptor_ < 0) return;
     reactor_.watch(descriptor_, EPOLLIN, *this);
@@ -121,29 +121,30 @@ void Listener::ready(std::uint32_t) {
                                        SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (descriptor < 0) {
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-                network_.note("cannot accept: " + std::string(std::strerror(errno)));
+                network_.log_line("cannot accept: " + std::string(std::strerror(errno)));
                 reactor_.unwatch(descriptor_, *this);
                 watching_ = false;
             }
             return;
         }
-        if (runtime::is_kept_for_files(descriptor)) {
+        if (runtime::is_reserved_for_files(descriptor)) {
             ::close(descriptor);
-            if (std::exchange(shortage_noted_, true)) continue;
-            network_.note("connections are refused: the descriptors left are kept for files");
+            if (std::exchange(shortage_logged_, true)) continue;
+            network_.log_line("connections are refused: the descriptors left are kept for files");
             continue;
         }
         sockaddr_storage local{};
         size = sizeof local;
         getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &size);
-        // Owned by itself from settle_in() on: the reactor disposes of it when it closes.
+        // Owned by itself from register_with_reactor() on: the reactor disposes of it when it
+        // closes.
         auto stream = address_.tls ? tls_stream(descriptor, address_.tls->current(),
                                                 network_.settings().certificate_login)
                                    : plain_stream(descriptor);
         auto* const socket =
             new Socket(network_, reactor_, descriptor, std::move(stream),
                        show_address(peer) + " -> " + show_address(local), peer_at(peer));
-        socket->settle_in();
+        socket->register_with_reactor();
     }
 }
 

@@ -11,7 +11,7 @@
 
 namespace revenant::net {
 
-class Listener final : public runtime::Source, public runtime::Ticking {
+class Listener final : public runtime::Source, public runtime::Tickable {
   public:
     static Result<std::unique_ptr<Listener>, std::string> open(Network& network,
                                                                runtime::Reactor& reactor,
@@ -38,7 +38,7 @@ class Listener final : public runtime::Source, public runtime::Ticking {
     int descriptor_;
     const ListenAddress address_;  // with the actual port
     bool watching_ = false;
-    bool shortage_noted_ = false;  // since the last tick
+    bool shortage_logged_ = false;  // since the last tick
 };
 
 }  // namespace revenant::net

@@ -12,24 +12,24 @@ namespace revenant::net {
 namespace {
 
 runtime::ConnectionView view(const Socket& socket) {
-    protocol::ConnectionFacts facts = socket.connection().facts();
+    protocol::ConnectionInfo info = socket.connection().info();
     runtime::ConnectionView shown;
-    shown.id = facts.id;
+    shown.id = info.id;
     shown.name = socket.name();
-    shown.protocol = facts.protocol;
-    shown.user = std::move(facts.user);
-    shown.vhost = std::move(facts.vhost);
-    shown.state = std::move(facts.state);
-    shown.mechanism = std::move(facts.mechanism);
-    shown.client_properties = std::move(facts.client_properties);
-    for (const protocol::ChannelFacts& channel : facts.channels) {
+    shown.protocol = info.protocol;
+    shown.user = std::move(info.user);
+    shown.vhost = std::move(info.vhost);
+    shown.state = std::move(info.state);
+    shown.mechanism = std::move(info.mechanism);
+    shown.client_properties = std::move(info.client_properties);
+    for (const protocol::ChannelInfo& channel : info.channels) {
         shown.channels.push_back({channel.id, channel.number, channel.confirming});
     }
-    shown.frame_max = facts.frame_max;
-    shown.channel_max = facts.channel_max;
-    shown.heartbeat_seconds = facts.heartbeat_seconds;
-    shown.container_id = std::move(facts.container_id);
-    shown.session_count = facts.session_count;
+    shown.frame_max = info.frame_max;
+    shown.channel_max = info.channel_max;
+    shown.heartbeat_seconds = info.heartbeat_seconds;
+    shown.container_id = std::move(info.container_id);
+    shown.session_count = info.session_count;
     shown.received_bytes = socket.received_bytes();
     shown.sent_bytes = socket.sent_bytes();
     shown.received_count = socket.received_count();
@@ -38,8 +38,8 @@ runtime::ConnectionView view(const Socket& socket) {
     shown.connected_at = socket.connected_at();
     if (auto tls = socket.tls()) {
         shown.tls =
-            runtime::TlsFacts{tls->protocol,     tls->cipher,      tls->key_exchange, tls->hash,
-                              tls->peer_subject, tls->peer_issuer, tls->peer_validity};
+            runtime::TlsInfo{tls->protocol,     tls->cipher,      tls->key_exchange, tls->hash,
+                             tls->peer_subject, tls->peer_issuer, tls->peer_validity};
     }
     return shown;
 }
@@ -78,11 +78,11 @@ ListPart<runtime::ConnectionView> look_at_some(const Roster<Socket>& sockets, st
 }  // namespace
 
 Network::Network(NetworkSettings settings, runtime::Broker& broker,
-                 std::function<void(std::string_view)> diary)
+                 std::function<void(std::string_view)> log_line)
     : settings_(std::move(settings)),
       broker_(broker),
-      diary_(std::move(diary)),
-      corners_(broker.reactor_count()) {}
+      log_line_(std::move(log_line)),
+      per_reactor_(broker.reactor_count()) {}
 
 Network::~Network() = default;
 
@@ -133,7 +133,7 @@ void Network::shut_down(Duration patience) {
     }
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
         broker_.ask(broker_.reactor(i), [this](runtime::Reactor& reactor) {
-            for (Socket* const socket : all_of(corners_[reactor.index()].sockets)) {
+            for (Socket* const socket : all_of(per_reactor_[reactor.index()].sockets)) {
                 socket->expect_close();
             }
         });
@@ -150,9 +150,9 @@ void Network::shut_down(Duration patience) {
 void Network::set_alarm(const std::string& reason) {
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
         broker_.reactor(i).post([this, reason](runtime::Reactor& reactor) {
-            Corner& corner = corners_[reactor.index()];
-            corner.alarm = reason;
-            for (Socket* const socket : all_of(corner.sockets)) socket->set_alarm(reason);
+            PerReactor& per_reactor = per_reactor_[reactor.index()];
+            per_reactor.alarm = reason;
+            for (Socket* const socket : all_of(per_reactor.sockets)) socket->set_alarm(reason);
         });
     }
 }
@@ -163,7 +163,7 @@ void Network::close_connections_if(std::function<bool(const runtime::ConnectionV
         static_cast<void>(whole_list([&](std::uint64_t after) {
             return broker_.ask(broker_.reactor(i), [&, after](runtime::Reactor& reactor) {
                 std::vector<Socket*> closing;
-                auto some = look_at_some(corners_[reactor.index()].sockets, after,
+                auto some = look_at_some(per_reactor_[reactor.index()].sockets, after,
                                          [&](Socket& socket, const auto& shown, auto&) {
                                              if (chosen(shown)) closing.push_back(&socket);
                                          });
@@ -191,7 +191,7 @@ std::vector<runtime::ConnectionView> Network::connections() {
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
         auto some = whole_list([&](std::uint64_t after) {
             return broker_.ask(broker_.reactor(i), [&, after](runtime::Reactor& reactor) {
-                return look_at_some(corners_[reactor.index()].sockets, after,
+                return look_at_some(per_reactor_[reactor.index()].sockets, after,
                                     [](Socket&, auto&& shown, auto& items) {
                                         items.push_back(std::forward<decltype(shown)>(shown));
                                     });
@@ -202,14 +202,14 @@ std::vector<runtime::ConnectionView> Network::connections() {
     return all;
 }
 
-std::vector<protocol::SessionFacts> Network::sessions(std::string_view connection) {
-    std::vector<protocol::SessionFacts> found;
+std::vector<protocol::SessionInfo> Network::sessions(std::string_view connection) {
+    std::vector<protocol::SessionInfo> found;
     for (std::size_t i = 0; i < broker_.reactor_count() && found.empty(); ++i) {
         found = broker_.ask(broker_.reactor(i), [&](runtime::Reactor& reactor) {
-            for (const Socket* const socket : all_of(corners_[reactor.index()].sockets)) {
+            for (const Socket* const socket : all_of(per_reactor_[reactor.index()].sockets)) {
                 if (socket->name() == connection) return socket->connection().sessions();
             }
-            return std::vector<protocol::SessionFacts>{};
+            return std::vector<protocol::SessionInfo>{};
         });
     }
     return found;
@@ -220,7 +220,7 @@ runtime::NetworkTraffic Network::traffic() {
     for (std::size_t i = 0; i < broker_.reactor_count(); ++i) {
         const runtime::NetworkTraffic some = broker_.ask(
             broker_.reactor(i),
-            [this](runtime::Reactor& reactor) { return corners_[reactor.index()].traffic; });
+            [this](runtime::Reactor& reactor) { return per_reactor_[reactor.index()].traffic; });
         all.received_bytes += some.received_bytes;
         all.sent_bytes += some.sent_bytes;
         all.received_count += some.received_count;
@@ -230,25 +230,25 @@ runtime::NetworkTraffic Network::traffic() {
 }
 
 void Network::count_received(runtime::Reactor& reactor, std::uint64_t bytes) {
-    runtime::NetworkTraffic& traffic = corners_[reactor.index()].traffic;
+    runtime::NetworkTraffic& traffic = per_reactor_[reactor.index()].traffic;
     traffic.received_bytes += bytes;
     traffic.received_count += 1;
 }
 
 void Network::count_sent(runtime::Reactor& reactor, std::uint64_t bytes) {
-    runtime::NetworkTraffic& traffic = corners_[reactor.index()].traffic;
+    runtime::NetworkTraffic& traffic = per_reactor_[reactor.index()].traffic;
     traffic.sent_bytes += bytes;
     traffic.sent_count += 1;
 }
 
 void Network::add(runtime::Reactor& reactor, Socket& socket) {
-    corners_[reactor.index()].sockets.enter(socket, socket.place());
+    per_reactor_[reactor.index()].sockets.enter(socket, socket.place());
 }
 
 void Network::remove(runtime::Reactor& /*reactor*/, Socket& socket) { socket.place().leave(); }
 
 const std::string& Network::alarm(runtime::Reactor& reactor) const {
-    return corners_[reactor.index()].alarm;
+    return per_reactor_[reactor.index()].alarm;
 }
 
 }  // namespace revenant::net

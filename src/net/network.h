@@ -4,11 +4,11 @@
 #include "base/result.h"
 #include "base/roster.h"
 #include "protocol/host.h"
-#include "protocol/session_facts.h"
+#include "protocol/session_info.h"
 #include "runtime/broker.h"
 #include "runtime/client_logins.h"
 #include "runtime/connection_view.h"
-#include "runtime/login_guard.h"
+#include "runtime/login_throttle.h"
 #include "tls/context.h"
 #include "tls/peer.h"
 
@@ -39,20 +39,20 @@ struct NetworkSettings {
     protocol::ConnectionSettings connection;
     tls::CertificateLogin certificate_login;
     SocketOptions sockets = {};
-    std::shared_ptr<runtime::LoginGuard> login_guard = nullptr;  // none: nobody has to wait
-    std::shared_ptr<runtime::ClientLogins> logins = nullptr;     // none: nobody counts
+    std::shared_ptr<runtime::LoginThrottle> login_throttle = nullptr;  // none: nobody has to wait
+    std::shared_ptr<runtime::ClientLogins> logins = nullptr;           // none: nobody counts
 };
 
 struct ListenAddress {
     std::string host;
-    std::uint16_t port = 0;                         // 0: a free one
-    std::shared_ptr<tls::TlsKeeper> tls = nullptr;  // without: plain TCP
+    std::uint16_t port = 0;                                    // 0: a free one
+    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // without: plain TCP
 };
 
 class Network {
   public:
     Network(NetworkSettings settings, runtime::Broker& broker,
-            std::function<void(std::string_view)> diary);
+            std::function<void(std::string_view)> log_line);
     ~Network();
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
@@ -75,13 +75,13 @@ class Network {
                               const std::string& reason);
     std::vector<runtime::ConnectionView> connections();
     // Those of the connection of that name; none if it has none or is gone.
-    std::vector<protocol::SessionFacts> sessions(std::string_view connection);
+    std::vector<protocol::SessionInfo> sessions(std::string_view connection);
     // Of all connections, those that are gone included.
     runtime::NetworkTraffic traffic();
 
     const NetworkSettings& settings() const { return settings_; }
     runtime::Broker& broker() { return broker_; }
-    void note(std::string_view text) { diary_(text); }
+    void log_line(std::string_view text) { log_line_(text); }
 
     // --- for sockets, on their reactor's thread ---
     void add(runtime::Reactor& reactor, Socket& socket);
@@ -94,7 +94,7 @@ class Network {
     void stop_listeners();
 
     // Touched on the reactor's own thread only, so none shares a cache line with another.
-    struct alignas(64) Corner {
+    struct alignas(64) PerReactor {
         Roster<Socket> sockets;
         std::string alarm;
         runtime::NetworkTraffic traffic;
@@ -102,8 +102,8 @@ class Network {
 
     const NetworkSettings settings_;
     runtime::Broker& broker_;
-    std::function<void(std::string_view)> diary_;
-    std::vector<Corner> corners_;  // by reactor
+    std::function<void(std::string_view)> log_line_;
+    std::vector<PerReactor> per_reactor_;  // by reactor
     std::vector<std::unique_ptr<Listener>> listeners_;
     std::mutex listeners_mutex_;  // guards listeners_ and the two below
     bool suspended_ = false;

@@ -58,8 +58,8 @@ sockaddr_storage ipv6(std::string_view address, std::string_view port) {
     return all;
 }
 
-std::optional<sockaddr_storage> end_in_words(int family, std::string_view address,
-                                             std::string_view port) {
+std::optional<sockaddr_storage> parse_text_endpoint(int family, std::string_view address,
+                                                    std::string_view port) {
     std::array<char, sizeof(in6_addr)> parsed{};
     std::uint16_t number = 0;
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
@@ -76,7 +76,7 @@ std::optional<sockaddr_storage> end_in_words(int family, std::string_view addres
     return family == AF_INET ? ipv4(address_bytes, port_bytes) : ipv6(address_bytes, port_bytes);
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> split_fields(std::string_view line) {
     std::vector<std::string_view> words;
     while (true) {
         const std::size_t space = line.find(' ');
@@ -94,15 +94,15 @@ Parsed parse_line(std::string_view bytes) {
         return std::optional<ProxyHeader>{};
     }
     ProxyHeader header{end + 2, std::nullopt};
-    const auto words = words_of(bytes.substr(0, end));
+    const auto words = split_fields(bytes.substr(0, end));
     if (words[1] == "UNKNOWN") return std::optional(header);
     const bool is_tcp4 = words[1] == "TCP4";
     if ((!is_tcp4 && words[1] != "TCP6") || words.size() != 6) {
         return bad("its PROXY header names no TCP connection");
     }
     const int family = is_tcp4 ? AF_INET : AF_INET6;
-    const auto source = end_in_words(family, words[2], words[4]);
-    const auto destination = end_in_words(family, words[3], words[5]);
+    const auto source = parse_text_endpoint(family, words[2], words[4]);
+    const auto destination = parse_text_endpoint(family, words[3], words[5]);
     if (!source || !destination) return bad("its PROXY header has a wrong address or port");
     header.pair = ProxiedPair{*source, *destination};
     return std::optional(header);
@@ -151,7 +151,7 @@ Result<std::optional<ProxyHeader>, std::string> parse_proxy_header(std::string_v
 
 // What belongs to a header that is not complete is taken at once, or the reactor would be told of
 // it again and again; where it ends is looked at first.
-ProxyGate::State ProxyGate::read(int descriptor) {
+ProxyHeaderReader::State ProxyHeaderReader::read(int descriptor) {
     while (true) {
         std::array<char, fixed_bytes + proxy_details_bytes_max> buffer;
         const ssize_t seen = ::recv(descriptor, buffer.data(), buffer.size(), MSG_PEEK);

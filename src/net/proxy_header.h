@@ -35,7 +35,7 @@ struct ProxyHeader {
 Result<std::optional<ProxyHeader>, std::string> parse_proxy_header(std::string_view bytes);
 
 // Takes the header from a socket and not one byte more.
-class ProxyGate {
+class ProxyHeaderReader {
   public:
     enum class State : std::uint8_t { waiting, passed, refused, gone };
 

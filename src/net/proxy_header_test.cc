@@ -146,45 +146,45 @@ class Pair {
     std::array<int, 2> ends_{};
 };
 
-TEST(ProxyGate, TakesTheHeaderAndNothingBehindIt) {
+TEST(ProxyHeaderReader, TakesTheHeaderAndNothingBehindIt) {
     for (const Expected& expected : valid_headers()) {
         const Pair pair;
-        ProxyGate gate;
+        ProxyHeaderReader gate;
         pair.send(expected.bytes + "AMQP");
-        ASSERT_EQ(gate.read(pair.descriptor()), ProxyGate::State::passed) << gate.fault();
+        ASSERT_EQ(gate.read(pair.descriptor()), ProxyHeaderReader::State::passed) << gate.fault();
         expect_header(gate.header(), expected);
         EXPECT_EQ(pair.rest(), "AMQP");
     }
 }
 
-TEST(ProxyGate, TakesItByteByByteAndLeavesNothingWaiting) {
+TEST(ProxyHeaderReader, TakesItByteByByteAndLeavesNothingWaiting) {
     for (const Expected& expected : valid_headers()) {
         const Pair pair;
-        ProxyGate gate;
+        ProxyHeaderReader gate;
         for (const char byte : expected.bytes.substr(0, expected.bytes.size() - 1)) {
             pair.send({&byte, 1});
-            ASSERT_EQ(gate.read(pair.descriptor()), ProxyGate::State::waiting);
+            ASSERT_EQ(gate.read(pair.descriptor()), ProxyHeaderReader::State::waiting);
             EXPECT_EQ(pair.rest(), "");  // the reactor is not told of it again
         }
         pair.send(expected.bytes.substr(expected.bytes.size() - 1) + "A");
-        ASSERT_EQ(gate.read(pair.descriptor()), ProxyGate::State::passed);
+        ASSERT_EQ(gate.read(pair.descriptor()), ProxyHeaderReader::State::passed);
         expect_header(gate.header(), expected);
         EXPECT_EQ(pair.rest(), "A");
     }
 }
 
-TEST(ProxyGate, TellsWhoIsWrongFromWhoIsGone) {
+TEST(ProxyHeaderReader, TellsWhoIsWrongFromWhoIsGone) {
     Pair pair;
-    ProxyGate gate;
-    EXPECT_EQ(gate.read(pair.descriptor()), ProxyGate::State::waiting);
+    ProxyHeaderReader gate;
+    EXPECT_EQ(gate.read(pair.descriptor()), ProxyHeaderReader::State::waiting);
     pair.send("PROXY ");
-    EXPECT_EQ(gate.read(pair.descriptor()), ProxyGate::State::waiting);
+    EXPECT_EQ(gate.read(pair.descriptor()), ProxyHeaderReader::State::waiting);
     pair.hang_up();
-    EXPECT_EQ(gate.read(pair.descriptor()), ProxyGate::State::gone);
+    EXPECT_EQ(gate.read(pair.descriptor()), ProxyHeaderReader::State::gone);
     const Pair other;
-    ProxyGate strict;
+    ProxyHeaderReader strict;
     other.send("AMQP");
-    EXPECT_EQ(strict.read(other.descriptor()), ProxyGate::State::refused);
+    EXPECT_EQ(strict.read(other.descriptor()), ProxyHeaderReader::State::refused);
     EXPECT_EQ(strict.fault(), "it does not begin with a PROXY header");
 }
 

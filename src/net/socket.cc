@@ -1,7 +1,7 @@
 #include "net/socket.h"
 
 #include "amqp091/connection.h"
-#include "amqp10/connection.h"
+#include "amqp10/links/connection.h"
 #include "base/check.h"
 
 #include <unistd.h>
@@ -22,10 +22,10 @@ constexpr std::size_t idle_buffer_bytes = 1024;
 constexpr std::size_t greeting_bytes = 8;
 
 // Commands straight into the engine of a vhost at home on this reactor.
-class NearPort final : public protocol::Port {
+class LocalEngineProxy final : public protocol::EngineProxy {
   public:
-    NearPort(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor,
-             protocol::Connection& connection)
+    LocalEngineProxy(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor,
+                     protocol::Connection& connection)
         : vhost_(std::move(vhost)), reactor_(reactor), connection_(connection) {}
     void send(engine::Command&& command) override {
         vhost_->engine().handle(std::move(command), reactor_.now());
@@ -59,9 +59,9 @@ class NearPort final : public protocol::Port {
 };
 
 // Commands by letter to the reactor where the vhost is at home.
-class FarPort final : public protocol::Port {
+class RemoteEngineProxy final : public protocol::EngineProxy {
   public:
-    FarPort(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor)
+    RemoteEngineProxy(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor)
         : vhost_(std::move(vhost)), reactor_(reactor), home_(vhost_->home().index()) {}
     void send(engine::Command&& command) override {
         reactor_.send(home_, runtime::VhostCommand{vhost_, std::move(command)});
@@ -89,7 +89,7 @@ Socket::Socket(Network& network, runtime::Reactor& reactor, int descriptor,
       stream_(std::move(stream)),
       name_(std::move(name)),
       peer_(std::move(peer)),
-      proxy_gate_(network.settings().sockets.proxy_protocol ? std::make_unique<ProxyGate>()
+      proxy_gate_(network.settings().sockets.proxy_protocol ? std::make_unique<ProxyHeaderReader>()
                                                             : nullptr),
       connected_at_(reactor.wall_now()),
       connection_(std::make_unique<amqp091::Connection>(network.settings().connection, *this,
@@ -100,7 +100,7 @@ Socket::~Socket() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void Socket::settle_in() {
+void Socket::register_with_reactor() {
     interest_ = EPOLLIN;
     watched_ = true;
     reactor_->watch(descriptor_, interest_, *this);
@@ -121,7 +121,7 @@ void Socket::ready(std::uint32_t events) {
     }
     const bool go_on_reading = (events & EPOLLOUT) != 0 && stream_->read_waits_for_write();
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 || go_on_reading) read();
-    if (!closed_ && (events & EPOLLOUT) != 0) wants_flush();
+    if (!closed_ && (events & EPOLLOUT) != 0) request_flush();
 }
 
 bool Socket::may_work() const { return connection_->wants_input() && !stalled_; }
@@ -143,27 +143,27 @@ void Socket::look_away() {
 
 void Socket::peer_left() {
     peer_gone_ = true;
-    connection_->lost();
+    connection_->on_connection_lost();
     close();
 }
 
 void Socket::read() {
-    if (proxy_gate_ && !pass_proxy_gate()) return;
+    if (proxy_gate_ && !read_proxy_header()) return;
     if (can_read()) return read_some();
     update_interest();
 }
 
 // From here on the connection is that of whom the proxy names.
-bool Socket::pass_proxy_gate() {
+bool Socket::read_proxy_header() {
     switch (proxy_gate_->read(descriptor_)) {
-        case ProxyGate::State::waiting:
+        case ProxyHeaderReader::State::waiting:
             return false;
-        case ProxyGate::State::refused:
-            note("closed: " + proxy_gate_->fault());
+        case ProxyHeaderReader::State::refused:
+            log_line("closed: " + proxy_gate_->fault());
             break;
-        case ProxyGate::State::gone:
+        case ProxyHeaderReader::State::gone:
             break;
-        case ProxyGate::State::passed:
+        case ProxyHeaderReader::State::passed:
             if (const auto& pair = proxy_gate_->header().pair) {
                 name_ = show_address(pair->source) + " -> " + show_address(pair->destination);
                 peer_ = peer_at(pair->source);
@@ -186,10 +186,10 @@ void Socket::read_some() {
     reactor_->refresh_now();
     const std::string_view bytes(buffer.data(), outcome.bytes);
     if (pending_.empty()) {
-        work_on(bytes);
+        process(bytes);
     } else {
         pending_.append(bytes);
-        work_on_pending();
+        process_pending();
     }
 }
 
@@ -212,15 +212,15 @@ std::size_t Socket::receive(std::string_view bytes) {
     return used;
 }
 
-void Socket::work_on(std::string_view bytes) {
+void Socket::process(std::string_view bytes) {
     if (!greeted_) choose_protocol(bytes);
     const std::size_t used = receive(bytes);
     pending_.assign(bytes.substr(used));
     pending_used_ = 0;
-    after_work();
+    after_processing();
 }
 
-void Socket::work_on_pending() {
+void Socket::process_pending() {
     const std::string_view bytes = std::string_view(pending_).substr(pending_used_);
     if (!greeted_) choose_protocol(bytes);
     pending_used_ += receive(bytes);
@@ -228,10 +228,10 @@ void Socket::work_on_pending() {
     if (pending_used_ == pending_.size() || !connection_->is_interrupted()) {
         pending_.erase(0, std::exchange(pending_used_, 0));
     }
-    after_work();
+    after_processing();
 }
 
-void Socket::after_work() {
+void Socket::after_processing() {
     work_waits_ = connection_->is_interrupted() && !pending_.empty();
     // An idle connection holds no buffer.
     if (pending_.empty() && pending_.capacity() > idle_buffer_bytes) std::string().swap(pending_);
@@ -239,13 +239,13 @@ void Socket::after_work() {
         move_to(*std::exchange(moving_to_, nullptr));
         return;
     }
-    if (connection_->finished()) wants_flush();
+    if (connection_->finished()) request_flush();
     update_interest();
 }
 
 // ------------------------------------------------------------------------- out
 
-void Socket::wants_flush() {
+void Socket::request_flush() {
     if (flush_queued_ || closed_) return;
     flush_queued_ = true;
     reactor_->flush_later(*this);
@@ -263,7 +263,7 @@ void Socket::flush() {
         return;
     }
     // Last: it may take the socket to another reactor.
-    if (work_waits_ && may_work()) return work_on_pending();
+    if (work_waits_ && may_work()) return process_pending();
     if (stream_->has_buffered() && can_read()) return read_some();
     update_interest();
 }
@@ -297,12 +297,12 @@ void Socket::update_interest() {
     const bool congested =
         vhost_ != nullptr && (reactor_->congested(vhost_->home().index()) || vhost_->is_behind());
     stalled_ = congested;
-    if (work_waits_ && may_work()) wants_flush();
+    if (work_waits_ && may_work()) request_flush();
     std::uint32_t wanted = 0;
     if (can_read()) {
         wanted |= stream_->read_waits_for_write() ? EPOLLOUT : EPOLLIN;
         // The descriptor does not tell of these; the flush reads them.
-        if (stream_->has_buffered()) wants_flush();
+        if (stream_->has_buffered()) request_flush();
     } else if (may_be_long()) {
         wanted |= EPOLLRDHUP;
     }
@@ -325,7 +325,7 @@ void Socket::tick(Timestamp now) {
     if (closed_) return;
     connection_->tick(now);
     if (connection_->finished()) {
-        wants_flush();
+        request_flush();
         // Its time is over: what cannot be sent now is not sent.
         peer_gone_ = true;
         return;
@@ -342,10 +342,10 @@ void Socket::close() {
     reactor_->forget(*this);
     network_.remove(*reactor_, *this);
     if (connection_sink_ != 0) reactor_->release_sink(connection_sink_);
-    if (admitted_) network_.broker().leave(admitted_vhost_, admitted_user_);
+    if (admitted_) network_.broker().release_connection(admitted_vhost_, admitted_user_);
     // Those that are still open go with the connection.
-    network_.broker().leave_channels(admitted_user_, std::exchange(channels_admitted_, 0));
-    if (!peer_gone_) stream_->farewell();
+    network_.broker().release_channels(admitted_user_, std::exchange(channels_admitted_, 0));
+    if (!peer_gone_) stream_->close_notify();
     ::close(std::exchange(descriptor_, -1));
     reactor_->dispose(std::unique_ptr<runtime::Source>(this));
 }
@@ -357,7 +357,7 @@ void Socket::set_alarm(std::string_view reason) {
 
 void Socket::close_forced(std::string_view reason) {
     connection_->close_forced(reason, reactor_->now());
-    wants_flush();
+    request_flush();
 }
 
 // ------------------------------------------------------------------------- host
@@ -373,7 +373,7 @@ protocol::VhostAnswer Socket::open_vhost(std::string_view vhost, std::string_vie
     runtime::Reactor& place = network_.broker().place(*vhost_);
     if (&place == reactor_) return enter_vhost();
     moving_to_ = &place;
-    return protocol::VhostElsewhere{};
+    return protocol::VhostOnOtherReactor{};
 }
 
 protocol::VhostAnswer Socket::enter_vhost() {
@@ -382,9 +382,9 @@ protocol::VhostAnswer Socket::enter_vhost() {
         return protocol::VhostRefused{"vhost " + vhost_->name() + " not found"};
     }
     if (&vhost_->home() == reactor_) {
-        port_ = std::make_unique<NearPort>(vhost_, *reactor_, *connection_);
+        port_ = std::make_unique<LocalEngineProxy>(vhost_, *reactor_, *connection_);
     } else {
-        port_ = std::make_unique<FarPort>(vhost_, *reactor_);
+        port_ = std::make_unique<RemoteEngineProxy>(vhost_, *reactor_);
     }
     connection_sink_ = reactor_->register_sink(*connection_);
     return protocol::VhostOpened{port_.get(), ConnectionId{connection_sink_}};
@@ -398,9 +398,9 @@ void Socket::move_to(runtime::Reactor& reactor) {
     network_.remove(*reactor_, *this);
     reactor_ = &reactor;
     reactor.post([this](runtime::Reactor&) {
-        settle_in();
+        register_with_reactor();
         connection_->vhost_opened(enter_vhost());
-        work_on_pending();
+        process_pending();
     });
 }
 
@@ -412,10 +412,10 @@ std::optional<std::string> Socket::admit_channel() {
     return refusal;
 }
 
-void Socket::channel_left() {
+void Socket::on_channel_closed() {
     if (channels_admitted_ == 0) return;
     channels_admitted_ -= 1;
-    network_.broker().leave_channels(admitted_user_, 1);
+    network_.broker().release_channels(admitted_user_, 1);
 }
 
 ChannelId Socket::register_channel(engine::EffectSink& sink) {
@@ -434,13 +434,13 @@ std::string Socket::random_name(std::string_view prefix) {
     return name;
 }
 
-bool Socket::must_not_log_in_yet() {
-    const auto& guard = network_.settings().login_guard;
+bool Socket::is_login_throttled() {
+    const auto& guard = network_.settings().login_throttle;
     return guard && guard->wait(peer_.address, reactor_->now()).us > 0;
 }
 
 void Socket::login_failed() {
-    const auto& guard = network_.settings().login_guard;
+    const auto& guard = network_.settings().login_throttle;
     if (guard) guard->failed(peer_.address, peer_.place, reactor_->now());
 }
 
@@ -448,8 +448,8 @@ void Socket::count_login(engine::ClientProtocol protocol, bool succeeded) {
     if (const auto& logins = network_.settings().logins) logins->of(protocol).count(succeeded);
 }
 
-void Socket::note(std::string_view text) {
-    network_.note("connection " + name_ + ": " + std::string(text));
+void Socket::log_line(std::string_view text) {
+    network_.log_line("connection " + name_ + ": " + std::string(text));
 }
 
 }  // namespace revenant::net

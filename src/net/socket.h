@@ -20,7 +20,7 @@ namespace revenant::net {
 
 class Socket final : public runtime::Source,
                      public runtime::Flushable,
-                     public runtime::Ticking,
+                     public runtime::Tickable,
                      public protocol::Host {
   public:
     Socket(Network& network, runtime::Reactor& reactor, int descriptor,
@@ -30,7 +30,7 @@ class Socket final : public runtime::Source,
     Socket& operator=(const Socket&) = delete;
 
     // Takes its place on the reactor it was made or moved to. On that reactor's thread.
-    void settle_in();
+    void register_with_reactor();
 
     void ready(std::uint32_t events) override;
     void flush() override;
@@ -38,8 +38,8 @@ class Socket final : public runtime::Source,
 
     // protocol::Host
     const std::shared_ptr<const AccessTable>& access() override { return reactor_->access(); }
-    PeerPlace peer_place() const override { return peer_.place; }
-    bool must_not_log_in_yet() override;
+    PeerLocation peer_location() const override { return peer_.place; }
+    bool is_login_throttled() override;
     void login_failed() override;
     void count_login(engine::ClientProtocol protocol, bool succeeded) override;
     std::optional<std::string> certificate_user() const override {
@@ -47,13 +47,13 @@ class Socket final : public runtime::Source,
     }
     protocol::VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
     std::optional<std::string> admit_channel() override;
-    void channel_left() override;
+    void on_channel_closed() override;
     ChannelId register_channel(engine::EffectSink& sink) override;
     void release_channel(ChannelId channel) override;
     std::string random_name(std::string_view prefix) override;
-    void wants_flush() override;
+    void request_flush() override;
     bool others_wait() override { return reactor_->slice_is_over(); }
-    void note(std::string_view text) override;
+    void log_line(std::string_view text) override;
 
     void set_alarm(std::string_view reason);
     void expect_close() { connection_->expect_close(); }
@@ -77,14 +77,14 @@ class Socket final : public runtime::Source,
     void look_away();
     void peer_left();
     void resume_deliveries();
-    bool pass_proxy_gate();
+    bool read_proxy_header();
     void read();
     void read_some();
     void choose_protocol(std::string_view greeting);
     std::size_t receive(std::string_view bytes);
-    void work_on(std::string_view bytes);
-    void work_on_pending();
-    void after_work();
+    void process(std::string_view bytes);
+    void process_pending();
+    void after_processing();
     void send();
     void update_interest();
     void close();
@@ -98,7 +98,8 @@ class Socket final : public runtime::Source,
     std::unique_ptr<Stream> stream_;
     std::string name_;
     SocketPeer peer_;
-    std::unique_ptr<ProxyGate> proxy_gate_;  // until its header was read; none if none is wanted
+    // until its header was read; none if none is wanted
+    std::unique_ptr<ProxyHeaderReader> proxy_gate_;
     std::uint32_t interest_ = 0;
     bool flush_queued_ = false;
     bool watched_ = false;     // by the reactor
@@ -113,7 +114,7 @@ class Socket final : public runtime::Source,
     std::string admitted_vhost_;
     std::string admitted_user_;
     std::uint64_t channels_admitted_ = 0;
-    std::unique_ptr<protocol::Port> port_;
+    std::unique_ptr<protocol::EngineProxy> port_;
     std::uint64_t connection_sink_ = 0;
     std::string pending_;  // an incomplete frame, or what waits its turn
     std::size_t pending_used_ = 0;

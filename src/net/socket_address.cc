@@ -22,17 +22,17 @@ std::string show_host(const sockaddr_storage& address) {
     return text;
 }
 
-PeerPlace place_of(const sockaddr_storage& peer) {
+PeerLocation place_of(const sockaddr_storage& peer) {
     if (peer.ss_family == AF_INET) {
         const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
-        return (ntohl(v4.sin_addr.s_addr) >> 24) == 127 ? PeerPlace::loopback
-                                                        : PeerPlace::elsewhere;
+        return (ntohl(v4.sin_addr.s_addr) >> 24) == 127 ? PeerLocation::loopback
+                                                        : PeerLocation::remote;
     }
     const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
     const bool mapped_loopback =
         IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127;
-    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || mapped_loopback ? PeerPlace::loopback
-                                                                  : PeerPlace::elsewhere;
+    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) || mapped_loopback ? PeerLocation::loopback
+                                                                  : PeerLocation::remote;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace revenant::net {
 // The other end of a socket.
 struct SocketPeer {
     std::string address;
-    PeerPlace place;
+    PeerLocation place;
 };
 
 std::string show_address(const sockaddr_storage& address);

@@ -1,8 +1,9 @@
 #include "net/socket.h"
 
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/spec.gen.h"
 #include "base/check.h"
 #include "tests/support/frame_reader.h"
+#include "tests/support/listening_broker.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,17 +25,18 @@ namespace {
 using namespace amqp091;
 using namespace std::string_literals;
 
+template <typename... Methods>
+std::string framed(std::uint16_t channel, const Methods&... methods) {
+    std::string frames;
+    (append_method(frames, channel, methods), ...);
+    return frames;
+}
+
 // A client whose bytes arrive in the pieces it chooses.
 class Piecemeal {
   public:
-    Piecemeal(Network& network, std::uint16_t port)
-        : network_(network), descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_port = htons(port);
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        CHECK(::connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    }
+    explicit Piecemeal(ListeningBroker& listening)
+        : network_(listening.network), descriptor_(connect_to_loopback(listening.port)) {}
     ~Piecemeal() { ::close(descriptor_); }
     // Nobody waits until it is read.
     void send_on(std::string_view piece) {
@@ -56,6 +58,13 @@ class Piecemeal {
               static_cast<ssize_t>(piece.size()));
         sent_ += piece.size();
         while (read_by_broker() < sent_) std::this_thread::yield();
+    }
+
+    void log_in() {
+        send("AMQP\x00\x00\x09\x01"s);
+        send(framed(0, ConnectionStartOk{"", "PLAIN", "\0guest\0guest"s, "en_US"},
+                    ConnectionTuneOk{10, 131072, 0}, ConnectionOpen{"/"}));
+        receive(ConnectionOpenOk::key);
     }
 
     Arrival receive(std::uint32_t key) {
@@ -83,13 +92,6 @@ class Piecemeal {
     FrameReader reader_;
 };
 
-template <typename... Methods>
-std::string framed(std::uint16_t channel, const Methods&... methods) {
-    std::string frames;
-    (append_method(frames, channel, methods), ...);
-    return frames;
-}
-
 std::string publish(std::string_view body) {
     std::string frames = framed(1, BasicPublish{.routing_key = "q"});
     append_content_header(frames, 1, body.size(), "\0\0"s);
@@ -107,62 +109,38 @@ class SocketPieces : public testing::TestWithParam<std::size_t> {};
 
 // Frames of every size, cut at every place that matters to the buffer a socket reads into.
 TEST_P(SocketPieces, AFrameIsTheSameHoweverItArrives) {
-    runtime::Broker broker({});
-    broker.start();
-    for (const CatalogCommand& command : default_content({}, Salt{})) {
-        ASSERT_TRUE(broker.change(command));
-    }
-    Network network({}, broker, [](std::string_view) {});
-    const auto port = network.listen({"127.0.0.1"});
-    ASSERT_TRUE(port);
-    {
-        Piecemeal client(network, *port);
-        client.send("AMQP\x00\x00\x09\x01"s);
-        client.send(framed(0, ConnectionStartOk{"", "PLAIN", "\0guest\0guest"s, "en_US"},
-                           ConnectionTuneOk{10, 131072, 0}, ConnectionOpen{"/"}));
-        client.receive(ConnectionOpenOk::key);
-        client.send(framed(1, ChannelOpen{}, QueueDeclare{.queue = "q"}));
+    ListeningBroker listening;
+    Piecemeal client(listening);
+    client.log_in();
+    client.send(framed(1, ChannelOpen{}, QueueDeclare{.queue = "q"}));
 
-        const std::string large = some_body(100'000);
-        const std::string small = some_body(3000);
-        const std::string frames = publish(small) + publish(large) + publish(small);
-        std::string_view rest = frames;
-        while (!rest.empty()) {
-            const std::size_t size = std::min(GetParam(), rest.size());
-            client.send(rest.substr(0, size));
-            rest.remove_prefix(size);
-        }
-        for (const std::string& body : {small, large, small}) {
-            client.send(framed(1, BasicGet{"q", true}));
-            EXPECT_EQ(client.receive(BasicGetOk::key).body, body);
-        }
+    const std::string large = some_body(100'000);
+    const std::string small = some_body(3000);
+    const std::string frames = publish(small) + publish(large) + publish(small);
+    std::string_view rest = frames;
+    while (!rest.empty()) {
+        const std::size_t size = std::min(GetParam(), rest.size());
+        client.send(rest.substr(0, size));
+        rest.remove_prefix(size);
     }
-    network.shut_down(seconds(10));
-    broker.stop();
+    for (const std::string& body : {small, large, small}) {
+        client.send(framed(1, BasicGet{"q", true}));
+        EXPECT_EQ(client.receive(BasicGetOk::key).body, body);
+    }
 }
 
 // A client that is not read because of an alarm may go: what it holds may be what caused the alarm.
 class SocketAbandoned : public testing::TestWithParam<bool> {};
 
 TEST_P(SocketAbandoned, ABlockedClientThatHasGoneIsForgotten) {
-    runtime::Broker broker({});
-    broker.start();
-    for (const CatalogCommand& command : default_content({}, Salt{})) {
-        ASSERT_TRUE(broker.change(command));
-    }
-    Network network({}, broker, [](std::string_view) {});
-    const auto port = network.listen({"127.0.0.1"});
-    ASSERT_TRUE(port);
-    Piecemeal client(network, *port);
-    client.send("AMQP\x00\x00\x09\x01"s);
-    client.send(framed(0, ConnectionStartOk{"", "PLAIN", "\0guest\0guest"s, "en_US"},
-                       ConnectionTuneOk{10, 131072, 0}, ConnectionOpen{"/"}));
-    client.receive(ConnectionOpenOk::key);
+    ListeningBroker listening;
+    Piecemeal client(listening);
+    client.log_in();
     client.send(framed(1, ChannelOpen{}, QueueDeclare{.queue = "q"}) + publish("first"));
     client.receive(QueueDeclareOk::key);
-    network.set_alarm("memory");
-    for (std::size_t i = 0; i < broker.reactor_count(); ++i) {
-        broker.ask(broker.reactor(i), [](runtime::Reactor&) {});
+    listening.network.set_alarm("memory");
+    for (std::size_t i = 0; i < listening.broker.reactor_count(); ++i) {
+        listening.broker.ask(listening.broker.reactor(i), [](runtime::Reactor&) {});
     }
     client.send_on(publish("second"));
     if (GetParam()) {
@@ -171,12 +149,10 @@ TEST_P(SocketAbandoned, ABlockedClientThatHasGoneIsForgotten) {
         client.finish();
     }
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!network.connections().empty() && std::chrono::steady_clock::now() < end) {
+    while (!listening.network.connections().empty() && std::chrono::steady_clock::now() < end) {
         std::this_thread::yield();
     }
-    EXPECT_TRUE(network.connections().empty());
-    network.shut_down(seconds(10));
-    broker.stop();
+    EXPECT_TRUE(listening.network.connections().empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, SocketAbandoned, testing::Bool());

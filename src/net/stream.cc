@@ -94,7 +94,7 @@ class TlsStream final : public Stream {
         return {0, state_after(put)};
     }
 
-    void farewell() override {
+    void close_notify() override {
         if (!SSL_is_init_finished(connection_.get()) || broken_) return;
         ERR_clear_error();
         SSL_shutdown(connection_.get());

@@ -27,7 +27,7 @@ class Stream {
     // Takes a part of these, in order; what was not taken is offered again, first.
     virtual Outcome write(std::span<const std::string_view> parts) = 0;
     // The end is near: says goodbye as far as the peer lets us.
-    virtual void farewell() {}
+    virtual void close_notify() {}
 
     // There are bytes to read of which the descriptor does not tell.
     virtual bool has_buffered() const { return false; }

@@ -191,7 +191,7 @@ TEST_F(TlsStreams, SomethingElseThanTlsIsTheEnd) {
     ASSERT_EQ(::send(ends.client(), "AMQP\0\0\x9\x1 and more", 17, 0), 17);
     std::string buffer(1000, '\0');
     EXPECT_EQ(server->read(buffer).state, State::gone);
-    server->farewell();
+    server->close_notify();
 }
 
 TEST_F(TlsStreams, TheEndIsToldToBoth) {
@@ -202,7 +202,7 @@ TEST_F(TlsStreams, TheEndIsToldToBoth) {
     EXPECT_EQ(read_all(3, 100), "bye");
     std::string buffer(100, '\0');
     EXPECT_EQ(server->read(buffer).state, State::gone);
-    server->farewell();
+    server->close_notify();
     EXPECT_EQ(SSL_read(client.get(), buffer.data(), 100), 0);
     EXPECT_EQ(SSL_get_shutdown(client.get()) & SSL_RECEIVED_SHUTDOWN, SSL_RECEIVED_SHUTDOWN);
 }

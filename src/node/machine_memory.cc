@@ -1,6 +1,6 @@
 #include "node/machine_memory.h"
 
-#include "node/config_value.h"
+#include "node/config/config_value.h"
 
 #include <unistd.h>
 

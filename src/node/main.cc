@@ -1,10 +1,10 @@
 // revenant: reads its configuration, starts the node, reloads what can be reloaded on SIGHUP and
 // stops cleanly on SIGTERM or SIGINT.
-#include "http/web_assets.h"
-#include "node/command_line.h"
-#include "node/configuration.h"
-#include "node/last_words.h"
-#include "node/log.h"
+#include "http/web/web_assets.h"
+#include "node/config/command_line.h"
+#include "node/config/configuration.h"
+#include "node/log/last_words.h"
+#include "node/log/log.h"
 #include "node/node.h"
 #include "node/supervisor.h"
 
@@ -61,33 +61,33 @@ void print_warnings(const Configuration& configuration) {
 
 int check_config(const Configuration& configuration) {
     print_warnings(configuration);
-    if (!configuration.faults.empty()) {
-        std::fputs(show_faults(configuration).c_str(), stderr);
+    if (!configuration.errors.empty()) {
+        std::fputs(format_errors(configuration).c_str(), stderr);
         return 1;
     }
-    std::fputs(show_configuration(configuration).c_str(), stdout);
+    std::fputs(format_configuration(configuration).c_str(), stdout);
     return 0;
 }
 
 // A configuration with a fault changes nothing.
 void reload(const Sources& sources, Configuration& configuration, Node& node, Log& log) {
-    tell_supervisor("RELOADING=1");
+    notify_supervisor("RELOADING=1");
     Configuration fresh = load_configuration(sources);
     if (const auto opened = log.open_file(); !opened) log.warn(opened.error());
-    if (!fresh.faults.empty()) {
-        for (const Fault& fault : fresh.faults) {
+    if (!fresh.errors.empty()) {
+        for (const ConfigError& fault : fresh.errors) {
             log.write(LogLevel::error, "node", "configuration not reloaded: " + fault.text,
                       {{"at", fault.origin}});
         }
     } else {
         log.set_levels(fresh.config.log);
         node.reload(fresh.config);
-        const auto changes = show_changes(configuration, fresh);
+        const auto changes = format_changes(configuration, fresh);
         for (const std::string& change : changes) log.info(change);
         log.info("configuration reloaded", {{"changes", std::to_string(changes.size())}});
         configuration = std::move(fresh);
     }
-    tell_supervisor("READY=1");
+    notify_supervisor("READY=1");
 }
 
 int run(const Sources& sources, Configuration configuration) {
@@ -112,12 +112,12 @@ int run(const Sources& sources, Configuration configuration) {
     log.drain(log_patience);
     write_patiently(STDOUT_FILENO, "revenant ready amqp=" + ready->amqp + " http=" + ready->http +
                                        " prometheus=" + ready->prometheus + "\n");
-    tell_supervisor("READY=1\nSTATUS=AMQP on " + ready->amqp + ", HTTP on " + ready->http);
+    notify_supervisor("READY=1\nSTATUS=AMQP on " + ready->amqp + ", HTTP on " + ready->http);
     int signal = next_signal(signals);
     for (; signal == SIGHUP; signal = next_signal(signals)) {
         reload(sources, configuration, node, log);
     }
-    tell_supervisor("STOPPING=1");
+    notify_supervisor("STOPPING=1");
     log.info("stopping", {{"signal", std::to_string(signal)}});
     node.stop();
     log.info("stopped");
@@ -130,14 +130,14 @@ int main(int argc, char** argv) {
     CommandLine command_line;
     if (const auto status = parse_command_line(argc, argv, command_line)) return *status;
     if (command_line.list_config_keys) {
-        std::fputs(show_keys_as_markdown().c_str(), stdout);
+        std::fputs(format_keys_as_markdown().c_str(), stdout);
         return 0;
     }
     Configuration configuration = load_configuration(command_line.sources);
     if (command_line.check_config) return check_config(configuration);
-    if (!configuration.faults.empty()) {
+    if (!configuration.errors.empty()) {
         std::fprintf(stderr, "revenant: the configuration has faults; nothing is started\n%s",
-                     show_faults(configuration).c_str());
+                     format_errors(configuration).c_str());
         return 1;
     }
     return run(command_line.sources, std::move(configuration));

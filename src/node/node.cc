@@ -1,11 +1,12 @@
 #include "node/node.h"
 
-#include "amqp091/properties.h"
-#include "amqp10/message_format.h"
+#include "amqp091/message/properties.h"
+#include "amqp10/message/message_format.h"
 #include "base/base64.h"
 #include "base/check.h"
-#include "http/definitions.h"
-#include "node/addresses.h"
+#include "http/api/cluster_parameters.h"
+#include "http/api/definitions/definitions.h"
+#include "node/config/addresses.h"
 #include "node/machine_memory.h"
 #include "runtime/descriptors.h"
 #include "runtime/system_clock.h"
@@ -24,7 +25,7 @@
 namespace revenant::node {
 namespace {
 
-constexpr Duration shutdown_patience = seconds(2);
+constexpr Duration shutdown_timeout = seconds(2);
 constexpr std::uint64_t descriptors_min = 48;
 // A node that can serve fewer connections than this is not started.
 constexpr std::uint64_t connections_min = 4;
@@ -60,10 +61,10 @@ std::string random_name() {
     return name;
 }
 
-runtime::Placement placement_named(const std::string& name) {
-    if (name == "home") return runtime::Placement::home;
-    if (name == "spread") return runtime::Placement::spread;
-    return runtime::Placement::automatic;
+runtime::ConnectionPlacement placement_named(const std::string& name) {
+    if (name == "home") return runtime::ConnectionPlacement::home;
+    if (name == "spread") return runtime::ConnectionPlacement::spread;
+    return runtime::ConnectionPlacement::automatic;
 }
 
 // Ciphers that are named are the only ones: a version of TLS for which none is named is not
@@ -126,7 +127,7 @@ tls::TlsSettings https_settings(const TlsConfig& config, const HttpsConfig& http
 }
 
 // "connection NAME: what happened" to the name and the rest.
-std::pair<std::string_view, std::string_view> split_diary(std::string_view text) {
+std::pair<std::string_view, std::string_view> split_connection_name(std::string_view text) {
     constexpr std::string_view beginning = "connection ";
     const std::size_t end = text.find(": ");
     if (!text.starts_with(beginning) || end == std::string_view::npos) return {{}, text};
@@ -138,8 +139,8 @@ std::pair<std::string_view, std::string_view> split_diary(std::string_view text)
 Node::Node(Config config, Log& log, std::span<const http::WebAsset> pages)
     : config_(std::move(config)), log_(log), pages_(pages), ballast_(disk_, config_.data_dir) {
     set_limits(config_);
-    login_guard_ =
-        std::make_shared<runtime::LoginGuard>(config_.logins, [this](std::string_view source) {
+    login_throttle_ =
+        std::make_shared<runtime::LoginThrottle>(config_.logins, [this](std::string_view source) {
             log_.write(LogLevel::warning, "connection",
                        "too many wrong passwords: logins from this address have to wait",
                        {{"address", source}});
@@ -206,7 +207,7 @@ runtime::BrokerSettings Node::broker_settings() {
     settings.adopt_vhosts = config_.adopt_vhosts;
     settings.formats = {&amqp091::message_format(), &amqp10::message_format()};
     settings.disk_full = [this](bool full) {
-        full_disks_.fetch_add(full ? 1 : -1);
+        vhosts_with_full_disk_.fetch_add(full ? 1 : -1);
         if (full) {
             ballast_.release();
             disk_alarm_.store(true);  // what it gives is not for publishers
@@ -235,7 +236,7 @@ Result<void, std::string> Node::ensure_cluster_id() {
 }
 
 // Definitions with users and virtual hosts take the place of the first content, as in RabbitMQ.
-Result<void, std::string> Node::fill(bool known) {
+Result<void, std::string> Node::initialize(bool known) {
     std::vector<DefinitionsFile> files;
     if (!config_.definitions_path.empty()) {
         REVENANT_TRY(files, read_definitions(config_.definitions_path));
@@ -245,8 +246,8 @@ Result<void, std::string> Node::fill(bool known) {
     const bool brings_vhosts =
         std::any_of(files.begin(), files.end(), [](const auto& file) { return file.has_vhosts; });
     if (!known && !(brings_users && brings_vhosts)) {
-        for (const CatalogCommand& command :
-             default_content(config_.first_content, random_salt(), config_.passwords.algorithm)) {
+        for (const CatalogCommand& command : initial_commands(
+                 config_.initial_definitions, random_salt(), config_.passwords.algorithm)) {
             const auto record = broker_->change(command);
             if (!record) return Unexpected{"the first content is refused: " + record.error().text};
         }
@@ -292,7 +293,7 @@ Result<void, std::string> Node::listen() {
         listeners_.push_back({"amqp", address, port});
     }
     if (config_.tls.amqp.empty()) return {};
-    REVENANT_TRY(const auto tls, tls::TlsKeeper::open(amqps_settings(config_.tls)));
+    REVENANT_TRY(const auto tls, tls::ReloadableTlsContext::open(amqps_settings(config_.tls)));
     certificates_.push_back(tls);
     for (const auto& [name, endpoint] : config_.tls.amqp) {
         const std::string address = address_of(endpoint, config_.bind);
@@ -321,7 +322,7 @@ Result<Ready, std::string> Node::start() {
     }
     REVENANT_TRY(const bool known, std::move(opened));
     broker_->start();
-    REVENANT_TRY_VOID(fill(known));
+    REVENANT_TRY_VOID(initialize(known));
     protocol::ConnectionSettings connection = config_.connection;
     connection.default_queue_type = config_.default_queue_type;
     connection.compat = config_.compat;
@@ -329,9 +330,9 @@ Result<Ready, std::string> Node::start() {
     connection.permits_global_qos = !config_.denied_features.contains("global_qos");
     network_ = std::make_unique<net::Network>(
         net::NetworkSettings{std::move(connection), config_.tls.login, config_.sockets,
-                             login_guard_, client_logins_},
+                             login_throttle_, client_logins_},
         *broker_, [this](std::string_view text) {
-            const auto [name, rest] = split_diary(text);
+            const auto [name, rest] = split_connection_name(text);
             if (name.empty()) {
                 log_.write(LogLevel::warning, "connection", rest);
             } else {
@@ -372,7 +373,7 @@ http::ApiSettings Node::api_settings() {
     api.rabbitmq_version = config_.connection.version;
     api.data_dir = config_.data_dir;
     api.loopback_users = config_.connection.loopback_users;
-    api.login_guard = login_guard_;
+    api.login_throttle = login_throttle_;
     api.client_logins = client_logins_;
     api.suspend_listeners = [this](bool suspended) {
         log_.info(suspended ? "listeners suspended" : "listeners resumed");
@@ -399,7 +400,7 @@ http::ApiSettings Node::api_settings() {
     api.cors_max_age_seconds = config_.cors_max_age_seconds;
     for (const auto& [n, origin] : config_.cors_origins) api.cors_allow_origins.push_back(origin);
     api.config_files = config_.files;
-    api.log_files = log_.places();
+    api.log_files = log_.destinations();
     api.log_lines_dropped = [this] { return log_.lines_dropped(); };
     api.note_deed = [this](const http::Deed& deed) {
         log_.write(LogLevel::info, "http", deed.text,
@@ -409,12 +410,12 @@ http::ApiSettings Node::api_settings() {
     if (config_.connection.anonymous_login_user.empty()) {
         std::erase(api.mechanisms, Mechanism::anonymous);
     }
-    api.configuration = [this] { return config_.said; };
+    api.configuration = [this] { return config_.explicit_settings; };
     api.compat = config_.compat;
     api.max_message_bytes = config_.connection.max_message_size;
     api.default_queue_type = config_.default_queue_type;
     api.disk_free_limit_bytes = [this] { return disk_free_limit_bytes_.load(); };
-    api.disk_alarm = [this] { return disk_alarm_.load() || full_disks_.load() > 0; };
+    api.disk_alarm = [this] { return disk_alarm_.load() || vhosts_with_full_disk_.load() > 0; };
     api.listeners = listeners_;
     api.connections = [this] { return network_->connections(); };
     api.close_connections_if = [this](const auto& chosen, const std::string& reason) {
@@ -438,7 +439,7 @@ Result<void, std::string> Node::open_http(std::string_view name, const Endpoint&
 
 Result<void, std::string> Node::open_https(std::string_view name, const HttpsConfig& https,
                                            http::ServerSettings settings, HttpListeners& into) {
-    REVENANT_TRY(settings.tls, tls::TlsKeeper::open(https_settings(config_.tls, https)));
+    REVENANT_TRY(settings.tls, tls::ReloadableTlsContext::open(https_settings(config_.tls, https)));
     certificates_.push_back(settings.tls);
     return open_http(name, *https.endpoint, settings, into);
 }
@@ -469,10 +470,11 @@ Result<void, std::string> Node::start_http() {
                                                        : http::MetricsDefault::aggregated);
     web_ = std::make_unique<http::WebPages>(*api_, pages_);
     moved_web_ = std::make_unique<PathPrefix>(*web_, config_.http_path_prefix, "");
-    moved_metrics_ = std::make_unique<PathPrefix>(*metrics_, config_.prometheus_path, "/metrics");
+    prefixed_metrics_ =
+        std::make_unique<PathPrefix>(*metrics_, config_.prometheus_path, "/metrics");
     http::Responder& metrics = config_.prometheus_path == "/metrics"
                                    ? static_cast<http::Responder&>(*metrics_)
-                                   : *moved_metrics_;
+                                   : *prefixed_metrics_;
     for (const auto& server : metrics_servers_) server->start(metrics);
     http::Responder& web =
         config_.http_path_prefix.empty() ? static_cast<http::Responder&>(*web_) : *moved_web_;
@@ -484,7 +486,7 @@ void Node::watch_resources() {
     while (!stopping_.load()) {
         memory_alarm_.store(resident_bytes() > memory_limit_bytes_.load());
         const auto free_bytes = disk_.free_bytes(config_.data_dir);
-        if (free_bytes && full_disks_.load() == 0) {
+        if (free_bytes && vhosts_with_full_disk_.load() == 0) {
             const bool roomy = ballast_.hold(*free_bytes);
             disk_alarm_.store(!roomy || *free_bytes < disk_free_limit_bytes_.load());
         }
@@ -498,9 +500,9 @@ void Node::set_alarms() {
     const std::lock_guard lock(alarm_mutex_);
     std::string alarm;
     if (memory_alarm_.load()) alarm = "low on memory";
-    if (disk_alarm_.load() || full_disks_.load() > 0) alarm = "low on disk";
-    if (alarm == alarm_told_ || !network_) return;
-    alarm_told_ = alarm;
+    if (disk_alarm_.load() || vhosts_with_full_disk_.load() > 0) alarm = "low on disk";
+    if (alarm == reported_alarm_ || !network_) return;
+    reported_alarm_ = alarm;
     if (alarm.empty()) {
         log_.warn("alarm cleared: publishers go on");
     } else {
@@ -516,7 +518,7 @@ void Node::stop() {
     for (const auto& server : api_servers_) server->stop();
     for (const auto& server : metrics_servers_) server->stop();
     if (api_) api_->stop();
-    if (network_) network_->shut_down(shutdown_patience);
+    if (network_) network_->shut_down(shutdown_timeout);
     broker_->stop();
 }
 

@@ -3,15 +3,15 @@
 
 #include "base/result.h"
 #include "http/api.h"
-#include "http/metrics.h"
-#include "http/server.h"
-#include "http/web_pages.h"
+#include "http/metrics/metrics.h"
+#include "http/server/server.h"
+#include "http/web/web_pages.h"
 #include "journal/disk_posix.h"
 #include "net/network.h"
 #include "node/ballast.h"
-#include "node/config.h"
-#include "node/definitions_file.h"
-#include "node/log.h"
+#include "node/config/config.h"
+#include "node/config/definitions_file.h"
+#include "node/log/log.h"
 #include "node/path_prefix.h"
 #include "runtime/descriptors.h"
 
@@ -52,7 +52,7 @@ class Node {
     void set_limits(const Config& config);
     runtime::BrokerSettings broker_settings();
     // Users and virtual hosts of a node that has none, definitions it is to have.
-    Result<void, std::string> fill(bool known);
+    Result<void, std::string> initialize(bool known);
     Result<void, std::string> ensure_cluster_id();
     Result<void, std::string> import(const std::vector<DefinitionsFile>& files);
     Result<void, std::string> listen();
@@ -71,27 +71,27 @@ class Node {
     std::vector<http::ListenerView> listeners_;
     journal::PosixDisk disk_{runtime::read_files_open_max()};  // outlives the broker
     Ballast ballast_;
-    std::shared_ptr<runtime::LoginGuard> login_guard_;
+    std::shared_ptr<runtime::LoginThrottle> login_throttle_;
     std::shared_ptr<runtime::ClientLogins> client_logins_ =
         std::make_shared<runtime::ClientLogins>();
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
-    std::vector<std::shared_ptr<tls::TlsKeeper>> certificates_;  // of every TLS listener
+    std::vector<std::shared_ptr<tls::ReloadableTlsContext>> certificates_;  // of every TLS listener
     std::unique_ptr<http::Api> api_;
     std::unique_ptr<http::Metrics> metrics_;
     std::unique_ptr<http::WebPages> web_;  // in front of the API
     std::unique_ptr<PathPrefix> moved_web_;
-    std::unique_ptr<PathPrefix> moved_metrics_;
+    std::unique_ptr<PathPrefix> prefixed_metrics_;
     HttpListeners api_servers_;
     HttpListeners metrics_servers_;
     std::thread resource_watch_;
     std::mutex alarm_mutex_;  // guards the telling of alarms
-    std::string alarm_told_;
+    std::string reported_alarm_;
     std::atomic<std::uint64_t> memory_limit_bytes_{0};
     std::atomic<std::uint64_t> disk_free_limit_bytes_{0};
     std::atomic<bool> memory_alarm_{false};
     std::atomic<bool> disk_alarm_{false};
-    std::atomic<int> full_disks_{0};  // vhosts whose journals found no room
+    std::atomic<int> vhosts_with_full_disk_{0};  // vhosts whose journals found no room
     std::atomic<bool> stopping_{false};
 };
 

@@ -2,7 +2,7 @@
 // nothing.
 #pragma once
 
-#include "http/request.h"
+#include "http/server/request.h"
 
 #include <optional>
 #include <string>

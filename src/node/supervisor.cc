@@ -10,7 +10,7 @@
 
 namespace revenant::node {
 
-void tell_supervisor(std::string_view message) {
+void notify_supervisor(std::string_view message) {
     const char* const name = std::getenv("NOTIFY_SOCKET");
     if (name == nullptr) return;
     const std::size_t length = std::strlen(name);

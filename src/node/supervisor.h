@@ -8,6 +8,6 @@
 namespace revenant::node {
 
 // "READY=1", "RELOADING=1", "STOPPING=1", "STATUS=…"; lines.
-void tell_supervisor(std::string_view message);
+void notify_supervisor(std::string_view message);
 
 }  // namespace revenant::node

@@ -4,12 +4,12 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/client_protocol.h"
-#include "engine/effect.h"
+#include "engine/words/client_protocol.h"
+#include "engine/words/effect.h"
 #include "message/value.h"
 #include "protocol/host.h"
 #include "protocol/output.h"
-#include "protocol/session_facts.h"
+#include "protocol/session_info.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -21,14 +21,14 @@
 namespace revenant::protocol {
 
 // A channel as listings name it; the engine knows the rest of it by its id.
-struct ChannelFacts {
+struct ChannelInfo {
     ChannelId id;
     std::uint16_t number = 0;
     bool confirming = false;
 };
 
 // What listings show of a connection.
-struct ConnectionFacts {
+struct ConnectionInfo {
     ConnectionId id;  // none before the vhost is open
     engine::ClientProtocol protocol = engine::ClientProtocol::amqp091;
     std::string user;
@@ -36,7 +36,7 @@ struct ConnectionFacts {
     std::string state;
     std::string mechanism;
     Table client_properties;
-    std::vector<ChannelFacts> channels;
+    std::vector<ChannelInfo> channels;
     std::uint32_t frame_max = 0;
     std::uint16_t channel_max = 0;
     std::uint16_t heartbeat_seconds = 0;
@@ -50,8 +50,8 @@ class Connection : public engine::EffectSink {
         : settings_(settings),
           host_(host),
           now_(now),
-          last_arrival_(now),
-          last_departure_(now),
+          last_received_at_(now),
+          last_sent_at_(now),
           state_deadline_(now + settings.handshake_timeout) {}
 
     // Works on every whole frame in the bytes, or on some of them if others wait; returns how many
@@ -60,13 +60,13 @@ class Connection : public engine::EffectSink {
     // Heartbeats and time-outs. To be called a few times per second.
     virtual void tick(Timestamp now) = 0;
     // The peer is gone; nothing can be said any more.
-    virtual void lost() = 0;
+    virtual void on_connection_lost() = 0;
     // Every connection of the node is about to be closed: what goes with the others is no news.
     virtual void expect_close() {}
     // An operator or the node ends the connection.
     virtual void close_forced(std::string_view reason, Timestamp now) = 0;
 
-    // The home of the vhost was reached after VhostElsewhere.
+    // The home of the vhost was reached after VhostOnOtherReactor.
     virtual void vhost_opened(const VhostAnswer& answer) = 0;
     // Resources are short (a reason) or no longer (empty): publishers are blocked.
     virtual void set_alarm(std::string_view reason) = 0;
@@ -89,16 +89,16 @@ class Connection : public engine::EffectSink {
     void look_at_the_clock() { frames_before_look_ = 1; }
     // The socket is to be closed once the output is sent; or at once.
     virtual bool finished() const = 0;
-    virtual ConnectionFacts facts() const = 0;
+    virtual ConnectionInfo info() const = 0;
     // Only AMQP 1.0 has sessions.
-    virtual std::vector<SessionFacts> sessions() const { return {}; }
+    virtual std::vector<SessionInfo> sessions() const { return {}; }
 
     // --- for what belongs to it: channels, sessions, links ---
     const ConnectionSettings& settings() const { return settings_; }
     Host& host() { return host_; }
     // False when the socket cannot keep up with deliveries.
-    bool note_delivery() {
-        host_.wants_flush();
+    bool on_delivery_written() {
+        host_.request_flush();
         if (output_.unsent_bytes() < deliveries_pause_bytes) return true;
         deliveries_paused_ = true;
         return false;
@@ -106,7 +106,7 @@ class Connection : public engine::EffectSink {
     // Deliveries stopped on their way here; more come when they are asked for.
     void deliveries_paused() {
         deliveries_paused_ = true;
-        host_.wants_flush();
+        host_.request_flush();
     }
 
   protected:
@@ -124,14 +124,14 @@ class Connection : public engine::EffectSink {
         return !interrupted_;
     }
     // A peer that does not read what it caused is not read from.
-    bool has_room_for_answers() const { return output_.unsent_bytes() < reading_pause_bytes; }
+    bool output_has_room() const { return output_.unsent_bytes() < reading_pause_bytes; }
 
     const ConnectionSettings& settings_;
     Host& host_;
     Output output_;
     Timestamp now_;
-    Timestamp last_arrival_;
-    Timestamp last_departure_;
+    Timestamp last_received_at_;
+    Timestamp last_sent_at_;
     Timestamp state_deadline_;  // of a handshake, a close or a drop
 
   private:

@@ -1,5 +1,5 @@
 // Host: what a connection needs of the world that carries it — a socket in the broker, a script in
-// a test. Port: the way to the engine of its virtual host, near or far.
+// a test. EngineProxy: the way to the engine of its virtual host, near or far.
 #pragma once
 
 #include "auth/access.h"
@@ -7,8 +7,8 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/version.h"
-#include "engine/command.h"
-#include "engine/effect.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
 
 #include <memory>
 #include <optional>
@@ -21,9 +21,9 @@ namespace revenant::protocol {
 
 // Commands to the engine of one virtual host, handled in the order they are sent. Effects come back
 // through the EffectSink the host registered, perhaps before send() returns.
-class Port {
+class EngineProxy {
   public:
-    virtual ~Port() = default;
+    virtual ~EngineProxy() = default;
     virtual void send(engine::Command&& command) = 0;
     virtual void publish(engine::Publish&& command) = 0;
     virtual void settle(const engine::Settle& command) = 0;
@@ -64,24 +64,24 @@ struct ConnectionSettings {
 
 // The answer to connection.open.
 struct VhostOpened {
-    Port* port = nullptr;
+    EngineProxy* port = nullptr;
     ConnectionId connection;
 };
 struct VhostRefused {
     std::string text;  // of the 530
 };
 // The connection goes to another reactor first; vhost_opened() follows there.
-struct VhostElsewhere {};
-using VhostAnswer = std::variant<VhostOpened, VhostRefused, VhostElsewhere>;
+struct VhostOnOtherReactor {};
+using VhostAnswer = std::variant<VhostOpened, VhostRefused, VhostOnOtherReactor>;
 
 class Host {
   public:
     virtual ~Host() = default;
     // The permissions in force; the reference is good until the next turn.
     virtual const std::shared_ptr<const AccessTable>& access() = 0;
-    virtual PeerPlace peer_place() const = 0;
+    virtual PeerLocation peer_location() const = 0;
     // Too many passwords from where the peer is were wrong: its own is not looked at for now.
-    virtual bool must_not_log_in_yet() { return false; }
+    virtual bool is_login_throttled() { return false; }
     // The password of the peer was wrong.
     virtual void login_failed() {}
     // Any login that was looked at.
@@ -92,18 +92,18 @@ class Host {
     virtual VhostAnswer open_vhost(std::string_view vhost, std::string_view user) = 0;
     // Counts a channel in, or says why there may be none; it is counted out when it is closed.
     virtual std::optional<std::string> admit_channel() { return std::nullopt; }
-    virtual void channel_left() {}
+    virtual void on_channel_closed() {}
     // Effects for the channel go to the sink until release_channel.
     virtual ChannelId register_channel(engine::EffectSink& sink) = 0;
     virtual void release_channel(ChannelId channel) = 0;
     // The prefix followed by 22 random characters of the URL-safe base64 alphabet.
     virtual std::string random_name(std::string_view prefix) = 0;
     // There is output where there was none.
-    virtual void wants_flush() = 0;
+    virtual void request_flush() = 0;
     // Others have waited long enough for this connection. Reads the clock.
     virtual bool others_wait() { return false; }
     // For the diary: no secrets, no bodies.
-    virtual void note(std::string_view text) = 0;
+    virtual void log_line(std::string_view text) = 0;
 };
 
 }  // namespace revenant::protocol

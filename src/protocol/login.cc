@@ -14,7 +14,7 @@ std::vector<Mechanism> offered_mechanisms(const ConnectionSettings& settings, co
 Result<std::string, LoginRefusal> log_in_with_password(
     Host& host, const Result<Credentials, LoginRefusal>& credentials) {
     if (!credentials) return Unexpected{credentials.error()};
-    if (host.must_not_log_in_yet()) return Unexpected{LoginRefusal::too_many_failures};
+    if (host.is_login_throttled()) return Unexpected{LoginRefusal::too_many_failures};
     const auto user = log_in(*host.access(), *credentials);
     if (user) return (*user)->name;
     host.login_failed();

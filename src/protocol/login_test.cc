@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // A place where somebody logs in: it knows the users, and counts wrong passwords.
-class Door final : public IdleHost {
+class Door final : public StubHost {
   public:
     Door() {
         AccessRules rules;
@@ -26,7 +26,7 @@ class Door final : public IdleHost {
         rules.users["CN=bob"].name = "CN=bob";
         set(std::move(rules));
     }
-    bool must_not_log_in_yet() override { return barred; }
+    bool is_login_throttled() override { return barred; }
     void login_failed() override { failures += 1; }
     std::optional<std::string> certificate_user() const override { return certificate; }
 

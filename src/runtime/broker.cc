@@ -1,7 +1,7 @@
 #include "runtime/broker.h"
 
 #include "base/check.h"
-#include "runtime/errand.h"
+#include "runtime/engine_call.h"
 #include "runtime/system_clock.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr unsigned reactors_max = 64;
 // A home busier than this sends new connections to a reactor that is idler by the margin.
 constexpr unsigned busy_home_percent = 70;
 constexpr unsigned busy_margin_percent = 20;
-constexpr std::chrono::seconds close_patience{60};
+constexpr std::chrono::seconds vhost_close_timeout{60};
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Broker::Broker(BrokerSettings settings) : settings_(std::move(settings)) {
         reactors_.push_back(std::make_unique<Reactor>(static_cast<std::uint8_t>(i)));
         all.push_back(reactors_.back().get());
     }
-    for (auto& reactor : reactors_) reactor->meet(all);
+    for (auto& reactor : reactors_) reactor->set_peers(all);
     access_ = catalog_.snapshot();
 }
 
@@ -93,12 +93,12 @@ void Broker::close_vhosts() {
         vhost->home().post(
             [vhost, closed](Reactor&) { vhost->close([closed] { closed->set_value(); }); });
     }
-    for (auto& closed : closing) closed.wait_for(close_patience);
+    for (auto& closed : closing) closed.wait_for(vhost_close_timeout);
     const std::lock_guard changing(change_mutex_);
     catalog_store_->close(catalog_.rules());
 }
 
-void Broker::die(const std::string& text) {
+void Broker::fail_fatally(const std::string& text) {
     if (settings_.fatal) settings_.fatal(text);
     CHECK(false);  // never reached: the process has ended
 }
@@ -120,7 +120,7 @@ std::vector<std::shared_ptr<Vhost>> Broker::vhosts() {
 
 // The catalog may have lost a virtual host; its messages are not thrown away for that.
 Result<void, std::string> Broker::look_for_lost_vhosts() {
-    REVENANT_TRY(const auto found, directories_->tidy(catalog_.rules().vhosts));
+    REVENANT_TRY(const auto found, directories_->remove_deleted(catalog_.rules().vhosts));
     catalog_.reserve_vhost_ids(found.last_id);
     for (const VhostDirectories::Stray& stray : found.strays) {
         if (!settings_.adopt_vhosts || !stray.vhost) {
@@ -183,7 +183,7 @@ Result<CatalogRecord, CatalogRefusal> Broker::change_catalog(
     REVENANT_TRY(const VhostChanges changes, prepare(record, changed.rules()));
     if (catalog_store_) {
         const auto kept = catalog_store_->append(record, changed.rules());
-        if (!kept) die(kept.error());
+        if (!kept) fail_fatally(kept.error());
     }
     catalog_ = std::move(changed);
     for (const auto& vhost : changes.made) {
@@ -208,7 +208,7 @@ Result<Broker::VhostChanges, CatalogRefusal> Broker::prepare(const CatalogRecord
             const revenant::Vhost& gone = catalog_.rules().vhosts.at(deleted->name);
             const auto marked = directories_->mark_deleted(gone);
             if (marked) continue;
-            if (!marked.error().disk_full) die(marked.error().text);
+            if (!marked.error().disk_full) fail_fatally(marked.error().text);
             static_cast<void>(directories_->keep(gone).has_value());
             return Unexpected{
                 CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
@@ -229,7 +229,7 @@ Result<std::shared_ptr<Vhost>, CatalogRefusal> Broker::make_vhost(const revenant
         error.text = std::move(vhost).error();
         error.disk_full = !is_found && !catalog_store_->has_room();
     }
-    if (!error.disk_full) die(error.text);
+    if (!error.disk_full) fail_fatally(error.text);
     // Nobody has seen the id, but something of its directory may be left until the next start.
     catalog_.reserve_vhost_ids(rules.id);
     static_cast<void>(
@@ -244,7 +244,7 @@ void Broker::announce(const CatalogRecord& record, const VhostChanges& changes) 
         lost_vhosts_.erase(vhost->name());
         if (!directories_) continue;
         const auto kept = directories_->keep(table->rules().vhosts.at(vhost->name()));
-        if (!kept) die(kept.error().text);
+        if (!kept) fail_fatally(kept.error().text);
     }
     std::vector<std::shared_ptr<Vhost>> deleted;
     {
@@ -286,7 +286,7 @@ void Broker::set_default_policies(const std::shared_ptr<Vhost>& vhost) {
         names.push_back(rule.policy.name);
     }
     if (commands.empty()) return;
-    const auto answers = carry_out_all(vhost, "rmq-internal", std::move(commands));
+    const auto answers = execute_all(vhost, "rmq-internal", std::move(commands));
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (answers[i] || !settings_.notice) continue;
         settings_.notice({engine::Notice::Level::warning,
@@ -302,7 +302,7 @@ Result<std::unique_ptr<VhostStore>, std::string> Broker::open_store(const revena
     store.journal.now = &system_now;
     return VhostStore::open(*settings_.disk, std::make_unique<ReactorWorker>(*committer_, home),
                             directories_->path_of(rules), store,
-                            [this](const std::string& text) { die(text); });
+                            [this](const std::string& text) { fail_fatally(text); });
 }
 
 Result<std::shared_ptr<Vhost>, std::string> Broker::open_vhost(const revenant::Vhost& rules) {
@@ -332,12 +332,13 @@ Result<std::shared_ptr<Vhost>, std::string> Broker::open_vhost(const revenant::V
         });
     };
     std::shared_ptr<Vhost> vhost(
-        new Vhost(std::move(settings), home, settings_.notice, std::move(store), census_), free);
+        new Vhost(std::move(settings), home, settings_.notice, std::move(store), node_counts_),
+        free);
     if (auto recovered = vhost->recover(system_now()); !recovered) {
         return Unexpected{"vhost '" + rules.name + "': " + recovered.error()};
     }
     journal::Journal::Listener listener;
-    listener.failed = [this](const std::string& text) { die(text); };
+    listener.failed = [this](const std::string& text) { fail_fatally(text); };
     // Whoever listens may have something to do on the disk, and the reactor has no time for it.
     if (settings_.disk_full) {
         listener.disk_full = [this, &home](bool full) {
@@ -378,8 +379,9 @@ std::shared_ptr<const AccessTable> Broker::access() {
 // ------------------------------------------------------------------------- connections
 
 Reactor& Broker::place(Vhost& vhost) {
-    if (reactors_.size() == 1 || settings_.placement == Placement::home) return vhost.home();
-    if (settings_.placement == Placement::spread) {
+    if (reactors_.size() == 1 || settings_.placement == ConnectionPlacement::home)
+        return vhost.home();
+    if (settings_.placement == ConnectionPlacement::spread) {
         const std::lock_guard lock(mutex_);
         return *reactors_[next_place_++ % reactors_.size()];
     }
@@ -417,7 +419,7 @@ std::optional<std::string> Broker::admit(std::string_view vhost, std::string_vie
     return std::nullopt;
 }
 
-void Broker::leave(std::string_view vhost, std::string_view user) {
+void Broker::release_connection(std::string_view vhost, std::string_view user) {
     const std::lock_guard lock(mutex_);
     connections_ -= 1;
     const auto decrease = [](auto& counts, std::string_view name) {
@@ -450,7 +452,7 @@ std::optional<std::string> Broker::admit_channel(std::string_view user, Limit us
     return std::nullopt;
 }
 
-void Broker::leave_channels(std::string_view user, std::uint64_t count) {
+void Broker::release_channels(std::string_view user, std::uint64_t count) {
     if (count == 0) return;
     const std::lock_guard lock(channels_mutex_);
     const auto found = channels_by_user_.find(user);

@@ -30,7 +30,7 @@
 namespace revenant::runtime {
 
 // Where a connection is served once its vhost is known.
-enum class Placement : std::uint8_t {
+enum class ConnectionPlacement : std::uint8_t {
     automatic,  // at the vhost's home, unless that reactor is busy and another is not
     home,       // always at the vhost's home
     spread,     // on all reactors in turn
@@ -44,7 +44,7 @@ struct NewVhostPolicy {
 
 struct BrokerSettings {
     unsigned reactors = 1;
-    Placement placement = Placement::automatic;
+    ConnectionPlacement placement = ConnectionPlacement::automatic;
     std::optional<std::uint64_t> connections_max;
     std::optional<std::uint64_t> vhosts_max;
     std::optional<std::uint64_t> channels_max;  // of all connections
@@ -103,11 +103,11 @@ class Broker {
 
     // Counts a connection in, or says why it may not come in (amqp091 3.7).
     std::optional<std::string> admit(std::string_view vhost, std::string_view user);
-    void leave(std::string_view vhost, std::string_view user);
+    void release_connection(std::string_view vhost, std::string_view user);
     std::size_t connection_count();
     // The same for a channel of a connection (amqp091 5.2).
     std::optional<std::string> admit_channel(std::string_view user, Limit user_limit);
-    void leave_channels(std::string_view user, std::uint64_t count);
+    void release_channels(std::string_view user, std::uint64_t count);
 
     // Runs work(engine) at the vhost's home and waits for what it returns. Never from a reactor.
     template <typename Work>
@@ -153,7 +153,7 @@ class Broker {
     Result<std::shared_ptr<Vhost>, CatalogRefusal> make_vhost(const revenant::Vhost& rules);
     void announce(const CatalogRecord& record, const VhostChanges& changes);
     void close_vhosts();
-    void die(const std::string& text);
+    void fail_fatally(const std::string& text);
     void drop_vhost(const std::shared_ptr<Vhost>& vhost);
     void set_compatibility(const std::shared_ptr<Vhost>& vhost, std::string_view wished);
 
@@ -161,7 +161,7 @@ class Broker {
     std::unique_ptr<journal::DirectoryLock> lock_;
     std::unique_ptr<Committer> committer_;
     const std::shared_ptr<Removals> removals_ = std::make_shared<Removals>();
-    const std::shared_ptr<Census> census_ = std::make_shared<Census>();
+    const std::shared_ptr<NodeObjectCounts> node_counts_ = std::make_shared<NodeObjectCounts>();
     std::vector<std::unique_ptr<Reactor>> reactors_;
     std::mutex channels_mutex_;  // guards the two below; never held for long
     std::map<std::string, std::uint64_t, std::less<>> channels_by_user_;

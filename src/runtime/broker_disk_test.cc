@@ -1,5 +1,5 @@
 // A broker on a disk: where its vhosts lie, and that no reactor waits for it.
-#include "engine/command.h"
+#include "engine/words/command.h"
 #include "runtime/broker.h"
 #include "tests/support/folder.h"
 #include "tests/support/scenario.h"
@@ -101,13 +101,7 @@ struct OnDisk : ::testing::Test {
             return broker->find_vhost(vhost)->journal_view().counters.syncs.count() > 0;
         });
     }
-    std::set<std::string> directories() {
-        std::set<std::string> names;
-        for (const auto& entry : fs::directory_iterator(folder / "data/vhosts")) {
-            names.insert(entry.path().filename().string());
-        }
-        return names;
-    }
+    std::set<std::string> directories() { return names_in(folder / "data/vhosts"); }
 
     Folder folder;
     SlowDisk disk;
@@ -313,7 +307,7 @@ TEST_F(OnDisk, DirectoriesAreNotForEverybody) {
 struct OnASlowDisk : OnDisk {
     OnASlowDisk() {
         EXPECT_EQ(start(), "");
-        for (const CatalogCommand& command : default_content({}, Salt{})) change(command);
+        for (const CatalogCommand& command : initial_commands({}, Salt{})) change(command);
     }
     // The longest time that reactors took for what a connection needs when it comes and goes,
     // while this is done.
@@ -335,7 +329,7 @@ struct OnASlowDisk : OnDisk {
                     EXPECT_EQ(broker->admit("/", "guest"), std::nullopt);
                     EXPECT_NE(broker->access(), nullptr);
                     broker->place(*vhost);
-                    broker->leave("/", "guest");
+                    broker->release_connection("/", "guest");
                 });
                 longest = std::max(longest, Clock::now() - began);
             }

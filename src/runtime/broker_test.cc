@@ -1,6 +1,6 @@
 #include "runtime/broker.h"
 
-#include "runtime/errand.h"
+#include "runtime/engine_call.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 class Admission : public testing::Test {
   protected:
     explicit Admission(BrokerSettings settings = {}) : broker_(settings) {
-        for (const CatalogCommand& command : default_content({}, Salt{})) {
+        for (const CatalogCommand& command : initial_commands({}, Salt{})) {
             EXPECT_TRUE(broker_.change(command));
         }
     }
@@ -30,7 +30,7 @@ TEST_F(Admission, AVhostHasALimit) {
     EXPECT_EQ(broker_.admit("/", "guest"), std::nullopt);
     EXPECT_EQ(broker_.admit("/", "guest"),
               "access to vhost '/' refused for user 'guest': connection limit (1) is reached");
-    broker_.leave("/", "guest");
+    broker_.release_connection("/", "guest");
     EXPECT_EQ(broker_.admit("/", "guest"), std::nullopt);
 }
 
@@ -64,7 +64,7 @@ TEST_F(Admission, AUserHasALimitOfChannels) {
               "limit of 2");
     EXPECT_EQ(broker_.admit_channel("other", 2), std::nullopt);
     EXPECT_EQ(broker_.admit_channel("guest", -1), std::nullopt);
-    broker_.leave_channels("guest", 2);
+    broker_.release_channels("guest", 2);
     EXPECT_EQ(broker_.admit_channel("guest", 2), std::nullopt);
     EXPECT_NE(broker_.admit_channel("guest", 2), std::nullopt);
 }
@@ -74,7 +74,7 @@ TEST_F(AdmissionOfAFullNode, ANodeHasALimitOfChannels) {
     EXPECT_EQ(broker_.admit_channel("other", {}),
               "number of channels opened on node 'full' has reached the maximum allowed limit of "
               "(1)");
-    broker_.leave_channels("guest", 1);
+    broker_.release_channels("guest", 1);
     EXPECT_EQ(broker_.admit_channel("other", {}), std::nullopt);
 }
 
@@ -125,8 +125,8 @@ TEST(DefaultPolicies, AreSetInNewVhostsThatMatch) {
     EXPECT_EQ(policies_of("dev1"), std::vector{policy});
     EXPECT_TRUE(policies_of("prod").empty());
     // Only the creation of a virtual host sets them.
-    ASSERT_TRUE(carry_out(broker.find_vhost("dev1"), "guest",
-                          engine::ClearPolicy{{}, engine::PolicyScope::operator_only, "limit"}));
+    ASSERT_TRUE(execute(broker.find_vhost("dev1"), "guest",
+                        engine::ClearPolicy{{}, engine::PolicyScope::operator_only, "limit"}));
     ASSERT_TRUE(broker.change(PutVhost{.name = "dev1", .description = "changed"}));
     EXPECT_TRUE(policies_of("dev1").empty());
 }

@@ -64,7 +64,7 @@ Result<bool, std::string> CatalogStore::load(Catalog& catalog) {
         if (!snapshot) return Unexpected{snapshot.error().text};
     }
     const auto replayed = journal_->replay([&](const journal::Journal::Record& record) {
-        return replay(record.bytes, journal_->place_of(record.at));
+        return replay(record.bytes, journal_->describe_position(record.at));
     });
     if (!replayed) return Unexpected{replayed.error().text};
     return found;
@@ -77,7 +77,7 @@ bool CatalogStore::has_room() const {
 
 void CatalogStore::close(const AccessRules& rules) {
     if (journal_->batch_position() == journal_->snapshot_position() || !has_room()) return;
-    journal_->write_snapshot(encode_catalog_record(facts_of(rules)), {});
+    journal_->write_snapshot(encode_catalog_record(events_for(rules)), {});
 }
 
 Result<void, std::string> CatalogStore::append(const CatalogRecord& record,
@@ -85,13 +85,13 @@ Result<void, std::string> CatalogStore::append(const CatalogRecord& record,
     if (record.empty()) return {};
     journal_->begin_record() += encode_catalog_record(record);
     const Lsn end = journal_->end_record();
-    journal_->flush(journal::Journal::Urgency::now);
+    journal_->flush(journal::Journal::SyncMode::immediate);
     journal_->retry();  // an earlier change may have found a full disk
     if (failure_) return Unexpected{*failure_};
     if (journal_->durable() < end) return Unexpected{std::string("the disk is full")};
     const std::uint64_t written = journal_->position().value - journal_->snapshot_position().value;
     if (written >= snapshot_after_bytes) {
-        journal_->write_snapshot(encode_catalog_record(facts_of(rules)), {});
+        journal_->write_snapshot(encode_catalog_record(events_for(rules)), {});
     }
     return {};
 }

@@ -1,7 +1,7 @@
 // ClientLogins: how often clients tried to log in, by protocol. Counted by sockets, shown by HTTP.
 #pragma once
 
-#include "engine/client_protocol.h"
+#include "engine/words/client_protocol.h"
 
 #include <array>
 #include <atomic>

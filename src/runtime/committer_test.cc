@@ -22,7 +22,7 @@ class Reactors {
             reactors_.push_back(std::make_unique<Reactor>(i));
             all.push_back(reactors_.back().get());
         }
-        for (const auto& reactor : reactors_) reactor->meet(all);
+        for (const auto& reactor : reactors_) reactor->set_peers(all);
         for (const auto& reactor : reactors_) reactor->start();
     }
     ~Reactors() {

@@ -3,7 +3,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/client_protocol.h"
+#include "engine/words/client_protocol.h"
 #include "message/value.h"
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct ChannelNumber {
 };
 
 // How a connection is protected, and the certificate of its client if there is one.
-struct TlsFacts {
+struct TlsInfo {
     std::string protocol;
     std::string cipher;
     std::string key_exchange;
@@ -53,7 +53,7 @@ struct ConnectionView {
     std::string container_id;       // AMQP 1.0 only
     std::size_t session_count = 0;  // the same
     Timestamp connected_at;
-    std::optional<TlsFacts> tls;
+    std::optional<TlsInfo> tls;
 
     // As listings count them: AMQP 1.0 has sessions instead, and a channel of ours per link.
     std::size_t channel_count() const {

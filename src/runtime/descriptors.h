@@ -27,7 +27,7 @@ inline std::uint64_t descriptors_kept_for_files() {
 inline std::size_t read_files_open_max() { return descriptors_kept_for_files() / 2; }
 
 // They are given out from the lowest on, so the number itself tells how many are left.
-inline bool is_kept_for_files(int descriptor) {
+inline bool is_reserved_for_files(int descriptor) {
     return static_cast<std::uint64_t>(descriptor) + descriptors_kept_for_files() >=
            descriptor_limit();
 }

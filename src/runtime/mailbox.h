@@ -10,41 +10,41 @@
 
 namespace revenant::runtime {
 
-template <typename Letter>
+template <typename Item>
 class Mailbox {
   public:
     struct Batch {
-        std::vector<Letter> letters;
+        std::vector<Item> items;
         std::size_t bytes = 0;  // that the letters hold, about
-        bool empty() const { return letters.empty(); }
+        bool empty() const { return items.empty(); }
     };
 
-    explicit Mailbox(std::size_t letters_max) : letters_max_(letters_max) {}
+    explicit Mailbox(std::size_t items_max) : items_max_(items_max) {}
 
     enum class Posted : unsigned char { refused, waiting, first };
     // Takes the batch unless the box is full; a box that holds nothing takes a batch of any size.
     // `first`: the box was empty, its owner may have to be woken.
     Posted post(Batch& batch) {
         const std::lock_guard lock(mutex_);
-        if (letters_ > 0 && letters_ + batch.letters.size() > letters_max_) return Posted::refused;
-        letters_ += batch.letters.size();
+        if (items_ > 0 && items_ + batch.items.size() > items_max_) return Posted::refused;
+        items_ += batch.items.size();
         bytes_.fetch_add(batch.bytes, std::memory_order_relaxed);
         batches_.push_back(std::exchange(batch, {}));
         return batches_.size() == 1 ? Posted::first : Posted::waiting;
     }
 
     // For what must never be refused and is rare: orders of the node itself.
-    Posted post_always(Letter letter) {
+    Posted post_always(Item item) {
         const std::lock_guard lock(mutex_);
-        letters_ += 1;
+        items_ += 1;
         batches_.emplace_back();
-        batches_.back().letters.push_back(std::move(letter));
+        batches_.back().items.push_back(std::move(item));
         return batches_.size() == 1 ? Posted::first : Posted::waiting;
     }
 
     std::vector<Batch> take() {
         const std::lock_guard lock(mutex_);
-        letters_ = 0;
+        items_ = 0;
         return std::exchange(batches_, {});
     }
 
@@ -56,9 +56,9 @@ class Mailbox {
   private:
     std::mutex mutex_;
     std::vector<Batch> batches_;
-    std::size_t letters_ = 0;
+    std::size_t items_ = 0;
     std::atomic<std::size_t> bytes_{0};
-    const std::size_t letters_max_;
+    const std::size_t items_max_;
 };
 
 }  // namespace revenant::runtime

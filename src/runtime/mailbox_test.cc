@@ -15,7 +15,7 @@ TEST(Mailbox, RefusesWhatDoesNotFitUnlessItIsEmpty) {
     EXPECT_EQ(box.post(large), Box::Posted::first);
     Box::Batch small{{"e"}, 0};
     EXPECT_EQ(box.post(small), Box::Posted::refused);
-    EXPECT_EQ(small.letters.size(), 1U) << "a batch that was refused is kept by its sender";
+    EXPECT_EQ(small.items.size(), 1U) << "a batch that was refused is kept by its sender";
     EXPECT_EQ(box.take().size(), 1U);
     EXPECT_EQ(box.post(small), Box::Posted::first);
     EXPECT_TRUE(small.empty());
@@ -23,10 +23,10 @@ TEST(Mailbox, RefusesWhatDoesNotFitUnlessItIsEmpty) {
 
 TEST(Mailbox, CountsBytesUntilTheyWereRead) {
     Box box(100);
-    Box::Batch one{{"a"}, 1000};
-    Box::Batch two{{"b"}, 20};
-    box.post(one);
-    box.post(two);
+    Box::Batch large{{"a"}, 1000};
+    Box::Batch small{{"b"}, 20};
+    box.post(large);
+    box.post(small);
     EXPECT_EQ(box.bytes(), 1020U);
     const auto taken = box.take();
     EXPECT_EQ(box.bytes(), 1020U) << "what is taken is still in memory";

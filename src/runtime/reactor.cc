@@ -16,8 +16,8 @@
 namespace revenant::runtime {
 namespace {
 
-constexpr std::size_t mailbox_letters_max = 64 * 1024;
-constexpr std::size_t congested_letters = 16 * 1024;
+constexpr std::size_t mailbox_items_max = 64 * 1024;
+constexpr std::size_t congested_items = 16 * 1024;
 constexpr std::size_t congested_bytes = 4 * 1024 * 1024;
 constexpr std::size_t read_buffer_bytes = 256 * 1024;
 constexpr int events_per_turn = 256;
@@ -39,7 +39,7 @@ Reactor::Reactor(std::uint8_t index)
       now_(system_now()),
       wall_ahead_(wall_ahead()),
       next_tick_(now_ + tick_interval),
-      mailbox_(mailbox_letters_max),
+      mailbox_(mailbox_items_max),
       read_buffer_(read_buffer_bytes),
       busy_since_(now_) {
     CHECK(epoll_ >= 0 && wakeup_ >= 0);
@@ -75,7 +75,7 @@ void Reactor::wake() {
 }
 
 void Reactor::post(Task task) {
-    if (mailbox_.post_always(std::move(task)) == Mailbox<Letter>::Posted::first) wake();
+    if (mailbox_.post_always(std::move(task)) == Mailbox<MailboxItem>::Posted::first) wake();
 }
 
 void Reactor::run() {
@@ -128,7 +128,7 @@ void Reactor::turn() {
     turn_times_.begin(begin);
     longest_part_ = {};
     part_began_ = begin;
-    read_letters();
+    read_mailbox();
     end_part("letters");
     run_due_vhosts();
     end_part("timers");
@@ -138,7 +138,7 @@ void Reactor::turn() {
     for (const auto& vhost : vhosts_) vhost->flush();
     end_part("journal");
     flush_all();
-    send_letters();
+    send_outgoing();
     disposed_.clear();
     end_part("flushes");
     const Timestamp end = now_;
@@ -166,15 +166,15 @@ std::string_view Reactor::heaviest_command(Timestamp since) const {
     return heaviest.steps == 0 ? longest_part_.name : engine::command_name(heaviest.command);
 }
 
-void Reactor::read_letters() {
+void Reactor::read_mailbox() {
     slice_end_ = now_ + letters_slice;
     if (letters_.empty()) letters_ = mailbox_.take();
     std::size_t before_look = letters_between_looks;
-    for (; next_batch_ < letters_.size(); ++next_batch_, next_letter_ = 0) {
+    for (; next_batch_ < letters_.size(); ++next_batch_, next_item_ = 0) {
         auto& batch = letters_[next_batch_];
-        while (next_letter_ < batch.letters.size()) {
-            Letter& letter = batch.letters[next_letter_++];
-            before_look = read_letter(std::move(letter)) == Took::little ? before_look - 1 : 0;
+        while (next_item_ < batch.items.size()) {
+            MailboxItem& item = batch.items[next_item_++];
+            before_look = read_item(std::move(item)) == Took::little ? before_look - 1 : 0;
             if (before_look > 0) continue;
             if (slice_is_over()) return;
             before_look = letters_between_looks;
@@ -185,8 +185,8 @@ void Reactor::read_letters() {
     next_batch_ = 0;
 }
 
-Reactor::Took Reactor::read_letter(Letter&& letter) {
-    if (auto* command = std::get_if<VhostCommand>(&letter)) {
+Reactor::Took Reactor::read_item(MailboxItem&& item) {
+    if (auto* command = std::get_if<VhostCommand>(&item)) {
         engine::Engine& engine = command->vhost->engine();
         const std::uint64_t heavy_steps = engine.heavy_steps();
         const bool is_frequent = std::holds_alternative<engine::Publish>(command->command) ||
@@ -194,11 +194,11 @@ Reactor::Took Reactor::read_letter(Letter&& letter) {
         engine.handle(std::move(command->command), now_);
         return is_frequent && engine.heavy_steps() == heavy_steps ? Took::little : Took::much;
     }
-    if (auto* effect = std::get_if<engine::Effect>(&letter)) {
+    if (auto* effect = std::get_if<engine::Effect>(&item)) {
         dispatch_effect(std::move(*effect));
         return Took::little;
     }
-    std::get<Task>(letter)(*this);
+    std::get<Task>(item)(*this);
     return Took::much;
 }
 
@@ -244,8 +244,8 @@ void Reactor::serve_ready() {
 void Reactor::tick_all() {
     next_tick_ = now_ + tick_interval;
     // A tick may end a connection, which takes itself out of the list.
-    const std::vector<Ticking*> ticking = ticking_;
-    for (Ticking* one : ticking) one->tick(now_);
+    const std::vector<Tickable*> ticking = ticking_;
+    for (Tickable* one : ticking) one->tick(now_);
     wall_ahead_ = wall_ahead();
     for (const auto& vhost : vhosts_) {
         vhost->engine().set_wall_ahead(wall_ahead_);
@@ -273,8 +273,8 @@ void Reactor::forget(Flushable& socket) {
     }
 }
 
-void Reactor::send(std::uint8_t reactor, Letter letter) {
-    outgoing_[reactor].letters.push_back(std::move(letter));
+void Reactor::send(std::uint8_t reactor, MailboxItem item) {
+    outgoing_[reactor].items.push_back(std::move(item));
 }
 
 void Reactor::note_sent(std::uint8_t reactor, std::size_t bytes) {
@@ -282,17 +282,18 @@ void Reactor::note_sent(std::uint8_t reactor, std::size_t bytes) {
 }
 
 bool Reactor::congested(std::uint8_t reactor) const {
-    return outgoing_[reactor].letters.size() > congested_letters ||
+    return outgoing_[reactor].items.size() > congested_items ||
            outgoing_[reactor].bytes + all_[reactor]->mailbox_.bytes() > congested_bytes;
 }
 
-void Reactor::send_letters() {
+void Reactor::send_outgoing() {
     for (std::size_t i = 0; i < outgoing_.size(); ++i) {
         if (outgoing_[i].empty()) {
             outgoing_[i].bytes = 0;  // of heartbeats, or of parts that make no letter yet
             continue;
         }
-        if (all_[i]->mailbox_.post(outgoing_[i]) == Mailbox<Letter>::Posted::first) all_[i]->wake();
+        if (all_[i]->mailbox_.post(outgoing_[i]) == Mailbox<MailboxItem>::Posted::first)
+            all_[i]->wake();
     }
 }
 
@@ -317,9 +318,9 @@ void Reactor::unwatch(int descriptor, Source& source) {
     }
 }
 
-void Reactor::add_ticking(Ticking& ticking) { ticking_.push_back(&ticking); }
+void Reactor::add_ticking(Tickable& ticking) { ticking_.push_back(&ticking); }
 
-void Reactor::remove_ticking(Ticking& ticking) {
+void Reactor::remove_ticking(Tickable& ticking) {
     const auto place = std::find(ticking_.begin(), ticking_.end(), &ticking);
     if (place == ticking_.end()) return;
     *place = ticking_.back();

@@ -7,8 +7,8 @@
 #include "auth/access.h"
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/command.h"
-#include "engine/effect.h"
+#include "engine/words/command.h"
+#include "engine/words/effect.h"
 #include "runtime/mailbox.h"
 #include "runtime/turn_times.h"
 
@@ -41,9 +41,9 @@ class Flushable {
 };
 
 // Called a few times per second.
-class Ticking {
+class Tickable {
   public:
-    virtual ~Ticking() = default;
+    virtual ~Tickable() = default;
     virtual void tick(Timestamp now) = 0;
 };
 
@@ -52,7 +52,7 @@ struct VhostCommand {
     engine::Command command;
 };
 using Task = std::function<void(Reactor&)>;
-using Letter = std::variant<VhostCommand, engine::Effect, Task>;
+using MailboxItem = std::variant<VhostCommand, engine::Effect, Task>;
 
 class Reactor {
   public:
@@ -62,7 +62,7 @@ class Reactor {
     Reactor& operator=(const Reactor&) = delete;
 
     // Wires the reactors of a node to each other; before any of them starts.
-    void meet(std::vector<Reactor*> all) {
+    void set_peers(std::vector<Reactor*> all) {
         all_ = std::move(all);
         outgoing_.resize(all_.size());
     }
@@ -89,8 +89,8 @@ class Reactor {
     void unwatch(int descriptor, Source& source);
     void flush_later(Flushable& socket) { flushing_.push_back(&socket); }
     void forget(Flushable& socket);
-    void add_ticking(Ticking& ticking);
-    void remove_ticking(Ticking& ticking);
+    void add_ticking(Tickable& ticking);
+    void remove_ticking(Tickable& ticking);
     // Destroys the object when nothing of this turn can refer to it any more.
     void dispose(std::unique_ptr<Source> source) { disposed_.push_back(std::move(source)); }
 
@@ -101,7 +101,7 @@ class Reactor {
     static std::uint8_t reactor_of(std::uint64_t id) { return static_cast<std::uint8_t>(id >> 56); }
 
     // Letters to other reactors leave at the end of the turn.
-    void send(std::uint8_t reactor, Letter letter);
+    void send(std::uint8_t reactor, MailboxItem item);
     // So many bytes of a client became letters of this turn.
     void note_sent(std::uint8_t reactor, std::size_t bytes);
     // More waits for that reactor than it can take: whoever feeds it should stop for a while.
@@ -128,15 +128,15 @@ class Reactor {
     void turn();
     void wait();
     void wake();
-    void read_letters();
+    void read_mailbox();
     enum class Took : std::uint8_t { little, much };
-    Took read_letter(Letter&& letter);
+    Took read_item(MailboxItem&& item);
     bool is_due(Vhost& vhost) const;
     void run_due_vhosts();
     void serve_ready();
     void tick_all();
     void flush_all();
-    void send_letters();
+    void send_outgoing();
     void dispatch_effect(engine::Effect&& effect);
     void end_part(std::string_view name);
     // Or the part of the turn that took longest, if it was no single command.
@@ -152,16 +152,16 @@ class Reactor {
     Duration wall_ahead_;
     Timestamp slice_end_;
     Timestamp next_tick_;
-    Mailbox<Letter> mailbox_;
-    // Taken from the mailbox; those before next_batch_ and next_letter_ were read.
-    std::vector<Mailbox<Letter>::Batch> letters_;
+    Mailbox<MailboxItem> mailbox_;
+    // Taken from the mailbox; those before next_batch_ and next_item_ were read.
+    std::vector<Mailbox<MailboxItem>::Batch> letters_;
     std::size_t next_batch_ = 0;
-    std::size_t next_letter_ = 0;
-    std::vector<Mailbox<Letter>::Batch> outgoing_;  // by reactor
+    std::size_t next_item_ = 0;
+    std::vector<Mailbox<MailboxItem>::Batch> outgoing_;  // by reactor
     std::vector<Flushable*> flushing_;
     std::vector<Flushable*> flushing_now_;  // those before next_flush_ were flushed
     std::size_t next_flush_ = 0;
-    std::vector<Ticking*> ticking_;
+    std::vector<Tickable*> ticking_;
     std::vector<std::unique_ptr<Source>> disposed_;
     std::vector<std::shared_ptr<Vhost>> vhosts_;
     std::size_t next_vhost_ = 0;  // the one to look at first

@@ -62,7 +62,7 @@ class Busy final : public Source, public Flushable {
 
 struct Turning : ::testing::Test {
     Turning() {
-        reactor.meet({&reactor});
+        reactor.set_peers({&reactor});
         reactor.start();
     }
     ~Turning() override {

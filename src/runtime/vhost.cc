@@ -31,46 +31,47 @@ constexpr unsigned ticks_before_tidying = 8;
 // Ten seconds: how often it is looked whether disk space can be freed while facts are written.
 constexpr unsigned ticks_between_looks = 40;
 
-engine::EngineSettings with_surroundings(engine::EngineSettings settings, VhostStore* store,
-                                         const engine::Neighbours& neighbours) {
+engine::EngineSettings with_store_and_others(engine::EngineSettings settings, VhostStore* store,
+                                             const engine::OtherVhosts& other_vhosts) {
     settings.cold_store = store;
-    settings.neighbours = &neighbours;
+    settings.other_vhosts = &other_vhosts;
     return settings;
 }
 
 }  // namespace
 
 Vhost::Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice,
-             std::unique_ptr<VhostStore> store, std::shared_ptr<Census> census)
+             std::unique_ptr<VhostStore> store, std::shared_ptr<NodeObjectCounts> node_counts)
     : home_(home),
       notice_(std::move(notice)),
       store_(std::move(store)),
-      census_(std::move(census)),
-      facts_(store_ ? std::make_unique<engine::DurableFacts>(*store_) : nullptr),
-      engine_(with_surroundings(std::move(settings), store_.get(), *this), *this, facts_.get()) {
-    if (facts_) facts_->observe(engine_.state());
-    tell_census({engine_.state().queue_count(), engine_.state().exchange_count()});
+      node_counts_(std::move(node_counts)),
+      recorder_(store_ ? std::make_unique<engine::DurableRecorder>(*store_) : nullptr),
+      engine_(with_store_and_others(std::move(settings), store_.get(), *this), *this,
+              recorder_.get()) {
+    if (recorder_) recorder_->observe(engine_.state());
+    report_counts({engine_.state().queue_count(), engine_.state().exchange_count()});
 }
 
-Vhost::~Vhost() { tell_census({}); }
+Vhost::~Vhost() { report_counts({}); }
 
-void Vhost::tell_census(const engine::Population& now) {
-    if (!census_) return;
+void Vhost::report_counts(const engine::ObjectCounts& now) {
+    if (!node_counts_) return;
     // Nearly always; what all reactors share is touched only for news.
-    if (now.queues == told_.queues && now.exchanges == told_.exchanges) return;
-    census_->change(told_, now);
-    told_ = now;
+    if (now.queues == reported_.queues && now.exchanges == reported_.exchanges) return;
+    node_counts_->change(reported_, now);
+    reported_ = now;
 }
 
-engine::Population Vhost::population() const {
-    return census_ ? census_->without(told_) : engine::Population{};
+engine::ObjectCounts Vhost::object_counts() const {
+    return node_counts_ ? node_counts_->without(reported_) : engine::ObjectCounts{};
 }
 
 Result<void, std::string> Vhost::recover(Timestamp now) {
     if (!store_) return {};
     REVENANT_TRY_VOID(store_->recover(engine_.state()));
-    engine_.recovered(now);
-    tell_census({engine_.state().queue_count(), engine_.state().exchange_count()});
+    engine_.finish_recovery(now);
+    report_counts({engine_.state().queue_count(), engine_.state().exchange_count()});
     return {};
 }
 
@@ -96,13 +97,13 @@ JournalView Vhost::journal_view() const {
 }
 
 void Vhost::flush() {
-    tell_census({engine_.state().queue_count(), engine_.state().exchange_count()});
+    report_counts({engine_.state().queue_count(), engine_.state().exchange_count()});
     if (!store_) return;
     journal::Journal& journal = store_->journal();
-    if (!promises_.empty()) {
-        journal.flush(journal::Journal::Urgency::now);
+    if (!deferred_effects_.empty()) {
+        journal.flush(journal::Journal::SyncMode::immediate);
     } else if (journal.gathered_bytes() >= gathered_bytes_max) {
-        journal.flush(journal::Journal::Urgency::when_convenient);
+        journal.flush(journal::Journal::SyncMode::deferred);
     }
     const bool disk_full = journal.is_disk_full();
     const std::size_t waiting_max = disk_full ? behind_full_disk_bytes : behind_bytes;
@@ -116,11 +117,11 @@ void Vhost::tick() {
     if (!store_) return;
     journal::Journal& journal = store_->journal();
     journal.retry();
-    journal.flush(journal::Journal::Urgency::now);
+    journal.flush(journal::Journal::SyncMode::immediate);
     if (closed_) return finish_closing();
     idle_ticks_ = journal.position() == position_at_tick_ ? idle_ticks_ + 1 : 0;
     position_at_tick_ = journal.position();
-    if (idle_ticks_ >= ticks_before_tidying) store_->tidy_up(engine_.state());
+    if (idle_ticks_ >= ticks_before_tidying) store_->compact_when_idle(engine_.state());
     if (++ticks_since_look_ < ticks_between_looks) return;
     ticks_since_look_ = 0;
     store_->free_space(engine_.state());
@@ -128,7 +129,7 @@ void Vhost::tick() {
 }
 
 void Vhost::on_durable(Lsn durable) {
-    promises_.release_answers(durable, [this](engine::Effect&& effect) {
+    deferred_effects_.release_answers(durable, [this](engine::Effect&& effect) {
         if (auto* deliver = std::get_if<engine::Deliver>(&effect)) {
             const ChannelId channel = deliver->channel;
             if (!send_deliver(std::move(*deliver))) engine_.pause(channel);
@@ -136,8 +137,8 @@ void Vhost::on_durable(Lsn durable) {
             send(std::move(effect));
         }
     });
-    promises_.release_confirms(durable,
-                               [this](const engine::Confirm& confirm) { send_confirm(confirm); });
+    deferred_effects_.release_confirms(
+        durable, [this](const engine::Confirm& confirm) { send_confirm(confirm); });
 }
 
 void Vhost::close(std::function<void()> closed) {
@@ -156,14 +157,14 @@ void Vhost::finish_closing() {
     if (journal.is_writing_snapshot() || journal.is_compacting()) return;
     if (!closing_) {
         closing_ = true;
-        store_->take_snapshot(engine_.state(), engine::Stop::clean);
+        store_->take_snapshot(engine_.state(), engine::Shutdown::clean);
         return;
     }
     std::exchange(closed_, nullptr)();
 }
 
 void Vhost::retire() {
-    tell_census({});
+    report_counts({});
     behind_.store(false, std::memory_order_relaxed);
     disk_full_.store(false, std::memory_order_relaxed);
     if (!store_) return;
@@ -171,10 +172,10 @@ void Vhost::retire() {
     // Nobody has to wait for a disk that will not be asked. What was done is gone with the vhost;
     // that a message is safe cannot be said any more.
     const Lsn everything{UINT64_MAX};
-    promises_.release_answers(everything, [this](engine::Effect&& effect) {
+    deferred_effects_.release_answers(everything, [this](engine::Effect&& effect) {
         if (!std::holds_alternative<engine::Deliver>(effect)) send(std::move(effect));
     });
-    promises_.release_confirms(everything, [this](engine::Confirm confirm) {
+    deferred_effects_.release_confirms(everything, [this](engine::Confirm confirm) {
         confirm.accepted = false;
         send_confirm(confirm);
     });
@@ -183,20 +184,22 @@ void Vhost::retire() {
 // ------------------------------------------------------------------------- effects
 
 bool Vhost::deliver(engine::Deliver&& effect) {
-    if (!promises_.has_answers_for(effect.channel.value)) return send_deliver(std::move(effect));
+    if (!deferred_effects_.has_answers_for(effect.channel.value))
+        return send_deliver(std::move(effect));
     const ChannelId channel = effect.channel;
-    const std::uint64_t held = promises_.hold_behind(std::move(effect), travelling_bytes(effect));
+    const std::uint64_t held =
+        deferred_effects_.hold_behind(std::move(effect), travelling_bytes(effect));
     if (held < held_deliveries_bytes_max) return true;
     // When it comes to the channel, its connection asks for more.
-    promises_.hold_behind(engine::Effect(engine::DeliveriesPaused{channel}));
+    deferred_effects_.hold_behind(engine::Effect(engine::DeliveriesPaused{channel}));
     return false;
 }
 
 void Vhost::confirm(const engine::Confirm& effect) {
-    if (facts_ && facts_->has_begun()) {
-        promises_.hold(effect, store_->batch_position());
-    } else if (promises_.has_confirms_for(effect.channel)) {
-        promises_.hold_behind(effect);
+    if (recorder_ && recorder_->has_begun()) {
+        deferred_effects_.hold(effect, store_->batch_position());
+    } else if (deferred_effects_.has_confirms_for(effect.channel)) {
+        deferred_effects_.hold_behind(effect);
     } else {
         send_confirm(effect);
     }
@@ -205,7 +208,7 @@ void Vhost::confirm(const engine::Confirm& effect) {
 namespace {
 
 // The answer to basic.get is a delivery: it promises nothing.
-bool is_promise(const engine::Effect& effect) {
+bool must_wait_for_sync(const engine::Effect& effect) {
     // A queue was deleted: consumers and senders hear of it after the deletion was answered.
     if (std::holds_alternative<engine::CancelConsumer>(effect) ||
         std::holds_alternative<engine::TargetGone>(effect)) {
@@ -222,10 +225,10 @@ void Vhost::request(engine::Effect&& effect) {
         if (notice_) notice_(*notice);
         return;
     }
-    if (facts_ && facts_->has_begun() && is_promise(effect)) {
-        promises_.hold(std::move(effect), store_->batch_position());
-    } else if (promises_.has_answers_for(engine::addressee(effect))) {
-        promises_.hold_behind(std::move(effect));
+    if (recorder_ && recorder_->has_begun() && must_wait_for_sync(effect)) {
+        deferred_effects_.hold(std::move(effect), store_->batch_position());
+    } else if (deferred_effects_.has_answers_for(engine::addressee(effect))) {
+        deferred_effects_.hold_behind(std::move(effect));
     } else {
         send(std::move(effect));
     }
@@ -239,16 +242,17 @@ bool Vhost::send_deliver(engine::Deliver&& effect) {
         return sink == nullptr || sink->deliver(std::move(effect));
     }
     const ChannelId channel = effect.channel;
-    if (far_bytes_.size() >= far_channels_before_sweep + 2 * engine_.attached().channel_count()) {
-        erase_if(far_bytes_, [&](const auto& line) {
+    if (remote_bytes_.size() >=
+        far_channels_before_sweep + 2 * engine_.attached().channel_count()) {
+        erase_if(remote_bytes_, [&](const auto& line) {
             return engine_.attached().find_channel(line.first) == nullptr;
         });
     }
-    std::uint64_t& sent = far_bytes_[channel];
+    std::uint64_t& sent = remote_bytes_[channel];
     sent += travelling_bytes(effect);
     home_.send(reactor, engine::Effect(std::move(effect)));
     if (sent < far_portion_bytes) return true;
-    far_bytes_.erase(channel);
+    remote_bytes_.erase(channel);
     home_.send(reactor, engine::Effect(engine::DeliveriesPaused{channel}));
     return false;
 }

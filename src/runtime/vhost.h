@@ -4,9 +4,9 @@
 // State runs ahead, promises wait: what tells a client that something is safe leaves when it is.
 #pragma once
 
-#include "engine/durable_facts.h"
 #include "engine/engine.h"
-#include "runtime/promises.h"
+#include "engine/recovery/durable_recorder.h"
+#include "runtime/deferred_effects.h"
 #include "runtime/reactor.h"
 #include "runtime/vhost_store.h"
 
@@ -32,14 +32,14 @@ struct JournalView {
 };
 
 // What all virtual hosts of the node have, each told by itself at the end of its turns.
-class Census {
+class NodeObjectCounts {
   public:
-    void change(const engine::Population& from, const engine::Population& to) {
+    void change(const engine::ObjectCounts& from, const engine::ObjectCounts& to) {
         queues_.fetch_add(to.queues - from.queues, std::memory_order_relaxed);
         exchanges_.fetch_add(to.exchanges - from.exchanges, std::memory_order_relaxed);
     }
     // Of those that are not `own`.
-    engine::Population without(const engine::Population& own) const {
+    engine::ObjectCounts without(const engine::ObjectCounts& own) const {
         return {queues_.load(std::memory_order_relaxed) - own.queues,
                 exchanges_.load(std::memory_order_relaxed) - own.exchanges};
     }
@@ -49,14 +49,15 @@ class Census {
     std::atomic<std::uint64_t> exchanges_{0};
 };
 
-class Vhost final : public engine::EffectSink, public engine::Neighbours {
+class Vhost final : public engine::EffectSink, public engine::OtherVhosts {
   public:
     using NoticeSink = std::function<void(const engine::Notice&)>;  // from any reactor's thread
     using DiskFullSink = std::function<void(bool)>;                 // likewise
 
     // Without a store everything ends with the process; without a census it has no neighbours.
     Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice,
-          std::unique_ptr<VhostStore> store, std::shared_ptr<Census> census = nullptr);
+          std::unique_ptr<VhostStore> store,
+          std::shared_ptr<NodeObjectCounts> node_counts = nullptr);
     ~Vhost() override;
     Vhost(const Vhost&) = delete;
     Vhost& operator=(const Vhost&) = delete;
@@ -71,7 +72,7 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     engine::Engine& engine() { return engine_; }
     JournalView journal_view() const;
     // Confirms that wait until their messages are durable; on the home reactor's thread.
-    const Promises& promises() const { return promises_; }
+    const DeferredEffects& deferred_effects() const { return deferred_effects_; }
     // At the end of every turn of the reactor: what was promised goes to the disk.
     void flush();
     // A few times per second: so does the rest.
@@ -95,7 +96,7 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     bool deliver(engine::Deliver&& effect) override;
     void confirm(const engine::Confirm& effect) override;
     void request(engine::Effect&& effect) override;
-    engine::Population population() const override;
+    engine::ObjectCounts object_counts() const override;
 
   private:
     void on_durable(Lsn durable);
@@ -103,16 +104,16 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     void send_confirm(const engine::Confirm& effect);
     void send(engine::Effect&& effect);
     void finish_closing();
-    void tell_census(const engine::Population& now);
+    void report_counts(const engine::ObjectCounts& now);
 
     Reactor& home_;
     NoticeSink notice_;
     std::unique_ptr<VhostStore> store_;
-    std::shared_ptr<Census> census_;
-    engine::Population told_;  // to the census
-    std::unique_ptr<engine::DurableFacts> facts_;
+    std::shared_ptr<NodeObjectCounts> node_counts_;
+    engine::ObjectCounts reported_;  // to the census
+    std::unique_ptr<engine::DurableRecorder> recorder_;
     engine::Engine engine_;
-    Promises promises_;
+    DeferredEffects deferred_effects_;
     std::function<void()> closed_;
     bool stopping_ = false;  // what is left to do is done after the next start
     bool closing_ = false;   // the last snapshot was begun
@@ -123,7 +124,7 @@ class Vhost final : public engine::EffectSink, public engine::Neighbours {
     std::atomic<bool> disk_full_{false};
     std::atomic<bool> deleted_{false};
     // Bytes sent to channels on other reactors since they last asked for more.
-    boost::unordered_flat_map<ChannelId, std::uint64_t> far_bytes_;
+    boost::unordered_flat_map<ChannelId, std::uint64_t> remote_bytes_;
 };
 
 }  // namespace revenant::runtime

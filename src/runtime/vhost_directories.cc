@@ -182,7 +182,7 @@ Result<void, journal::IoError> VhostDirectories::look_at(const std::string& name
     return {};
 }
 
-Result<VhostDirectories::Found, std::string> VhostDirectories::tidy(const Known& vhosts) {
+Result<VhostDirectories::Found, std::string> VhostDirectories::remove_deleted(const Known& vhosts) {
     const auto failed = [](journal::IoError error) { return Unexpected{std::move(error.text)}; };
     std::map<std::string, const Rules*> known;
     for (const auto& [name, vhost] : vhosts) {

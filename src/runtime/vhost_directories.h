@@ -49,7 +49,7 @@ class VhostDirectories {
     };
     // At a start: removes what was deleted, and gives a directory to whom has none. An error names
     // a directory that belongs to somebody else than the catalog says.
-    Result<Found, std::string> tidy(const Known& vhosts);
+    Result<Found, std::string> remove_deleted(const Known& vhosts);
 
   private:
     Result<void, journal::IoError> remove_mark(const std::string& directory);

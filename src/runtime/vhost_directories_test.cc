@@ -49,7 +49,7 @@ struct Place {
     }
     std::vector<std::string> left() { return *disk.list("/data/vhosts"); }
     std::vector<std::string> strays(const std::vector<Rules>& vhosts) {
-        const auto found = directories.tidy(known(vhosts));
+        const auto found = directories.remove_deleted(known(vhosts));
         if (!found) return {found.error()};
         std::vector<std::string> all;
         for (const auto& stray : found->strays) {
@@ -104,7 +104,7 @@ TEST(VhostDirectories, OneThatTheCatalogHasLostStays) {
                 ElementsAre("/data/vhosts/5.vhost 5 /", "/data/vhosts/7.vhost 7 lost as well",
                             "/data/vhosts/lost 0 lost"));
     EXPECT_THAT(place.left(), SizeIs(4));
-    EXPECT_EQ(place.directories.tidy(known({named("/")}))->last_id, 7U);
+    EXPECT_EQ(place.directories.remove_deleted(known({named("/")}))->last_id, 7U);
 }
 
 TEST(VhostDirectories, OneThatWasDeletedGoes) {
@@ -114,7 +114,7 @@ TEST(VhostDirectories, OneThatWasDeletedGoes) {
     place.make(numbered("kept", 2));
     ASSERT_TRUE(place.directories.mark_deleted(named("old")));
     ASSERT_TRUE(place.directories.mark_deleted(numbered("new", 1)));
-    const auto found = place.directories.tidy(known({numbered("kept", 2)}));
+    const auto found = place.directories.remove_deleted(known({numbered("kept", 2)}));
     EXPECT_THAT(found->strays, IsEmpty());
     EXPECT_THAT(place.left(), ElementsAre("2.vhost"));
 }

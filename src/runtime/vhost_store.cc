@@ -2,11 +2,11 @@
 
 #include "base/check.h"
 #include "base/probe.h"
-#include "engine/fact_check.h"
-#include "engine/memory_budget.h"
-#include "engine/message_codec.h"
-#include "engine/page_codec.h"
-#include "engine/snapshot_codec.h"
+#include "engine/chain/page_codec.h"
+#include "engine/codec/message_codec.h"
+#include "engine/recovery/event_check.h"
+#include "engine/recovery/snapshot_codec.h"
+#include "engine/state/memory_budget.h"
 
 #include <algorithm>
 #include <map>
@@ -16,11 +16,11 @@
 
 namespace revenant::runtime {
 
-using engine::Keeping;
+using engine::Durability;
 
 Result<std::unique_ptr<VhostStore>, std::string> VhostStore::open(
     journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker, const std::string& directory,
-    StoreSettings settings, Fatal fatal) {
+    StoreSettings settings, FatalHandler fatal) {
     std::unique_ptr<VhostStore> store(
         new VhostStore(disk, std::move(worker), directory, settings, std::move(fatal)));
     auto opened = journal::Journal::open(disk, *store->worker_, directory, settings.journal);
@@ -37,7 +37,7 @@ MessageRef VhostStore::find_message(Lsn at, const engine::MessageFormats& format
     std::string bytes(engine::stored_message_header_bytes, '\0');
     if (!journal_->read(at, bytes)) return {};
     const std::size_t size = engine::stored_size(bytes);
-    if (size > journal_->readable_to(at).value - at.value) return {};
+    if (size > journal_->contiguous_end(at).value - at.value) return {};
     bytes.resize(size);
     if (!journal_->read(at, bytes)) return {};
     return engine::decode_stub(bytes, formats, at);
@@ -51,9 +51,9 @@ std::string number_of(char byte) {
 
 }  // namespace
 
-Result<engine::Stop, std::string> VhostStore::recover_snapshot(engine::State& state) {
+Result<engine::Shutdown, std::string> VhostStore::recover_snapshot(engine::State& state) {
     const std::string& bytes = journal_->snapshot();
-    if (bytes.empty()) return engine::Stop::none;
+    if (bytes.empty()) return engine::Shutdown::none;
     if (static_cast<std::uint8_t>(bytes.front()) != engine::snapshot_version) {
         return Unexpected{"file " + journal_->snapshot_path() + " holds a snapshot of version " +
                           number_of(bytes.front()) + "; this broker knows version " +
@@ -67,8 +67,8 @@ Result<engine::Stop, std::string> VhostStore::recover_snapshot(engine::State& st
 }
 
 Result<void, std::string> VhostStore::recover(engine::State& state) {
-    REVENANT_TRY(const engine::Stop stop, recover_snapshot(state));
-    bool suspect = stop != engine::Stop::clean;
+    REVENANT_TRY(const engine::Shutdown stop, recover_snapshot(state));
+    bool suspect = stop != engine::Shutdown::clean;
     const engine::MessageFormats& formats = state.paging().formats;
     engine::EventReader reader(formats, [&](Lsn at) { return find_message(at, formats); });
     std::vector<engine::Event> facts;
@@ -76,33 +76,33 @@ Result<void, std::string> VhostStore::recover(engine::State& state) {
         [&](const journal::Journal::Record& record) -> Result<void, journal::IoError> {
             const char kind = record.bytes.front();
             if (kind == static_cast<char>(engine::RecordKind::page)) return {};
-            if (kind != static_cast<char>(engine::RecordKind::facts)) {
-                return Unexpected{journal::IoError{journal_->place_of(record.at) +
+            if (kind != static_cast<char>(engine::RecordKind::events)) {
+                return Unexpected{journal::IoError{journal_->describe_position(record.at) +
                                                    ": a record of kind " + number_of(kind) +
                                                    ", which this broker does not know"}};
             }
             facts.clear();
             if (!reader.read(record.bytes.substr(1), {record.at.value + 1}, record.batch, facts)) {
                 return Unexpected{journal::IoError{
-                    journal_->place_of(record.at) +
+                    journal_->describe_position(record.at) +
                     ": a record with a fact that this broker does not know or cannot read"}};
             }
             for (const engine::Event& fact : facts) {
-                if (!engine::fits(state, fact)) {
+                if (!engine::can_apply(state, fact)) {
                     return Unexpected{journal::IoError{
-                        journal_->place_of(record.at) +
+                        journal_->describe_position(record.at) +
                         ": a record with a fact that contradicts those before it"}};
                 }
                 state.apply(fact);
             }
             state.free_retired_bindings();
-            engine::keep_memory_budget_in_replay(state);
+            engine::enforce_memory_budget_in_replay(state);
             suspect = true;
             return {};
         });
     if (!replayed) return Unexpected{replayed.error().text};
     REVENANT_TRY_VOID(check_files(state));
-    if (suspect) state.suspect_all();
+    if (suspect) state.mark_all_redelivered();
     auto scratch = journal::Scratch::open(disk_, directory_ + "/scratch");
     if (!scratch) return Unexpected{std::move(scratch).error().text};
     scratch_ = std::move(scratch).value();
@@ -111,10 +111,10 @@ Result<void, std::string> VhostStore::recover(engine::State& state) {
 
 // A file that is missing is noticed now and not when somebody comes for a message in it.
 Result<void, std::string> VhostStore::check_files(engine::State& state) const {
-    for (const engine::JournalUse& use : engine::journal_in_use(state)) {
+    for (const engine::JournalRange& use : engine::journal_ranges_in_use(state)) {
         for (const Lsn at : {use.first, use.last}) {
-            if (journal_->holds(at)) continue;
-            return Unexpected{"journal damaged: " + journal_->place_of(at) +
+            if (journal_->has_position(at)) continue;
+            return Unexpected{"journal damaged: " + journal_->describe_position(at) +
                               ": here should be messages, but the file is missing or too short; "
                               "see docs/formats/journal.md for ways out"};
         }
@@ -129,14 +129,14 @@ void VhostStore::take_snapshot_if_due(engine::State& state) {
     compact_if_planned();
     if (journal_->is_compacting()) return;
     if (bytes_since_snapshot() >= settings_.snapshot_after_bytes) {
-        take_snapshot(state, engine::Stop::none);
+        take_snapshot(state, engine::Shutdown::none);
     }
 }
 
-void VhostStore::tidy_up(engine::State& state) {
+void VhostStore::compact_when_idle(engine::State& state) {
     if (is_busy() || !planned_.empty()) return;
     if (bytes_since_snapshot() >= settings_.idle_snapshot_after_bytes) {
-        take_snapshot(state, engine::Stop::none);
+        take_snapshot(state, engine::Shutdown::none);
     } else if (journal_->position() != looked_at_) {
         free_space(state);
     }
@@ -153,10 +153,10 @@ void VhostStore::free_space(engine::State& state) {
     ended_when_looked_ = ended;
     // It is not worth looking at every queue for less.
     if (closed_bytes() < settings_.compact_for_bytes) return;
-    const BytesInUse used = bytes_by_segment(engine::journal_in_use(state));
+    const BytesInUse used = bytes_by_segment(engine::journal_ranges_in_use(state));
     if (freeable_bytes(used) < settings_.compact_for_bytes) return;
     PROBE("vhost_store.freed_space");
-    take_snapshot(state, engine::Stop::none);
+    take_snapshot(state, engine::Shutdown::none);
 }
 
 bool VhostStore::is_busy() const {
@@ -168,9 +168,9 @@ std::uint64_t VhostStore::bytes_since_snapshot() const {
 }
 
 VhostStore::BytesInUse VhostStore::bytes_by_segment(
-    const std::vector<engine::JournalUse>& uses) const {
+    const std::vector<engine::JournalRange>& journal_ranges) const {
     BytesInUse bytes;
-    for (const engine::JournalUse& use : uses) {
+    for (const engine::JournalRange& use : journal_ranges) {
         // A stretch may reach over several segments; what lies between counts as used.
         const std::vector<Lsn> segments = journal_->segments_between(use.first, use.last);
         for (const Lsn segment : segments) bytes[segment] += use.bytes / segments.size();
@@ -178,29 +178,30 @@ VhostStore::BytesInUse VhostStore::bytes_by_segment(
     return bytes;
 }
 
-void VhostStore::take_snapshot(engine::State& state, engine::Stop stop) {
+void VhostStore::take_snapshot(engine::State& state, engine::Shutdown stop) {
     engine::EncodedSnapshot snapshot = engine::encode_snapshot_with_uses(state, stop);
-    const BytesInUse used = bytes_by_segment(snapshot.uses);
+    const BytesInUse used = bytes_by_segment(snapshot.journal_ranges);
     std::set<Lsn> in_use;
     for (const auto& [segment, bytes] : used) in_use.insert(segment);
     journal_->write_snapshot(std::move(snapshot.bytes), std::move(in_use));
-    if (stop == engine::Stop::none) plan_compactions(state, used);
+    if (stop == engine::Shutdown::none) plan_compactions(state, used);
 }
 
 // ------------------------------------------------------------------------- compaction
 
 namespace {
 
-struct Neighbours {
+struct SegmentRun {
     Lsn start;
     Lsn end;
     std::size_t files = 0;
     std::uint64_t bytes = 0;
     std::uint64_t used = 0;
 
-    std::uint64_t gain() const { return bytes - std::min(bytes, used); }
-    bool worth(const StoreSettings& settings) const {
-        return gain() >= settings.compact_for_bytes || files >= settings.compact_for_files;
+    std::uint64_t reclaimable_bytes() const { return bytes - std::min(bytes, used); }
+    bool is_worth_compacting(const StoreSettings& settings) const {
+        return reclaimable_bytes() >= settings.compact_for_bytes ||
+               files >= settings.compact_for_files;
     }
 };
 
@@ -211,10 +212,10 @@ bool is_sparse(const journal::Journal::ClosedSegment& segment, std::uint64_t use
     return used * 4 < segment.bytes || (segment.compacted && segment.bytes < small_file_bytes);
 }
 
-std::vector<Neighbours> sparse_neighbours(
-    const std::vector<journal::Journal::ClosedSegment>& segments,
-    const std::map<Lsn, std::uint64_t>& bytes_in_use, const std::set<Lsn>& kept_whole) {
-    std::vector<Neighbours> found(1);
+std::vector<SegmentRun> sparse_runs(const std::vector<journal::Journal::ClosedSegment>& segments,
+                                    const std::map<Lsn, std::uint64_t>& bytes_in_use,
+                                    const std::set<Lsn>& kept_whole) {
+    std::vector<SegmentRun> found(1);
     for (const auto& segment : segments) {
         const auto used = bytes_in_use.find(segment.start);
         if (used == bytes_in_use.end()) continue;  // the snapshot removes it
@@ -222,7 +223,7 @@ std::vector<Neighbours> sparse_neighbours(
             found.emplace_back();
             continue;
         }
-        Neighbours& run = found.back();
+        SegmentRun& run = found.back();
         if (run.files == 0) run.start = segment.start;
         run.end = segment.end;
         run.files += 1;
@@ -247,8 +248,8 @@ std::uint64_t VhostStore::freeable_bytes(const BytesInUse& bytes_in_use) const {
     for (const auto& segment : segments) {
         if (!bytes_in_use.contains(segment.start)) bytes += segment.bytes;
     }
-    for (const Neighbours& run : sparse_neighbours(segments, bytes_in_use, kept_whole_)) {
-        if (run.worth(settings_)) bytes += run.gain();
+    for (const SegmentRun& run : sparse_runs(segments, bytes_in_use, kept_whole_)) {
+        if (run.is_worth_compacting(settings_)) bytes += run.reclaimable_bytes();
     }
     return bytes;
 }
@@ -258,13 +259,13 @@ std::uint64_t VhostStore::freeable_bytes(const BytesInUse& bytes_in_use) const {
 void VhostStore::plan_compactions(engine::State& state, const BytesInUse& bytes_in_use) {
     planned_.clear();
     planned_with_ = journal_->batch_position();
-    for (const Neighbours& run :
-         sparse_neighbours(journal_->closed_segments(), bytes_in_use, kept_whole_)) {
-        if (!run.worth(settings_)) continue;
-        const engine::ExactUse used = engine::journal_in_use(state, run.start, run.end);
+    for (const SegmentRun& run :
+         sparse_runs(journal_->closed_segments(), bytes_in_use, kept_whole_)) {
+        if (!run.is_worth_compacting(settings_)) continue;
+        const engine::ExactUse used = engine::journal_ranges_in_use(state, run.start, run.end);
         if (!used.somewhere.empty()) {
             PROBE("vhost_store.kept_whole");
-            for (const engine::JournalUse& use : used.somewhere) {
+            for (const engine::JournalRange& use : used.somewhere) {
                 const auto segments = journal_->segments_between(use.first, use.last);
                 kept_whole_.insert(segments.begin(), segments.end());
             }
@@ -273,7 +274,7 @@ void VhostStore::plan_compactions(engine::State& state, const BytesInUse& bytes_
         PlannedCompaction& planned = planned_.emplace_back();
         planned.start = run.start;
         planned.end = run.end;
-        for (const engine::JournalUse& use : used.exact) {
+        for (const engine::JournalRange& use : used.exact) {
             planned.in_use.push_back({use.first, use.bytes});
         }
     }
@@ -290,9 +291,9 @@ void VhostStore::compact_if_planned() {
 
 // ------------------------------------------------------------------------- cold store
 
-engine::ColdPage VhostStore::keep(std::string_view page, Keeping keeping) {
+engine::ColdPage VhostStore::write_page(std::string_view page, Durability durability) {
     const auto size = static_cast<std::uint32_t>(page.size());
-    if (keeping == Keeping::passing) {
+    if (durability == Durability::transient) {
         const auto at = scratch_->keep(page);
         // A full disk: it stays in memory, where the alarm sees it.
         if (!at) return {};
@@ -312,33 +313,35 @@ std::string VhostStore::unreadable(std::string why) const {
     return why;
 }
 
-Result<std::string, std::string> VhostStore::read_page(engine::ColdPage page, Keeping keeping) {
-    if (keeping == Keeping::durable) {
-        const Lsn end = journal_->readable_to(page.at);
+Result<std::string, std::string> VhostStore::read_page_bytes(engine::ColdPage page,
+                                                             Durability durability) {
+    if (durability == Durability::durable) {
+        const Lsn end = journal_->contiguous_end(page.at);
         if (end < page.at || page.size > end.value - page.at.value) {
-            return Unexpected{"journal damaged: " + journal_->place_of(page.at) +
+            return Unexpected{"journal damaged: " + journal_->describe_position(page.at) +
                               ": no page can be here"};
         }
         std::string bytes(page.size, '\0');
         auto read = journal_->read(page.at, bytes);
         if (!read) return Unexpected{std::move(read).error().text};
-        if (!engine::page_is_whole(bytes)) {
-            return Unexpected{"journal damaged: " + journal_->place_of(page.at) +
+        if (!engine::is_page_intact(bytes)) {
+            return Unexpected{"journal damaged: " + journal_->describe_position(page.at) +
                               ": a page of a queue can no longer be read"};
         }
         return bytes;
     }
     auto bytes = scratch_->fetch(page.at.value, page.size);
     if (!bytes) return Unexpected{std::move(bytes).error().text};
-    if (!engine::page_is_whole(*bytes)) {
+    if (!engine::is_page_intact(*bytes)) {
         return Unexpected{"directory " + directory_ +
                           "/scratch: a page of a queue can no longer be read"};
     }
     return std::move(bytes).value();
 }
 
-Result<std::string, std::string> VhostStore::fetch(engine::ColdPage page, Keeping keeping) {
-    auto bytes = read_page(page, keeping);
+Result<std::string, std::string> VhostStore::read_page(engine::ColdPage page,
+                                                       Durability durability) {
+    auto bytes = read_page_bytes(page, durability);
     if (!bytes) return Unexpected{unreadable(std::move(bytes).error())};
     return bytes;
 }
@@ -349,20 +352,20 @@ Result<void, std::string> VhostStore::read(Lsn at, std::span<char> into) {
     return {};
 }
 
-std::string VhostStore::damaged(Lsn at) {
+std::string VhostStore::fail_damaged(Lsn at) {
     return unreadable(
-        "journal damaged: " + journal_->place_of(at) +
+        "journal damaged: " + journal_->describe_position(at) +
         ": what was once a message here can no longer be read; see docs/formats/journal.md for "
         "ways out");
 }
 
-void VhostStore::expect(const engine::ColdBlock& block) {
-    if (block.passing_page) {
-        scratch_->expect(block.passing_page.at.value, block.passing_page.size);
+void VhostStore::will_need(const engine::ColdBlock& block) {
+    if (block.transient_page) {
+        scratch_->expect(block.transient_page.at.value, block.transient_page.size);
     }
-    if (block.durable_page) journal_->expect_read(block.durable_page.at, block.durable_page.size);
-    for (const engine::JournalUse& use : block.uses) {
-        journal_->expect_read(use.first, std::max(use.bytes, use.last.value - use.first.value));
+    if (block.durable_page) journal_->will_need(block.durable_page.at, block.durable_page.size);
+    for (const engine::JournalRange& use : block.journal_ranges) {
+        journal_->will_need(use.first, std::max(use.bytes, use.last.value - use.first.value));
     }
 }
 

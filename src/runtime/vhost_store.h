@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "engine/cold_store.h"
-#include "engine/durable_facts.h"
-#include "engine/snapshot_codec.h"
+#include "engine/chain/cold_store.h"
+#include "engine/recovery/durable_recorder.h"
+#include "engine/recovery/snapshot_codec.h"
 #include "journal/disk.h"
 #include "journal/disk_worker.h"
 #include "journal/journal.h"
@@ -33,15 +33,15 @@ struct StoreSettings {
     std::size_t compact_for_files = 16;  // or when they become so many
 };
 
-class VhostStore final : public engine::ColdStore, public engine::FactJournal {
+class VhostStore final : public engine::ColdStore, public engine::RecordSink {
   public:
     // Called when the disk no longer does what it must: the node ends. Must not return. A message
     // that cannot be read is no such case, but for what recover() needs.
-    using Fatal = std::function<void(const std::string&)>;
+    using FatalHandler = std::function<void(const std::string&)>;
 
     static Result<std::unique_ptr<VhostStore>, std::string> open(
         journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker,
-        const std::string& directory, StoreSettings settings, Fatal fatal);
+        const std::string& directory, StoreSettings settings, FatalHandler fatal);
 
     journal::Journal& journal() { return *journal_; }
     // Brings back what survived, into an engine that nobody uses yet. Comes before all else; an
@@ -49,23 +49,24 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     Result<void, std::string> recover(engine::State& state);
     // When enough was written since the last one, or always.
     void take_snapshot_if_due(engine::State& state);
-    void take_snapshot(engine::State& state, engine::Stop stop);
+    void take_snapshot(engine::State& state, engine::Shutdown stop);
     // Called while nothing is written: takes a snapshot for a quick start, or to free disk space.
-    void tidy_up(engine::State& state);
+    void compact_when_idle(engine::State& state);
     // Takes a snapshot if that frees enough disk space. Looks only if a message has ended, or a
     // record was written, since it last looked.
     void free_space(engine::State& state);
 
     // --- ColdStore ---
-    engine::ColdPage keep(std::string_view page, engine::Keeping keeping) override;
-    Result<std::string, std::string> fetch(engine::ColdPage page, engine::Keeping keeping) override;
-    void drop_passing(engine::ColdPage page) override { scratch_->drop(page.at.value); }
+    engine::ColdPage write_page(std::string_view page, engine::Durability durability) override;
+    Result<std::string, std::string> read_page(engine::ColdPage page,
+                                               engine::Durability durability) override;
+    void drop_transient(engine::ColdPage page) override { scratch_->drop(page.at.value); }
     Result<void, std::string> read(Lsn at, std::span<char> into) override;
-    std::string damaged(Lsn at) override;
-    Lsn readable_to(Lsn at) override { return journal_->readable_to(at); }
-    void expect(const engine::ColdBlock& block) override;
+    std::string fail_damaged(Lsn at) override;
+    Lsn contiguous_end(Lsn at) override { return journal_->contiguous_end(at); }
+    void will_need(const engine::ColdBlock& block) override;
 
-    // --- FactJournal ---
+    // --- RecordSink ---
     std::string& begin_record() override { return journal_->begin_record(); }
     void end_record() override { journal_->end_record(); }
     Lsn position() const override { return journal_->position(); }
@@ -73,16 +74,16 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
 
   private:
     VhostStore(journal::Disk& disk, std::unique_ptr<journal::DiskWorker> worker,
-               std::string directory, StoreSettings settings, Fatal fatal)
+               std::string directory, StoreSettings settings, FatalHandler fatal)
         : disk_(disk),
           worker_(std::move(worker)),
           directory_(std::move(directory)),
           settings_(settings),
           fatal_(std::move(fatal)) {}
-    Result<engine::Stop, std::string> recover_snapshot(engine::State& state);
+    Result<engine::Shutdown, std::string> recover_snapshot(engine::State& state);
     Result<void, std::string> check_files(engine::State& state) const;
     using BytesInUse = std::map<Lsn, std::uint64_t>;  // by segment
-    BytesInUse bytes_by_segment(const std::vector<engine::JournalUse>& uses) const;
+    BytesInUse bytes_by_segment(const std::vector<engine::JournalRange>& journal_ranges) const;
     std::uint64_t closed_bytes() const;
     std::uint64_t freeable_bytes(const BytesInUse& bytes_in_use) const;
     bool is_busy() const;
@@ -90,14 +91,15 @@ class VhostStore final : public engine::ColdStore, public engine::FactJournal {
     std::uint64_t bytes_since_snapshot() const;
     void compact_if_planned();
     MessageRef find_message(Lsn at, const engine::MessageFormats& formats);
-    Result<std::string, std::string> read_page(engine::ColdPage page, engine::Keeping keeping);
+    Result<std::string, std::string> read_page_bytes(engine::ColdPage page,
+                                                     engine::Durability durability);
     std::string unreadable(std::string why) const;
 
     journal::Disk& disk_;
     std::unique_ptr<journal::DiskWorker> worker_;
     const std::string directory_;
     const StoreSettings settings_;
-    Fatal fatal_;
+    FatalHandler fatal_;
     std::unique_ptr<journal::Journal> journal_;
     std::unique_ptr<journal::Scratch> scratch_;  // once it has recovered
     struct PlannedCompaction {

@@ -1,8 +1,8 @@
 #include "runtime/vhost_store.h"
 
 #include "base/probe.h"
-#include "engine/describe.h"
-#include "engine/page_codec.h"
+#include "engine/chain/page_codec.h"
+#include "engine/view/describe.h"
 #include "journal/segments.h"
 #include "journal/snapshot_file.h"
 #include "tests/sim/sim_disk.h"
@@ -19,6 +19,7 @@ namespace revenant::runtime {
 namespace {
 
 using engine::Position;
+using sim::BorrowedWorker;
 using sim::SimDisk;
 using sim::SimWorker;
 using ::testing::AllOf;
@@ -27,17 +28,6 @@ using ::testing::HasSubstr;
 
 struct Ended {
     std::string why;
-};
-
-class BorrowedWorker final : public journal::DiskWorker {
-  public:
-    explicit BorrowedWorker(SimWorker& worker) : worker_(worker) {}
-    void run(std::function<void()> work, std::function<void()> done) override {
-        worker_.run(std::move(work), std::move(done));
-    }
-
-  private:
-    SimWorker& worker_;
 };
 
 // A state whose facts are written down by the store, a turn each.
@@ -64,7 +54,7 @@ class Kept {
         state->paging().formats = {&engine::test_message_format()};
         state->paging().store = store.get();
         if (auto recovered = store->recover(*state); !recovered) return recovered.error();
-        facts = std::make_unique<engine::DurableFacts>(*store);
+        facts = std::make_unique<engine::DurableRecorder>(*store);
         facts->observe(*state);
         return "";
     }
@@ -86,10 +76,10 @@ class Kept {
         apply(engine::Enqueued{engine::make_test_message("q", body), {{queue}, at, never}});
     }
     void make_safe() {
-        store->journal().flush(journal::Journal::Urgency::now);
+        store->journal().flush(journal::Journal::SyncMode::immediate);
         worker.run_all();
     }
-    std::string description() { return describe(*state, engine::Described::durable); }
+    std::string description() { return describe(*state, engine::DescribeScope::durable); }
     std::string last_file(const std::string& ending) {
         std::string last;
         const auto names = disk.list(directory).value();
@@ -117,7 +107,7 @@ class Kept {
     SimWorker worker;
     std::unique_ptr<VhostStore> store;
     std::unique_ptr<engine::State> state;
-    std::unique_ptr<engine::DurableFacts> facts;
+    std::unique_ptr<engine::DurableRecorder> facts;
 };
 
 TEST(VhostStore, AFreshOneIsEmpty) {
@@ -180,7 +170,7 @@ TEST(VhostStore, SegmentsWithMessagesStayWhenASnapshotIsTaken) {
     }
     k.apply(engine::Removed{{1}, Position::of(0, 0), engine::Ending::acknowledged});
     k.make_safe();
-    k.store->take_snapshot(*k.state, engine::Stop::none);
+    k.store->take_snapshot(*k.state, engine::Shutdown::none);
     k.worker.run_all();
     const std::string before = k.description();
     EXPECT_EQ(k.start_after(SimDisk::Loss::power), "");
@@ -200,63 +190,67 @@ TEST(VhostStore, AfterACleanStopNothingWasSeenThatWasNotDelivered) {
     Kept k;
     k.declare(1, "q");
     k.enqueue(1, "a");
-    k.store->take_snapshot(*k.state, engine::Stop::clean);
+    k.store->take_snapshot(*k.state, engine::Shutdown::clean);
     k.worker.run_all();
     EXPECT_EQ(k.start_after(SimDisk::Loss::power), "");
     EXPECT_FALSE(k.state->find_queue(QueueId{1})->at(Position::of(0, 0)).is_redelivered());
 }
 
-std::string some_page(engine::Keeping keeping) {
+std::string some_page(engine::Durability durability) {
     engine::Block block;
     engine::Entry entry;
     entry.message = engine::make_test_message("q", "body");
-    entry.durable = keeping == engine::Keeping::durable;
+    entry.durable = durability == engine::Durability::durable;
     block.push(0, std::move(entry), never);
-    return engine::encode_page(block, keeping).bytes;
+    return engine::encode_page(block, durability).bytes;
 }
 
 TEST(VhostStore, PagesComeBackWhetherTheyAreToSurviveOrNot) {
     Kept k;
-    const std::string page = some_page(engine::Keeping::durable);
-    const auto durable = k.store->keep(page, engine::Keeping::durable);
-    const auto passing = k.store->keep(page, engine::Keeping::passing);
-    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable).value(), page) << "not yet written";
+    const std::string page = some_page(engine::Durability::durable);
+    const auto durable = k.store->write_page(page, engine::Durability::durable);
+    const auto transient = k.store->write_page(page, engine::Durability::transient);
+    EXPECT_EQ(k.store->read_page(durable, engine::Durability::durable).value(), page)
+        << "not yet written";
     k.make_safe();
-    EXPECT_EQ(k.store->fetch(durable, engine::Keeping::durable).value(), page);
-    EXPECT_EQ(k.store->fetch(passing, engine::Keeping::passing).value(), page);
-    k.store->drop_passing(passing);
+    EXPECT_EQ(k.store->read_page(durable, engine::Durability::durable).value(), page);
+    EXPECT_EQ(k.store->read_page(transient, engine::Durability::transient).value(), page);
+    k.store->drop_transient(transient);
 }
 
 TEST(VhostStore, APassingPageThatFindsNoRoomStaysWithItsOwner) {
     Kept k;
     k.disk.set_capacity(k.disk.used_bytes());
-    EXPECT_FALSE(k.store->keep("a page", engine::Keeping::passing));
+    EXPECT_FALSE(k.store->write_page("a page", engine::Durability::transient));
 }
 
 TEST(VhostStore, AReadThatFailsIsToldToWhoeverReads) {
     Kept k;
-    const std::string page = some_page(engine::Keeping::durable);
-    const auto durable = k.store->keep(page, engine::Keeping::durable);
-    const auto passing = k.store->keep(page, engine::Keeping::passing);
+    const std::string page = some_page(engine::Durability::durable);
+    const auto durable = k.store->write_page(page, engine::Durability::durable);
+    const auto transient = k.store->write_page(page, engine::Durability::transient);
     k.make_safe();
     k.disk.fail_reads(true);
-    EXPECT_THAT(k.store->fetch(durable, engine::Keeping::durable).error(), HasSubstr(".segment"));
-    EXPECT_THAT(k.store->fetch(passing, engine::Keeping::passing).error(), HasSubstr(".pages"));
+    EXPECT_THAT(k.store->read_page(durable, engine::Durability::durable).error(),
+                HasSubstr(".segment"));
+    EXPECT_THAT(k.store->read_page(transient, engine::Durability::transient).error(),
+                HasSubstr(".pages"));
     std::string bytes(4, '\0');
     EXPECT_THAT(k.store->read(durable.at, bytes).error(), HasSubstr(".segment"));
 }
 
 TEST(VhostStore, ADamagedPageIsNotGivenOut) {
     Kept k;
-    const std::string page = some_page(engine::Keeping::durable);
-    const auto durable = k.store->keep(page, engine::Keeping::durable);
-    const auto passing = k.store->keep(page, engine::Keeping::passing);
+    const std::string page = some_page(engine::Durability::durable);
+    const auto durable = k.store->write_page(page, engine::Durability::durable);
+    const auto transient = k.store->write_page(page, engine::Durability::transient);
     k.make_safe();
     k.disk.flip_bit(k.last_file(".segment"), durable.at.value + 9, 0);
     k.disk.flip_bit(k.directory + "/scratch/1.pages", 9, 0);
-    EXPECT_THAT(k.store->fetch(durable, engine::Keeping::durable).error(),
+    EXPECT_THAT(k.store->read_page(durable, engine::Durability::durable).error(),
                 AllOf(HasSubstr("damaged"), HasSubstr(".segment, offset 45")));
-    EXPECT_THAT(k.store->fetch(passing, engine::Keeping::passing).error(), HasSubstr("scratch"));
+    EXPECT_THAT(k.store->read_page(transient, engine::Durability::transient).error(),
+                HasSubstr("scratch"));
 }
 
 TEST(VhostStore, APageWhereNoneCanBeIsNotGivenOut) {
@@ -264,7 +258,7 @@ TEST(VhostStore, APageWhereNoneCanBeIsNotGivenOut) {
     k.declare(1, "q");
     k.make_safe();
     const engine::ColdPage nonsense{{48}, UINT32_MAX};
-    EXPECT_THAT(k.store->fetch(nonsense, engine::Keeping::durable).error(),
+    EXPECT_THAT(k.store->read_page(nonsense, engine::Durability::durable).error(),
                 AllOf(HasSubstr("damaged"), HasSubstr(".segment, offset 48")));
 }
 
@@ -286,7 +280,7 @@ class Paged : public ::testing::Test {
             k.enqueue(2, std::string(500, 'x'));
             k.make_safe();
         }
-        k.store->take_snapshot(*k.state, engine::Stop::clean);
+        k.store->take_snapshot(*k.state, engine::Shutdown::clean);
         k.worker.run_all();
     }
     engine::Queue& queue() { return *k.state->find_queue("q"); }
@@ -294,7 +288,7 @@ class Paged : public ::testing::Test {
     int drain() {
         int count = 0;
         while (const auto head = queue().head()) {
-            if (!queue().make_whole(*head)) continue;
+            if (!queue().load_message(*head)) continue;
             k.apply(engine::Removed{{1}, *head, engine::Ending::acknowledged});
             ++count;
         }
@@ -308,7 +302,7 @@ class Paged : public ::testing::Test {
 };
 
 TEST_F(Paged, ADamagedMessageIsParkedAfterEachStart) {
-    k.damage({cold().uses.front().first.value + 25});
+    k.damage({cold().journal_ranges.front().first.value + 25});
     for (int start = 0; start < 2; ++start) {
         EXPECT_EQ(k.start(), "");
         EXPECT_EQ(drain(), start == 0 ? messages - 1 : 0);
@@ -322,7 +316,7 @@ TEST_F(Paged, ADamagedPageIsParkedAndItsMessagesAreKeptForTheNextStart) {
     EXPECT_EQ(k.start(), "");
     EXPECT_EQ(drain(), messages - static_cast<int>(engine::block_entries));
     EXPECT_EQ(queue().parked().count, engine::block_entries);
-    k.store->take_snapshot(*k.state, engine::Stop::clean);
+    k.store->take_snapshot(*k.state, engine::Shutdown::clean);
     k.worker.run_all();
     k.damage(page);  // the other way round
     EXPECT_EQ(k.start(), "");
@@ -355,7 +349,7 @@ class Settled : public ::testing::Test {
             k.enqueue(1, std::string(body_bytes, 'x'));
             k.make_safe();
         }
-        k.store->tidy_up(*k.state);
+        k.store->compact_when_idle(*k.state);
         k.worker.run_all();
         EXPECT_EQ(bytes_since_snapshot(), 0U);
     }
@@ -369,7 +363,7 @@ class Settled : public ::testing::Test {
     void rest() {
         for (int i = 0; i < 20; ++i) {
             k.store->take_snapshot_if_due(*k.state);
-            k.store->tidy_up(*k.state);
+            k.store->compact_when_idle(*k.state);
             k.worker.run_all();
         }
     }
@@ -444,7 +438,7 @@ TEST_F(Settled, FilesThatAnUnreadablePageRefersToAreLeftAlone) {
     EXPECT_THAT(Probe::reached(), Contains("vhost_store.kept_whole"));
     k.damage(page);
     for (int i = 0; i < 2; ++i) {
-        ASSERT_TRUE(queue.make_whole(*queue.head()));
+        ASSERT_TRUE(queue.load_message(*queue.head()));
         queue.take(*queue.head());
     }
     EXPECT_EQ(queue.message_count(), 0U);
@@ -520,7 +514,7 @@ TEST(VhostStore, AReferenceToNoMessageIsRefused) {
 TEST(VhostStore, ASnapshotOfAnotherVersionIsRefusedByNameAndNumber) {
     Kept k;
     k.declare(1, "q");
-    k.store->take_snapshot(*k.state, engine::Stop::none);
+    k.store->take_snapshot(*k.state, engine::Shutdown::none);
     k.worker.run_all();
     const Lsn at = k.store->journal().snapshot_position();
     auto snapshot = journal::read_snapshot_file(k.disk, k.directory, at).value();
@@ -532,7 +526,7 @@ TEST(VhostStore, ASnapshotOfAnotherVersionIsRefusedByNameAndNumber) {
 TEST(VhostStore, ASnapshotThatMakesNoSenseIsRefused) {
     Kept k;
     k.declare(1, "q");
-    k.store->take_snapshot(*k.state, engine::Stop::none);
+    k.store->take_snapshot(*k.state, engine::Shutdown::none);
     k.worker.run_all();
     const Lsn at = k.store->journal().snapshot_position();
     auto snapshot = journal::read_snapshot_file(k.disk, k.directory, at).value();

@@ -56,7 +56,7 @@ Step set_ciphers(SSL_CTX& context, const TlsSettings& settings) {
     return {};
 }
 
-int give_password(char* buffer, int size, int, void* settings) {
+int provide_password(char* buffer, int size, int, void* settings) {
     const std::string& password = static_cast<const TlsSettings*>(settings)->key_password;
     if (password.size() > static_cast<std::size_t>(size)) return 0;
     std::memcpy(buffer, password.data(), password.size());
@@ -71,7 +71,7 @@ Step set_certificate(SSL_CTX& context, const TlsSettings& settings) {
         return Unexpected{"certificate " + settings.certificate_file +
                           " cannot be used: " + last_failure()};
     }
-    SSL_CTX_set_default_passwd_cb(&context, give_password);
+    SSL_CTX_set_default_passwd_cb(&context, provide_password);
     SSL_CTX_set_default_passwd_cb_userdata(&context, const_cast<TlsSettings*>(&settings));
     const int loaded =
         SSL_CTX_use_PrivateKey_file(&context, settings.key_file.c_str(), SSL_FILETYPE_PEM);
@@ -106,7 +106,7 @@ Step set_verification(SSL_CTX& context, const TlsSettings& settings) {
     return {};
 }
 
-std::int64_t end_of(const X509* certificate) {
+std::int64_t expiry_of(const X509* certificate) {
     std::tm end{};
     if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1) {
         return 0;
@@ -114,25 +114,25 @@ std::int64_t end_of(const X509* certificate) {
     return timegm(&end);
 }
 
-std::optional<std::int64_t> first_end(const STACK_OF(X509) * certificates) {
+std::optional<std::int64_t> earliest_expiry(const STACK_OF(X509) * certificates) {
     std::optional<std::int64_t> first;
     for (int i = 0; i < sk_X509_num(certificates); ++i) {
-        const std::int64_t end = end_of(sk_X509_value(certificates, i));
+        const std::int64_t end = expiry_of(sk_X509_value(certificates, i));
         first = first ? std::min(*first, end) : end;
     }
     return first;
 }
 
-std::int64_t end_of_chain(SSL_CTX& context) {
+std::int64_t chain_expiry(SSL_CTX& context) {
     STACK_OF(X509)* issuers = nullptr;
     SSL_CTX_get0_chain_certs(&context, &issuers);
-    const std::int64_t own = end_of(SSL_CTX_get0_certificate(&context));
-    return std::min(own, first_end(issuers).value_or(own));
+    const std::int64_t own = expiry_of(SSL_CTX_get0_certificate(&context));
+    return std::min(own, earliest_expiry(issuers).value_or(own));
 }
 
-std::optional<std::int64_t> end_of_authorities(const SSL_CTX& context) {
+std::optional<std::int64_t> authorities_expiry(const SSL_CTX& context) {
     STACK_OF(X509)* const trusted = X509_STORE_get1_all_certs(SSL_CTX_get_cert_store(&context));
-    const auto first = first_end(trusted);
+    const auto first = earliest_expiry(trusted);
     sk_X509_pop_free(trusted, X509_free);
     return first;
 }
@@ -199,23 +199,24 @@ Result<std::shared_ptr<const TlsContext>, std::string> TlsContext::load(
     SSL_CTX_set_session_id_context(&context,
                                    reinterpret_cast<const unsigned char*>(session_name.data()),
                                    static_cast<unsigned>(session_name.size()));
-    loaded->expires_at_ = end_of_chain(context);
-    loaded->authorities_expire_at_ = end_of_authorities(context);
+    loaded->expires_at_ = chain_expiry(context);
+    loaded->authorities_expire_at_ = authorities_expiry(context);
     return std::shared_ptr<const TlsContext>(std::move(loaded));
 }
 
-Result<std::shared_ptr<TlsKeeper>, std::string> TlsKeeper::open(TlsSettings settings) {
-    std::shared_ptr<TlsKeeper> keeper(new TlsKeeper(std::move(settings)));
+Result<std::shared_ptr<ReloadableTlsContext>, std::string> ReloadableTlsContext::open(
+    TlsSettings settings) {
+    std::shared_ptr<ReloadableTlsContext> keeper(new ReloadableTlsContext(std::move(settings)));
     REVENANT_TRY_VOID(keeper->reload());
     return keeper;
 }
 
-std::shared_ptr<const TlsContext> TlsKeeper::current() const {
+std::shared_ptr<const TlsContext> ReloadableTlsContext::current() const {
     const std::lock_guard lock(mutex_);
     return current_;
 }
 
-Result<void, std::string> TlsKeeper::reload() {
+Result<void, std::string> ReloadableTlsContext::reload() {
     REVENANT_TRY(auto loaded, TlsContext::load(settings_));
     const std::lock_guard lock(mutex_);
     current_ = std::move(loaded);

@@ -1,6 +1,6 @@
 // TlsContext: certificate, key and rules of the TLS listeners, checked when they are loaded. A
-// TlsKeeper holds the one in force and can load the files again while connections go on with what
-// they began with.
+// ReloadableTlsContext holds the one in force and can load the files again while connections go on
+// with what they began with.
 #pragma once
 
 #include "base/result.h"
@@ -60,9 +60,9 @@ class TlsContext {
 };
 
 // May be asked from any thread.
-class TlsKeeper {
+class ReloadableTlsContext {
   public:
-    static Result<std::shared_ptr<TlsKeeper>, std::string> open(TlsSettings settings);
+    static Result<std::shared_ptr<ReloadableTlsContext>, std::string> open(TlsSettings settings);
 
     std::shared_ptr<const TlsContext> current() const;
     // If the files cannot be used, what was in force stays so.
@@ -70,7 +70,7 @@ class TlsKeeper {
     const TlsSettings& settings() const { return settings_; }
 
   private:
-    explicit TlsKeeper(TlsSettings settings) : settings_(std::move(settings)) {}
+    explicit ReloadableTlsContext(TlsSettings settings) : settings_(std::move(settings)) {}
     const TlsSettings settings_;
     mutable std::mutex mutex_;  // guards current_
     std::shared_ptr<const TlsContext> current_;

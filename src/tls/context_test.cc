@@ -130,9 +130,9 @@ TEST(TlsContext, OnlyVersionsThatAreSafeAreSupported) {
     EXPECT_THAT(failure(settings), HasSubstr("NO-SUCH-CIPHER"));
 }
 
-TEST(TlsKeeper, KeepsWhatWasInForceIfTheNewFilesCannotBeUsed) {
+TEST(ReloadableTlsContext, KeepsWhatWasInForceIfTheNewFilesCannotBeUsed) {
     Files files;
-    const auto keeper = TlsKeeper::open(files.settings());
+    const auto keeper = ReloadableTlsContext::open(files.settings());
     ASSERT_TRUE(keeper);
     const auto first = (*keeper)->current();
     std::ofstream(files.server.certificate, std::ios::trunc) << "nonsense";

@@ -1,6 +1,6 @@
 #include "amqp10_peer.h"
 
-#include "amqp10/descriptors.h"
+#include "amqp10/codec/descriptors.h"
 
 #include <algorithm>
 #include <utility>

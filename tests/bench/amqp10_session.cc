@@ -1,6 +1,6 @@
 #include "amqp10_session.h"
 
-#include "amqp10/address.h"
+#include "amqp10/message/address.h"
 
 #include <algorithm>
 #include <variant>

@@ -3,8 +3,8 @@
 // are the broker's own: here they are measured, not tested.
 #pragma once
 
-#include "amqp10/frame.h"
-#include "amqp10/performatives.gen.h"
+#include "amqp10/codec/frame.h"
+#include "amqp10/codec/performatives.gen.h"
 #include "endpoint.h"
 #include "failure.h"
 #include "socket.h"

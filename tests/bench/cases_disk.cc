@@ -38,9 +38,9 @@ void report_disk(Report& report, const DiskCost& cost) {
 
 // Most messages pass: they are consumed and accepted. Some, larger ones so that the consumer knows
 // them, are spread evenly among them and rejected.
-class Passage {
+class MixedLoad {
   public:
-    explicit Passage(const Options& options)
+    explicit MixedLoad(const Options& options)
         : options_(options),
           passing_count_(options.messages - options.letters),
           consumer_(consuming(options), options.settle_every),
@@ -176,8 +176,8 @@ void run_letters(const Options& options, Report& report) {
 
     const Meter meter(options.broker);
     {
-        Passage passage(options);
-        passage.run();
+        MixedLoad load(options);
+        load.run();
     }
     wait_for_depth(stage.session(), options, dead_letter_queue, options.letters);
     report.cost(meter.stop(), options.messages);

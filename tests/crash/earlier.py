@@ -77,9 +77,7 @@ def check_furniture(site):
 def of_archive(path):
     def run(ground):
         site = ground.site()
-        os.makedirs(site.broker.directory)
-        with tarfile.open(path) as archive:
-            archive.extractall(site.broker.directory)
+        site.unpack(path)
         refusal = site.try_to_start()
         if refusal is not None:
             yield Fault("not started", "broker", f"{refusal}")

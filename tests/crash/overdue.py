@@ -83,9 +83,7 @@ def write(program):
 
 def a_directory_whose_broker_ended_at_every_start_is_opened(ground):
     site = ground.site()
-    os.makedirs(site.broker.directory)
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(site.broker.directory)
+    site.unpack(ARCHIVE)
     refusal = site.try_to_start()
     if refusal is not None:
         yield Fault("not started", "broker", f"{refusal}")

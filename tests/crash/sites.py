@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tarfile
 import time
 import urllib.parse
 
@@ -75,6 +76,12 @@ class Site:
         """What the broker has said since the log was forgotten."""
         with open(self.broker.log, errors="replace") as log:
             return log.read()
+
+    def unpack(self, path):
+        """Extracts the data of an archive. The site has no data yet."""
+        os.makedirs(self.broker.directory)
+        with tarfile.open(path) as archive:
+            archive.extractall(self.broker.directory)
 
     def forget_log(self):
         if os.path.exists(self.broker.log):

@@ -4,10 +4,10 @@
 // A script is a list of steps: performatives from a small vocabulary, and frames with a right
 // outside and anything within.
 #include "amqp091/connection.h"
-#include "amqp10/descriptors.h"
-#include "amqp10/frame.h"
-#include "amqp10/performatives.gen.h"
-#include "amqp10/type_writer.h"
+#include "amqp10/codec/descriptors.h"
+#include "amqp10/codec/frame.h"
+#include "amqp10/codec/performatives.gen.h"
+#include "amqp10/codec/type_writer.h"
 #include "auth/password.h"
 #include "catalog/catalog.h"
 #include "engine/engine.h"

@@ -1,7 +1,7 @@
 // Frames and performatives of AMQP 1.0: whatever a frame's body holds is decoded or refused, and
 // what was decoded is encoded and decoded again.
-#include "amqp10/frame.h"
-#include "amqp10/performatives.gen.h"
+#include "amqp10/codec/frame.h"
+#include "amqp10/codec/performatives.gen.h"
 #include "base/check.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Messages of AMQP 1.0: what is accepted can be kept, delivered, converted and asked about; its
 // bare part comes out as it came in, and so does a message that was delivered and published again.
-#include "amqp091/foreign_content.h"
-#include "amqp10/delivery.h"
-#include "amqp10/message_format.h"
-#include "amqp10/sections.h"
+#include "amqp091/message/foreign_content.h"
+#include "amqp10/codec/sections.h"
+#include "amqp10/message/delivery.h"
+#include "amqp10/message/message_format.h"
 #include "base/check.h"
 
 #include <cstdint>

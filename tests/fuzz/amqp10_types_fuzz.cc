@@ -1,7 +1,7 @@
 // Values of AMQP 1.0: a value that was read is well-formed, is written and read again as the same,
 // and is as long when it is left unread.
-#include "amqp10/type_reader.h"
-#include "amqp10/type_writer.h"
+#include "amqp10/codec/type_reader.h"
+#include "amqp10/codec/type_writer.h"
 #include "base/check.h"
 
 #include <bit>

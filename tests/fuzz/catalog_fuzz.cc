@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Catalog catalog;
     if (!catalog.replay(*record)) return 0;
     Catalog again;
-    CHECK(again.replay(facts_of(catalog.rules())));
+    CHECK(again.replay(events_for(catalog.rules())));
     CHECK(again.rules() == catalog.rules());
     return 0;
 }

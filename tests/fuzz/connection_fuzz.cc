@@ -3,9 +3,9 @@
 //
 // A script is a list of steps, so that the fuzzer reaches deep: frames with a right outside and
 // methods from a small vocabulary.
-#include "amqp091/content.h"
-#include "amqp091/frame.h"
-#include "amqp091/table.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/codec/table.h"
+#include "amqp091/message/content.h"
 #include "auth/password.h"
 #include "catalog/catalog.h"
 #include "engine/engine.h"

@@ -1,6 +1,6 @@
 // Content headers and properties: what decodes encodes to the same bytes.
-#include "amqp091/content.h"
-#include "amqp091/frame.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/message/content.h"
 #include "base/check.h"
 
 #include <cstdint>
@@ -18,8 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (header->class_id == BasicPublish::class_id && header->weight == 0) {
         std::string frame;
         append_content_header(frame, 1, header->body_size, header->properties);
-        const FrameCut cut = cut_frame(frame, 0);
-        CHECK(cut.outcome == FrameCut::Outcome::frame);
+        const FrameResult cut = read_frame(frame, 0);
+        CHECK(cut.outcome == FrameResult::Outcome::frame);
         CHECK(cut.frame.payload == payload);
     }
 

@@ -1,9 +1,9 @@
 // Records of facts: any bytes are read or refused; facts that were read are written to the same
 // bytes by two writers in a row; and those that fit a state can be applied to it.
-#include "amqp091/properties.h"
+#include "amqp091/message/properties.h"
 #include "base/check.h"
-#include "engine/event_codec.h"
-#include "engine/fact_check.h"
+#include "engine/codec/event_codec.h"
+#include "engine/recovery/event_check.h"
 #include "tests/support/repaired.h"
 
 #include <cstdint>
@@ -40,7 +40,7 @@ void check_writing(const std::vector<Event>& facts) {
     std::map<Lsn, MessageRef> known;
     for (const Event& fact : facts) {
         const auto* const enqueued = std::get_if<Enqueued>(&fact);
-        const auto* const refused = std::get_if<RefusedToDeath>(&fact);
+        const auto* const refused = std::get_if<RefusedAndDeadLettered>(&fact);
         if (enqueued != nullptr) known[*enqueued->message->stored_at()] = enqueued->message;
         if (refused != nullptr) known[*refused->message->stored_at()] = refused->message;
     }
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     State state;
     state.paging().formats = formats;
     for (const Event& fact : facts) {
-        if (!fits(state, fact, /*gap_max=*/1024)) break;
+        if (!can_apply(state, fact, /*gap_max=*/1024)) break;
         state.apply(fact);
     }
     return 0;

@@ -1,6 +1,6 @@
 // Frames: whatever the bytes and the limit, a cut is consistent, and a frame written again is the
 // bytes it was cut from.
-#include "amqp091/frame.h"
+#include "amqp091/codec/frame.h"
 #include "base/check.h"
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace {
 
-using revenant::amqp091::cut_frame;
-using revenant::amqp091::FrameCut;
-using Outcome = FrameCut::Outcome;
+using revenant::amqp091::FrameResult;
+using revenant::amqp091::read_frame;
+using Outcome = FrameResult::Outcome;
 
-void check_written_again(const FrameCut& cut, std::string_view bytes) {
+void check_written_again(const FrameResult& cut, std::string_view bytes) {
     std::string again;
     append_frame_header(again, cut.frame.type, cut.frame.channel, cut.payload_size);
     again += cut.frame.payload;
@@ -22,9 +22,9 @@ void check_written_again(const FrameCut& cut, std::string_view bytes) {
 }
 
 // A prefix is incomplete until the cut is complete, and asks for no more than that takes.
-void check_prefixes(const FrameCut& cut, std::string_view bytes, std::uint32_t frame_max) {
+void check_prefixes(const FrameResult& cut, std::string_view bytes, std::uint32_t frame_max) {
     for (std::size_t size = 0; size < cut.size; size += 1 + size / 8) {
-        const FrameCut prefix = cut_frame(bytes.substr(0, size), frame_max);
+        const FrameResult prefix = read_frame(bytes.substr(0, size), frame_max);
         CHECK(prefix.outcome == Outcome::incomplete);
         CHECK(prefix.size > size && prefix.size <= cut.size);
     }
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint32_t frame_max = limits[data[0] % std::size(limits)];
     bytes.remove_prefix(1);
     for (;;) {
-        const FrameCut cut = cut_frame(bytes, frame_max);
+        const FrameResult cut = read_frame(bytes, frame_max);
         switch (cut.outcome) {
             case Outcome::incomplete:
                 CHECK(cut.size > bytes.size());

@@ -86,7 +86,7 @@ struct Life {
     void append(std::string_view bytes) {
         journal->begin_record() += bytes;
         journal->end_record();
-        journal->flush(Journal::Urgency::now);
+        journal->flush(Journal::SyncMode::immediate);
         worker.run_all();
     }
     sim::SimWorker worker;

@@ -1,6 +1,6 @@
 // Methods: arguments that decode survive encoding and decoding, and no prefix of them decodes.
-#include "amqp091/frame.h"
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/codec/spec.gen.h"
 #include "base/check.h"
 
 #include <cstdint>
@@ -19,8 +19,8 @@ void check_method(std::string_view arguments) {
 
     std::string frame;
     append_method(frame, 1, *method);
-    const FrameCut cut = cut_frame(frame, 0);
-    CHECK(cut.outcome == FrameCut::Outcome::frame && cut.size == frame.size());
+    const FrameResult cut = read_frame(frame, 0);
+    CHECK(cut.outcome == FrameResult::Outcome::frame && cut.size == frame.size());
     const MethodPayload payload = split_method(cut.frame);
     CHECK(payload.key() == Method::key);
     // Reserved arguments are written empty, so that the arguments may only get shorter.

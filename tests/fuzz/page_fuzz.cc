@@ -1,8 +1,8 @@
 // Pages: any bytes behind a good checksum are read or refused, and what was read is written to the
 // same bytes by two writers in a row.
-#include "amqp091/properties.h"
+#include "amqp091/message/properties.h"
 #include "base/check.h"
-#include "engine/page_codec.h"
+#include "engine/chain/page_codec.h"
 #include "tests/support/repaired.h"
 
 #include <cstdint>
@@ -15,20 +15,20 @@ using namespace revenant::engine;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const MessageFormats formats{&amqp091::message_format()};
-    const Keeping keeping = data[0] % 2 == 0 ? Keeping::durable : Keeping::passing;
+    const Durability durability = data[0] % 2 == 0 ? Durability::durable : Durability::transient;
     std::string page =
         std::string(page_mark) + repaired({reinterpret_cast<const char*>(data) + 1, size - 1});
     put_checksum(page, 0, page.size());
     Block block;
-    if (!decode_page(page, keeping, formats, block)) return 0;
+    if (!decode_page(page, durability, formats, block)) return 0;
     CHECK(block.live == block.ready);
     if (block.live == 0) return 0;
 
-    const EncodedPage written = encode_page(block, keeping);
+    const EncodedPage written = encode_page(block, durability);
     CHECK(written.sum.live == block.live);
     Block again;
-    CHECK(decode_page(written.bytes, keeping, formats, again));
+    CHECK(decode_page(written.bytes, durability, formats, again));
     CHECK(again.live == block.live);
-    CHECK(encode_page(again, keeping).bytes == written.bytes);
+    CHECK(encode_page(again, durability).bytes == written.bytes);
     return 0;
 }

@@ -1,8 +1,8 @@
 // Snapshots of a virtual host: any bytes are read or refused, and a state that was read is written
 // to the same bytes by two writers in a row.
-#include "amqp091/properties.h"
+#include "amqp091/message/properties.h"
 #include "base/check.h"
-#include "engine/snapshot_codec.h"
+#include "engine/recovery/snapshot_codec.h"
 #include "tests/support/repaired.h"
 
 #include <cstdint>
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     State again;
     CHECK(decode(written, again).has_value());
     CHECK(encode_snapshot(again, decoded->stop) == written);
-    journal_in_use(state);
-    state.suspect_all();
+    journal_ranges_in_use(state);
+    state.mark_all_redelivered();
     return 0;
 }

@@ -1,6 +1,6 @@
 // Field tables: the walk and the decoder agree on what is valid and on every field, and a decoded
 // table survives encoding and decoding.
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
 #include "base/check.h"
 
 #include <cstdint>

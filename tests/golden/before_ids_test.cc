@@ -1,8 +1,8 @@
 // A data directory from before virtual hosts had ids: it opens, its directories stay where they
 // are, and what is made from then on has an id.
 
-#include "amqp091/properties.h"
-#include "amqp10/message_format.h"
+#include "amqp091/message/properties.h"
+#include "amqp10/message/message_format.h"
 #include "journal/disk_posix.h"
 #include "runtime/broker.h"
 #include "tests/support/folder.h"
@@ -55,13 +55,7 @@ struct BeforeIds : ::testing::Test {
             return count;
         });
     }
-    std::set<std::string> directories() {
-        std::set<std::string> names;
-        for (const auto& entry : fs::directory_iterator(folder / "data/vhosts")) {
-            names.insert(entry.path().filename().string());
-        }
-        return names;
-    }
+    std::set<std::string> directories() { return names_in(folder / "data/vhosts"); }
 
     Folder folder;
     journal::PosixDisk disk;

@@ -4,9 +4,9 @@
 // bindings, queues, exchanges and policies that are refused when a client asks for them. It was
 // written fact by fact, with REVENANT_WRITE_GOLDEN=1. A rule that gets stricter adds a fact here.
 
-#include "amqp091/properties.h"
-#include "engine/event_codec.h"
-#include "engine/policy.h"
+#include "amqp091/message/properties.h"
+#include "engine/codec/event_codec.h"
+#include "engine/words/policy.h"
 #include "journal/disk_posix.h"
 #include "journal/journal.h"
 #include "tests/golden/golden_properties.h"
@@ -122,10 +122,10 @@ void write_facts(journal::Disk& disk, const std::string& directory) {
     engine::EventWriter writer;
     for (const Event& fact : facts_of_earlier_rules()) {
         std::string& record = journal->begin_record();
-        record.push_back(static_cast<char>(engine::RecordKind::facts));
+        record.push_back(static_cast<char>(engine::RecordKind::events));
         writer.write({record, journal->position(), journal->batch_position()}, fact);
         journal->end_record();
-        journal->flush(journal::Journal::Urgency::now);
+        journal->flush(journal::Journal::SyncMode::immediate);
     }
 }
 

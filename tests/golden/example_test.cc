@@ -1,8 +1,8 @@
 // The example of docs/formats/journal.md is what the code writes, and reads.
 
-#include "amqp091/properties.h"
-#include "engine/event_codec.h"
-#include "engine/message_codec.h"
+#include "amqp091/message/properties.h"
+#include "engine/codec/event_codec.h"
+#include "engine/codec/message_codec.h"
 #include "tests/golden/golden_properties.h"
 #include "tests/support/folder.h"
 #include "tests/support/hex.h"
@@ -42,7 +42,7 @@ MessageRef example_message() {
 }
 
 TEST(DocumentedExample, IsWhatIsWritten) {
-    std::string record(1, static_cast<char>(engine::RecordKind::facts));
+    std::string record(1, static_cast<char>(engine::RecordKind::events));
     engine::EventWriter writer;
     writer.write({record, {1}, {0}},
                  engine::Enqueued{example_message(), {{1}, engine::Position::of(0, 0), never}});
@@ -52,7 +52,7 @@ TEST(DocumentedExample, IsWhatIsWritten) {
 TEST(DocumentedExample, IsRead) {
     const std::string bytes = example_bytes();
     ASSERT_GT(bytes.size(), 2U);
-    ASSERT_EQ(bytes.front(), static_cast<char>(engine::RecordKind::facts));
+    ASSERT_EQ(bytes.front(), static_cast<char>(engine::RecordKind::events));
     const engine::MessageFormats formats{&amqp091::message_format()};
     engine::EventReader reader(formats, [](Lsn) { return MessageRef{}; });
     std::vector<engine::Event> facts;

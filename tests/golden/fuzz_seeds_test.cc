@@ -1,12 +1,12 @@
 // Seeds for the fuzz targets of the formats, out of the golden files: REVENANT_WRITE_GOLDEN=1
 // writes them anew. They are tests as well: a seed must be what its target reads to the end.
 
-#include "amqp091/properties.h"
-#include "amqp10/message_format.h"
+#include "amqp091/message/properties.h"
+#include "amqp10/message/message_format.h"
 #include "catalog/catalog_codec.h"
-#include "engine/event_codec.h"
-#include "engine/page_codec.h"
-#include "engine/snapshot_codec.h"
+#include "engine/chain/page_codec.h"
+#include "engine/codec/event_codec.h"
+#include "engine/recovery/snapshot_codec.h"
 #include "journal/disk_posix.h"
 #include "journal/journal.h"
 #include "tests/golden/golden_properties.h"
@@ -57,7 +57,7 @@ void mark_pages(std::string& bytes) {
         engine::Block block;
         if (size <= mark_bytes || size > bytes.size() - at) continue;
         const std::string_view page = std::string_view(bytes).substr(at, size);
-        if (!engine::decode_page(page, engine::Keeping::durable, formats, block)) continue;
+        if (!engine::decode_page(page, engine::Durability::durable, formats, block)) continue;
         bytes.replace(at, mark_bytes, page_mark);
     }
 }
@@ -93,7 +93,7 @@ TEST(FuzzSeeds, OfRecordsOfFacts) {
     Seeds seeds;
     std::string history;
     for_each_record("vhosts/%2F", [&](const journal::Journal::Record& record) {
-        if (record.bytes.front() != static_cast<char>(engine::RecordKind::facts)) return;
+        if (record.bytes.front() != static_cast<char>(engine::RecordKind::events)) return;
         std::string bytes(record.bytes.substr(1));
         engine::EventReader reader(formats, any_message);
         std::vector<engine::Event> facts;
@@ -138,14 +138,14 @@ TEST(FuzzSeeds, OfPages) {
         if (record.bytes.front() != static_cast<char>(engine::RecordKind::page)) return;
         const std::string page(record.bytes.substr(1));
         engine::Block block;
-        EXPECT_TRUE(engine::decode_page(page, engine::Keeping::durable, formats, block));
+        EXPECT_TRUE(engine::decode_page(page, engine::Durability::durable, formats, block));
         seeds["durable-" + std::to_string(seeds.size())] = '\0' + page.substr(mark_bytes);
     });
     EXPECT_GT(seeds.size(), 0U);
-    std::string passing =
-        engine::encode_page(small_block(), engine::Keeping::passing).bytes.substr(mark_bytes);
-    mark_messages(passing);
-    seeds["passing"] = '\1' + passing;
+    std::string transient =
+        engine::encode_page(small_block(), engine::Durability::transient).bytes.substr(mark_bytes);
+    mark_messages(transient);
+    seeds["passing"] = '\1' + transient;
     write_seeds("page_fuzz", seeds);
 }
 
@@ -156,7 +156,7 @@ TEST(FuzzSeeds, OfSnapshots) {
     EXPECT_NE(golden.find(page_mark), std::string::npos);
     seeds["golden"] = golden;
     engine::State state;
-    seeds["empty"] = engine::encode_snapshot(state, engine::Stop::clean);
+    seeds["empty"] = engine::encode_snapshot(state, engine::Shutdown::clean);
     engine::QueueDeclaration queue;
     queue.id = {1};
     queue.name = "q";
@@ -170,7 +170,7 @@ TEST(FuzzSeeds, OfSnapshots) {
         state.apply(
             engine::Enqueued{entry.message, {{1}, engine::Position::of(0, i), block.deadline(i)}});
     }
-    seeds["small"] = engine::encode_snapshot(state, engine::Stop::none);
+    seeds["small"] = engine::encode_snapshot(state, engine::Shutdown::none);
     mark_pages(seeds["small"]);
     mark_messages(seeds["small"]);
     for (const auto& [name, bytes] : seeds) {

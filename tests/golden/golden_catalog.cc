@@ -56,9 +56,9 @@ void write_catalog(journal::Disk& disk, const std::string& directory) {
         CHECK(record.has_value() && !record->empty());
         journal->begin_record() += encode_catalog_record(*record);
         journal->end_record();
-        journal->flush(journal::Journal::Urgency::now);
+        journal->flush(journal::Journal::SyncMode::immediate);
         if (i == wishes.size() / 2) {
-            journal->write_snapshot(encode_catalog_record(facts_of(catalog.rules())), {});
+            journal->write_snapshot(encode_catalog_record(events_for(catalog.rules())), {});
         }
     }
 }

@@ -1,6 +1,6 @@
 #include "tests/golden/golden_description.h"
 
-#include "engine/describe.h"
+#include "engine/view/describe.h"
 #include "message/value.h"
 
 #include <cstdint>
@@ -53,7 +53,7 @@ std::string message_text(const Message& message) {
     return text + "    body " + body_text(message.body()) + "\n";
 }
 
-std::string mark_text(const DeathMark& mark) {
+std::string mark_text(const DeathSummary& mark) {
     return mark.queue + '/' + std::string(to_string(mark.reason)) + '/' + mark.exchange;
 }
 
@@ -86,21 +86,21 @@ std::string settings_text(const engine::Queue& queue) {
 }  // namespace
 
 std::string describe_all(engine::State& state) {
-    std::string text = describe(state, engine::Described::durable);
+    std::string text = describe(state, engine::DescribeScope::durable);
     text += "last queue id " + std::to_string(state.last_queue_id()) + "\n";
     for (engine::Queue* const queue : state.queues_by_name()) {
-        if (!queue->survives()) continue;
+        if (!queue->survives_restart()) continue;
         text += "contents of " + queue->name() + "\n" + settings_text(*queue);
         for (std::size_t level = 0; level < queue->level_count(); ++level) {
             queue->level(level).for_each([&](std::uint64_t sequence, const engine::Entry& entry) {
                 if (!entry.durable) return;
                 text += "  " + std::to_string(level) + '/' + std::to_string(sequence) +
                         (entry.is_redelivered() ? " redelivered" : "") + "\n";
-                text += message_text(*state.whole(entry.message).value());
+                text += message_text(*state.loaded(entry.message).value());
                 if (entry.envelope) text += envelope_text(*entry.envelope);
             });
         }
-        for (const auto& [sequence, letter] : queue->letters) {
+        for (const auto& [sequence, letter] : queue->outbox_entries) {
             text += "  letter " + std::to_string(sequence) + ' ' +
                     std::string(to_string(letter.reason)) + " at " +
                     std::to_string(letter.died_at.us) + "\n";

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "auth/access.h"
-#include "engine/state.h"
+#include "engine/state/state.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // Property lists of AMQP 0-9-1 for golden messages, as the wire has them.
 #pragma once
 
-#include "amqp091/content.h"
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
+#include "amqp091/message/content.h"
 #include "message/value.h"
 
 #include <string>

@@ -5,10 +5,10 @@
 // written again. tests/golden/written is what the broker writes today: the same format, other words
 // here and there. REVENANT_WRITE_GOLDEN=1 writes that one again when a change means to.
 
-#include "amqp091/properties.h"
-#include "amqp10/message_format.h"
+#include "amqp091/message/properties.h"
+#include "amqp10/message/message_format.h"
 #include "catalog/catalog.h"
-#include "engine/event_codec.h"
+#include "engine/codec/event_codec.h"
 #include "journal/disk_posix.h"
 #include "journal/journal.h"
 #include "runtime/catalog_store.h"

@@ -1,10 +1,10 @@
 #include "tests/golden/golden_vhost.h"
 
-#include "amqp091/properties.h"
-#include "amqp10/descriptors.h"
-#include "amqp10/message_format.h"
-#include "amqp10/performatives.gen.h"
-#include "amqp10/published.h"
+#include "amqp091/message/properties.h"
+#include "amqp10/codec/descriptors.h"
+#include "amqp10/codec/performatives.gen.h"
+#include "amqp10/message/message_format.h"
+#include "amqp10/message/incoming_message.h"
 #include "base/check.h"
 #include "tests/golden/golden_description.h"
 #include "tests/golden/golden_properties.h"
@@ -57,7 +57,7 @@ std::optional<std::string> GoldenVhost::start() {
         .memory_budget_bytes = 24'000};
     vhost_ = std::make_unique<runtime::Vhost>(std::move(settings), reactor_, nullptr,
                                               std::move(store).value());
-    vhost_->engine().state().paging().worth_bytes = 1000;
+    vhost_->engine().state().paging().page_bytes_min = 1000;
     if (auto recovered = vhost_->recover(now_); !recovered) return recovered.error();
     vhost_->listen({.durable = {},
                     .failed = [](const std::string&) { UNREACHABLE(); },
@@ -184,7 +184,7 @@ void GoldenVhost::live() {
     open_channel();
     return_to_quorum_queues();
     fill_a_deep_queue();
-    store_->take_snapshot(vhost_->engine().state(), engine::Stop::none);
+    store_->take_snapshot(vhost_->engine().state(), engine::Shutdown::none);
     change_definitions();
     move_messages();
     end();

@@ -3,7 +3,7 @@
 // snapshot with facts behind it.
 #pragma once
 
-#include "engine/effect.h"
+#include "engine/words/effect.h"
 #include "journal/disk.h"
 #include "runtime/reactor.h"
 #include "runtime/vhost.h"

@@ -1,6 +1,6 @@
 // What a newer broker wrote is refused by name and left as it is.
 
-#include "engine/snapshot_codec.h"
+#include "engine/recovery/snapshot_codec.h"
 #include "journal/disk_posix.h"
 #include "journal/journal.h"
 #include "journal/snapshot_file.h"
@@ -56,7 +56,7 @@ struct Version : ::testing::Test {
         auto journal = journal::Journal::open(disk, worker, directory, {}).value();
         journal->begin_record() += record;
         journal->end_record();
-        journal->flush(journal::Journal::Urgency::now);
+        journal->flush(journal::Journal::SyncMode::immediate);
     }
     std::string refusal_of_vhost() {
         const auto before = all_files(vhost);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "engine/command.h"
+#include "engine/words/command.h"
 #include "tests/support/scenario.h"
 
 #include <cstddef>

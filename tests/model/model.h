@@ -15,11 +15,11 @@
 #pragma once
 
 #include "base/time.h"
-#include "engine/accounts.h"
-#include "engine/command.h"
-#include "engine/policy.h"
-#include "engine/queue_settings.h"
-#include "engine/refusal.h"
+#include "engine/words/counters.h"
+#include "engine/words/command.h"
+#include "engine/words/policy.h"
+#include "engine/words/queue_settings.h"
+#include "engine/words/refusal.h"
 #include "message/death.h"
 #include "message/value.h"
 
@@ -37,9 +37,9 @@
 
 namespace revenant::model {
 
-using engine::Accounts;
 using engine::DeathStrategy;
 using engine::Ending;
+using engine::EntryCounters;
 using engine::Outcome;
 using engine::Overflow;
 using engine::Policy;
@@ -360,7 +360,7 @@ class Model {
     std::uint64_t last_queue_ = 0;
     std::uint64_t last_entry_ = 0;
     std::uint64_t last_order_ = 0;
-    Accounts accounts_;
+    EntryCounters accounts_;
     engine::DeathTable deaths_;
     std::uint64_t letters_confirmed_ = 0;
     std::uint64_t refused_by_queue_ = 0;

@@ -165,7 +165,7 @@ class History {
         open();
         if (is_over()) return complain("the journal could not be opened again");
         append(later_dice_);
-        journal_->flush(Journal::Urgency::now);
+        journal_->flush(Journal::SyncMode::immediate);
         worker_.run_all();
         if (journal_->durable() < records_.back().end) {
             complain("a journal that was opened again makes nothing durable");
@@ -175,7 +175,7 @@ class History {
     void act(Dice& dice) {
         const std::uint64_t what = dice.below(100);
         if (what < 33) return append(dice);
-        if (what < 43) return journal_->flush(Journal::Urgency::when_convenient);
+        if (what < 43) return journal_->flush(Journal::SyncMode::deferred);
         if (what < 53) return flush_now(dice);
         if (what < 63) return do_some_work();
         if (what < 85) return tell_something();
@@ -186,7 +186,7 @@ class History {
 
     // Seldom where much is to be left unsynced.
     void flush_now(Dice& dice) {
-        if (!uniform_ || dice.one_in(4)) journal_->flush(Journal::Urgency::now);
+        if (!uniform_ || dice.one_in(4)) journal_->flush(Journal::SyncMode::immediate);
     }
 
     void do_some_work() { worker_.work_one(); }
@@ -216,7 +216,7 @@ class History {
         record.end = journal_->end_record();
         records_.push_back(std::move(record));
         if (!uniform_) return;
-        journal_->flush(Journal::Urgency::when_convenient);
+        journal_->flush(Journal::SyncMode::deferred);
         tell_something();
     }
 
@@ -402,7 +402,7 @@ constexpr std::uint64_t usual_histories = 60;
 constexpr std::uint64_t usual_histories = 1000;
 #endif
 
-void run_every_fourth(std::uint64_t first_seed, Trouble trouble) {
+void run_quarter(std::uint64_t first_seed, Trouble trouble) {
     SeedWatch watch("journal_crash");
     const std::uint64_t only = number_from_environment("REVENANT_SEED", 0);
     const std::uint64_t histories =
@@ -417,21 +417,13 @@ void run_every_fourth(std::uint64_t first_seed, Trouble trouble) {
     EXPECT_EQ(tally.violations, 0U) << tally.first;
 }
 
-TEST(JournalCrashes, TheFirstFourthOfTheHistoriesLosesNothing) {
-    run_every_fourth(1, Trouble::crash);
-}
-TEST(JournalCrashes, TheSecondFourthOfTheHistoriesLosesNothing) {
-    run_every_fourth(2, Trouble::crash);
-}
-TEST(JournalCrashes, TheThirdFourthOfTheHistoriesLosesNothing) {
-    run_every_fourth(3, Trouble::crash);
-}
-TEST(JournalCrashes, TheLastFourthOfTheHistoriesLosesNothing) {
-    run_every_fourth(4, Trouble::crash);
-}
+TEST(JournalCrashes, FirstQuarterOfTheHistoriesLosesNothing) { run_quarter(1, Trouble::crash); }
+TEST(JournalCrashes, SecondQuarterOfTheHistoriesLosesNothing) { run_quarter(2, Trouble::crash); }
+TEST(JournalCrashes, ThirdQuarterOfTheHistoriesLosesNothing) { run_quarter(3, Trouble::crash); }
+TEST(JournalCrashes, LastQuarterOfTheHistoriesLosesNothing) { run_quarter(4, Trouble::crash); }
 
 // One operation fails, the others do not: whatever is promised afterwards must be true as well.
-TEST(JournalCrashes, AnErrorOfTheDiskLosesNothing) { run_every_fourth(1, Trouble::error); }
+TEST(JournalCrashes, AnErrorOfTheDiskLosesNothing) { run_quarter(1, Trouble::error); }
 
 TEST(JournalCrashes, ADiskThatLiesIsFoundOut) {
     Tally tally;

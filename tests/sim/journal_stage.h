@@ -21,7 +21,7 @@ inline std::string long_record(char letter) { return std::string(600, letter); }
 
 class JournalStage {
   public:
-    using Urgency = journal::Journal::Urgency;
+    using SyncMode = journal::Journal::SyncMode;
 
     explicit JournalStage(std::uint64_t seed = 1) : disk(seed) {
         settings.segments = {
@@ -63,11 +63,11 @@ class JournalStage {
     }
     Lsn append_safely(std::string_view bytes) {
         const Lsn at = append(bytes);
-        flush_and_wait(Urgency::now);
+        flush_and_wait(SyncMode::immediate);
         return at;
     }
-    void flush_and_wait(Urgency urgency) {
-        journal->flush(urgency);
+    void flush_and_wait(SyncMode mode) {
+        journal->flush(mode);
         worker.run_all();
     }
     void snapshot_and_wait(std::string bytes, std::set<Lsn> in_use = {}) {

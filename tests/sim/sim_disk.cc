@@ -75,7 +75,7 @@ class SimFile final : public File {
         if (is_stale()) return failure("sync", path_, EIO);
         if (step != SimDisk::Step::fails && !disk_.lying_ && !disk_.fail_sync_ &&
             !disk_.fail_sync_as_full_) {
-            disk_.make_certain(*node_);
+            disk_.make_durable(*node_);
         }
         if (step != SimDisk::Step::happens && !disk_.crashed_) return forget_unsynced(EIO);
         if (auto error = failure_of(step, "sync", path_)) return Unexpected{*error};
@@ -95,7 +95,7 @@ class SimFile final : public File {
         return std::uint64_t{node_->live.size()};
     }
 
-    void expect_read(std::uint64_t, std::uint64_t) const override {}
+    void will_need(std::uint64_t, std::uint64_t) const override {}
 
   private:
     bool is_stale() const { return generation_ != disk_.generation_; }
@@ -145,7 +145,7 @@ class SimReadFile final : public File {
         REVENANT_TRY(const auto node, opened());
         return SimFile(disk_, node, path_).size();
     }
-    void expect_read(std::uint64_t, std::uint64_t) const override {}
+    void will_need(std::uint64_t, std::uint64_t) const override {}
     Result<std::shared_ptr<const void>, IoError> keep_open() const override {
         REVENANT_TRY(const auto node, opened());
         auto held = std::make_shared<std::shared_ptr<SimDisk::Node>>(node);
@@ -201,7 +201,7 @@ void SimDisk::write_to(Node& node, std::uint64_t offset, std::string_view bytes)
     node.unsynced.push_back({offset, std::string(bytes), false});
 }
 
-void SimDisk::make_certain(Node& node) {
+void SimDisk::make_durable(Node& node) {
     for (const Change& change : node.unsynced) {
         if (change.truncates) node.certain.clear();
         put(node.certain, change.offset, change.bytes);
@@ -225,14 +225,14 @@ std::uint64_t SimDisk::used_bytes() const {
 
 // ------------------------------------------------------------------------- names
 
-SimDisk::Place SimDisk::place_of(const std::string& path) {
+SimDisk::Place SimDisk::split_path(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     CHECK(slash != std::string::npos);
     return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
 std::shared_ptr<SimDisk::Node> SimDisk::find(const std::string& path) const {
-    const Place place = place_of(path);
+    const Place place = split_path(path);
     const auto directory = directories_.find(place.directory);
     if (directory == directories_.end()) return nullptr;
     const auto found = directory->second.live.find(place.name);
@@ -274,7 +274,7 @@ std::shared_ptr<const File> SimDisk::open_when_read(const std::string& path) {
 Result<std::shared_ptr<File>, IoError> SimDisk::create(const std::string& path) {
     counts_.creates += 1;
     const Step step = this->step();
-    const Place place = place_of(path);
+    const Place place = split_path(path);
     const auto directory = directories_.find(place.directory);
     if (directory == directories_.end()) return failure("create", path, ENOENT);
     auto node = find(path);
@@ -295,8 +295,8 @@ Result<void, IoError> SimDisk::rename(const std::string& from, const std::string
     counts_.renames += 1;
     const Step step = this->step();
     const std::string what = "rename " + from + " to";
-    const Place old_place = place_of(from);
-    const Place new_place = place_of(to);
+    const Place old_place = split_path(from);
+    const Place new_place = split_path(to);
     CHECK(old_place.directory == new_place.directory);
     auto node = find(from);
     if (!node) return failure(what, to, ENOENT);
@@ -311,7 +311,7 @@ Result<void, IoError> SimDisk::rename(const std::string& from, const std::string
 Result<void, IoError> SimDisk::remove(const std::string& path) {
     counts_.removes += 1;
     const Step step = this->step();
-    const Place place = place_of(path);
+    const Place place = split_path(path);
     if (step != Step::fails && find(path)) {
         change_names(directories_[place.directory],
                      {NameChange::What::remove, place.name, {}, nullptr});

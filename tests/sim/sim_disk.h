@@ -132,14 +132,14 @@ class SimDisk final : public journal::Disk {
         std::string name;
     };
 
-    static Place place_of(const std::string& path);
+    static Place split_path(const std::string& path);
     static void apply(Names& names, const NameChange& change);
     std::shared_ptr<Node> find(const std::string& path) const;
     Step step();
     std::optional<IoError> failure_of(Step step, std::string_view what, const std::string& path);
     void change_names(Directory& directory, NameChange change);
     void write_to(Node& node, std::uint64_t offset, std::string_view bytes);
-    static void make_certain(Node& node);
+    static void make_durable(Node& node);
     std::string_view part_of(std::string_view bytes);
     void lose_power(Node& node);
     void lose_power(Directory& directory);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <utility>
 
 namespace revenant::sim {
 
@@ -34,6 +35,18 @@ class SimWorker final : public journal::DiskWorker {
     };
     std::deque<Job> waiting_;
     std::deque<std::function<void()>> untold_;
+};
+
+// Passes the work to a SimWorker that outlives it, for owners that destroy their worker.
+class BorrowedWorker final : public journal::DiskWorker {
+  public:
+    explicit BorrowedWorker(SimWorker& worker) : worker_(worker) {}
+    void run(std::function<void()> work, std::function<void()> done) override {
+        worker_.run(std::move(work), std::move(done));
+    }
+
+  private:
+    SimWorker& worker_;
 };
 
 }  // namespace revenant::sim

@@ -82,7 +82,7 @@ std::uint64_t run_everywhere(std::uint64_t seed) {
 }
 
 // Every fourth seed, so that they can run beside each other.
-void run_every_fourth(std::uint64_t first_seed) {
+void run_quarter(std::uint64_t first_seed) {
     SeedWatch watch("vhost crash");
     const std::uint64_t only = number_from_environment("REVENANT_SEED", 0);
     const std::uint64_t histories =
@@ -109,10 +109,10 @@ void run_every_fourth(std::uint64_t first_seed) {
     std::printf("%llu runs\n", static_cast<unsigned long long>(runs));
 }
 
-TEST(VhostCrash, TheFirstFourthKeepsEveryPromise) { run_every_fourth(1); }
-TEST(VhostCrash, TheSecondFourthKeepsEveryPromise) { run_every_fourth(2); }
-TEST(VhostCrash, TheThirdFourthKeepsEveryPromise) { run_every_fourth(3); }
-TEST(VhostCrash, TheLastFourthKeepsEveryPromise) { run_every_fourth(4); }
+TEST(VhostCrash, FirstQuarterKeepsEveryPromise) { run_quarter(1); }
+TEST(VhostCrash, SecondQuarterKeepsEveryPromise) { run_quarter(2); }
+TEST(VhostCrash, ThirdQuarterKeepsEveryPromise) { run_quarter(3); }
+TEST(VhostCrash, LastQuarterKeepsEveryPromise) { run_quarter(4); }
 
 TEST(VhostCrash, TheHistoriesGoEverywhere) {
     for (const char* const place :

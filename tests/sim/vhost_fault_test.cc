@@ -212,34 +212,29 @@ void run_all(const char* name, const std::function<Violation(std::uint64_t)>& ru
     }
 }
 
-TEST(VhostFault, ADiskThatIsFullForAWhileBreaksNoPromise) {
-    std::uint64_t times_full = 0;
-    run_all("full disk", [&](std::uint64_t seed) {
-        const FullOutcome outcome = run_with_full_disk(seed);
-        times_full += outcome.times_full;
+// The sum of a count over all histories.
+template <typename Outcome>
+std::uint64_t run_and_sum(const char* name, Outcome (*run)(std::uint64_t),
+                          std::uint64_t Outcome::*count) {
+    std::uint64_t sum = 0;
+    run_all(name, [&](std::uint64_t seed) {
+        const Outcome outcome = run(seed);
+        sum += outcome.*count;
         return outcome.violation;
     });
-    EXPECT_GT(times_full, 10U);
+    return sum;
+}
+
+TEST(VhostFault, ADiskThatIsFullForAWhileBreaksNoPromise) {
+    EXPECT_GT(run_and_sum("full disk", run_with_full_disk, &FullOutcome::times_full), 10U);
 }
 
 TEST(VhostFault, AfterAFailedWriteOrSyncEveryPromiseIsKept) {
-    std::uint64_t ended = 0;
-    run_all("failures", [&](std::uint64_t seed) {
-        const FailedOutcome outcome = run_with_failures(seed);
-        ended += outcome.ended;
-        return outcome.violation;
-    });
-    EXPECT_GT(ended, 3U);
+    EXPECT_GT(run_and_sum("failures", run_with_failures, &FailedOutcome::ended), 3U);
 }
 
 TEST(VhostFault, WhatCannotBeReadForAWhileIsBackAfterTheRestart) {
-    std::uint64_t parked = 0;
-    run_all("failing reads", [&](std::uint64_t seed) {
-        const BlindOutcome outcome = run_with_failing_reads(seed);
-        parked += outcome.parked;
-        return outcome.violation;
-    });
-    EXPECT_GT(parked, 100U);
+    EXPECT_GT(run_and_sum("failing reads", run_with_failing_reads, &BlindOutcome::parked), 100U);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "tests/sim/vhost_world.h"
 
-#include "engine/describe.h"
-#include "engine/snapshot_codec.h"
+#include "engine/recovery/snapshot_codec.h"
+#include "engine/view/describe.h"
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>
@@ -15,18 +15,6 @@ using engine::arguments;
 
 const std::string vhost_directory = "/data/vhosts/%2F";
 const std::vector<std::string> queue_names{"work", "dead", "guarded", "full", "passing"};
-
-// The worker belongs to the world, not to the store of one life.
-class BorrowedWorker final : public journal::DiskWorker {
-  public:
-    explicit BorrowedWorker(SimWorker& worker) : worker_(worker) {}
-    void run(std::function<void()> work, std::function<void()> done) override {
-        worker_.run(std::move(work), std::move(done));
-    }
-
-  private:
-    SimWorker& worker_;
-};
 
 runtime::StoreSettings store_settings() {
     runtime::StoreSettings settings;
@@ -56,7 +44,7 @@ std::optional<std::string> VhostWorld::start() {
                                     .memory_budget_bytes = 1500};
     vhost_ = std::make_unique<runtime::Vhost>(std::move(settings), reactor_, nullptr,
                                               std::move(store).value());
-    vhost_->engine().state().paging().worth_bytes = 300;
+    vhost_->engine().state().paging().page_bytes_min = 300;
     vhost_->engine().state().paging().shed_bytes_min = 0;
     try {
         if (auto recovered = vhost_->recover(now_); !recovered) return recovered.error();
@@ -129,16 +117,16 @@ void VhostWorld::run_disk() {
 
 std::string VhostWorld::durable_state() {
     engine::State& state = vhost_->engine().state();
-    if (!leaves_pages_alone_) return engine::describe(state, engine::Described::durable);
+    if (!leaves_pages_alone_) return engine::describe(state, engine::DescribeScope::durable);
     const bool failing = disk.fails_reads();
     disk.fail_reads(false);
-    const std::string snapshot = engine::encode_snapshot(state, engine::Stop::none);
+    const std::string snapshot = engine::encode_snapshot(state, engine::Shutdown::none);
     engine::State copy;
     copy.paging().store = state.paging().store;
     copy.paging().formats = state.paging().formats;
     std::string described = "a snapshot that nobody can read";
     if (engine::decode_snapshot(snapshot, copy)) {
-        described = engine::describe(copy, engine::Described::durable);
+        described = engine::describe(copy, engine::DescribeScope::durable);
     }
     disk.fail_reads(failing);
     return described;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "engine/effect.h"
+#include "engine/words/effect.h"
 #include "runtime/reactor.h"
 #include "runtime/vhost.h"
 #include "tests/sim/dice.h"

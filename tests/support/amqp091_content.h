@@ -1,10 +1,10 @@
 // Messages of 0-9-1 for tests: published, and seen by a consumer.
 #pragma once
 
-#include "amqp091/content.h"
-#include "amqp091/foreign_content.h"
-#include "amqp091/properties.h"
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
+#include "amqp091/message/content.h"
+#include "amqp091/message/foreign_content.h"
+#include "amqp091/message/properties.h"
 #include "base/check.h"
 
 #include <memory>

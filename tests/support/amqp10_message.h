@@ -1,11 +1,11 @@
 // Messages of AMQP 1.0 for tests: put together, published, delivered and taken apart again.
 #pragma once
 
-#include "amqp10/delivery.h"
-#include "amqp10/descriptors.h"
-#include "amqp10/message_format.h"
-#include "amqp10/performatives.gen.h"
-#include "amqp10/sections.h"
+#include "amqp10/codec/descriptors.h"
+#include "amqp10/codec/performatives.gen.h"
+#include "amqp10/codec/sections.h"
+#include "amqp10/message/delivery.h"
+#include "amqp10/message/message_format.h"
 #include "base/check.h"
 
 #include <memory>
@@ -57,7 +57,7 @@ inline MessageRef published(std::string_view bytes, std::string_view exchange = 
 }
 
 inline std::string delivered_bytes(const Message& message, const Envelope* envelope = nullptr,
-                                   const DeliveryFacts& facts = {}) {
+                                   const DeliveryInfo& facts = {}) {
     DeliveryHead head;
     std::string converted;
     const std::string_view body = render_delivery(message, envelope, facts, head, converted);
@@ -115,7 +115,7 @@ inline std::unique_ptr<Delivered> take_apart(std::string bytes) {
 
 inline std::unique_ptr<Delivered> delivered(const Message& message,
                                             const Envelope* envelope = nullptr,
-                                            const DeliveryFacts& facts = {}) {
+                                            const DeliveryInfo& facts = {}) {
     return take_apart(delivered_bytes(message, envelope, facts));
 }
 

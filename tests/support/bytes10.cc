@@ -1,6 +1,6 @@
 #include "tests/support/bytes10.h"
 
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/frame_reader10.h"
 
 #include <utility>

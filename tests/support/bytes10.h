@@ -2,9 +2,9 @@
 // that came, taken apart.
 #pragma once
 
-#include "amqp10/fault.h"
-#include "amqp10/frame.h"
-#include "amqp10/performatives.gen.h"
+#include "amqp10/codec/fault.h"
+#include "amqp10/codec/frame.h"
+#include "amqp10/codec/performatives.gen.h"
 #include "tests/support/amqp10_message.h"
 
 #include <cstdint>
@@ -37,6 +37,15 @@ std::string described_list(std::uint64_t code, const Data& fields);
 // Terminuses; without an address it is null.
 std::string source_of(std::optional<std::string> address);
 std::string target_of(std::optional<std::string> address);
+// A Source or Target that asks for a temporary queue (amqp10 4.6).
+template <typename Terminus>
+std::string temporary_queue() {
+    const std::string capability = encoded(Datum::symbol("temporary-queue"));
+    Terminus asked;
+    asked.dynamic = true;
+    asked.capabilities = capability;
+    return encoded(asked);
+}
 
 // The bytes of a message, section by section.
 class MessageBytes {

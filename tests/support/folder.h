@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 
 namespace revenant {
@@ -40,6 +41,14 @@ inline void write_file(const std::filesystem::path& path, const std::string& con
     out << contents;
     out.close();
     EXPECT_TRUE(out.good()) << path;
+}
+
+inline std::set<std::string> names_in(const std::filesystem::path& directory) {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+        names.insert(entry.path().filename().string());
+    }
+    return names;
 }
 
 // Every file below the directory, by its path from there; directories end with a slash.

@@ -1,7 +1,7 @@
 #include "tests/support/frame_reader.h"
 
-#include "amqp091/content.h"
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/spec.gen.h"
+#include "amqp091/message/content.h"
 
 #include <algorithm>
 #include <functional>
@@ -61,9 +61,9 @@ std::optional<FrameReader::Read> FrameReader::next() {
         const std::string_view left = rest();
         // The greeting of a server that refuses ours is no frame.
         if (used_ == 0 && left.starts_with("AMQP")) return std::nullopt;
-        const FrameCut cut = cut_frame(left, 0);
-        if (cut.outcome == FrameCut::Outcome::incomplete) return std::nullopt;
-        if (cut.outcome != FrameCut::Outcome::frame) return blame("no frame");
+        const FrameResult cut = read_frame(left, 0);
+        if (cut.outcome == FrameResult::Outcome::incomplete) return std::nullopt;
+        if (cut.outcome != FrameResult::Outcome::frame) return blame("no frame");
         if (frame_max_ != 0 && cut.size > frame_max_) return blame("a frame beyond frame_max");
         used_ += cut.size;
         if (auto read = accept(cut.frame)) return read;
@@ -116,17 +116,17 @@ std::optional<FrameReader::Read> FrameReader::accept_content(const Frame& frame)
         if (!header || assembly.has_header) return blame("a wrong content header");
         if (header->class_id != 60 || header->weight != 0) return blame("an odd content header");
         assembly.has_header = true;
-        assembly.body_missing = header->body_size;
+        assembly.body_bytes_left = header->body_size;
         assembly.arrival.properties = std::string(header->properties);
     } else {
         if (!assembly.has_header) return blame("a body without a header");
         if (frame.payload.empty()) return blame("an empty body frame");
-        if (frame.payload.size() > assembly.body_missing) return blame("a body beyond its size");
-        assembly.body_missing -= frame.payload.size();
+        if (frame.payload.size() > assembly.body_bytes_left) return blame("a body beyond its size");
+        assembly.body_bytes_left -= frame.payload.size();
         assembly.arrival.body.append(frame.payload);
         assembly.arrival.body_frames += 1;
     }
-    if (assembly.body_missing > 0) return std::nullopt;
+    if (assembly.body_bytes_left > 0) return std::nullopt;
     Read read{frame.channel, std::move(assembly.arrival)};
     assemblies_.erase(found);
     return read;

@@ -1,7 +1,7 @@
 // FrameReader: what a server sends, as methods with their contents, and what no server may send.
 #pragma once
 
-#include "amqp091/frame.h"
+#include "amqp091/codec/frame.h"
 
 #include <cstdint>
 #include <map>
@@ -47,7 +47,7 @@ class FrameReader {
     struct Assembly {
         Arrival arrival;
         bool has_header = false;
-        std::uint64_t body_missing = 0;
+        std::uint64_t body_bytes_left = 0;
     };
     std::optional<Read> accept(const Frame& frame);
     std::optional<Read> accept_method(const Frame& frame);

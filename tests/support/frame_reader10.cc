@@ -1,6 +1,6 @@
 #include "tests/support/frame_reader10.h"
 
-#include "amqp10/performatives.gen.h"
+#include "amqp10/codec/performatives.gen.h"
 
 #include <algorithm>
 #include <iterator>

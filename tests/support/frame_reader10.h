@@ -1,8 +1,8 @@
 // FrameReader of AMQP 1.0: what a server sends, frame by frame, and what no server may send.
 #pragma once
 
-#include "amqp10/frame.h"
-#include "amqp10/type_reader.h"
+#include "amqp10/codec/frame.h"
+#include "amqp10/codec/type_reader.h"
 
 #include <cstdint>
 #include <map>

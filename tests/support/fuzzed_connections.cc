@@ -36,7 +36,7 @@ void run(const FuzzedProtocol& fuzzed, World& world, const Start& start,
          const std::vector<Step>& steps, std::size_t piece) {
     fuzzed.prepare(world);
     for (const Distance distance : {start.first, start.second}) {
-        world.connect({distance, PeerPlace::loopback, fuzzed.protocol});
+        world.connect({distance, PeerLocation::loopback, fuzzed.protocol});
     }
     if (start.with_handshake) {
         for (const std::size_t wire : {0, 1}) world.feed(wire, fuzzed.handshake(wire));

@@ -1,4 +1,4 @@
-// IdleHost: a Host that carries no connection, for what only asks it things: who somebody is, what
+// StubHost: a Host that carries no connection, for what only asks it things: who somebody is, what
 // he may do. Tests say more where they need it.
 #pragma once
 
@@ -11,22 +11,22 @@
 
 namespace revenant::protocol {
 
-class IdleHost : public Host {
+class StubHost : public Host {
   public:
     void set(AccessRules rules) {
         table_ = std::make_shared<const AccessTable>(std::move(rules), ++version_);
     }
 
     const std::shared_ptr<const AccessTable>& access() override { return table_; }
-    PeerPlace peer_place() const override { return PeerPlace::loopback; }
+    PeerLocation peer_location() const override { return PeerLocation::loopback; }
     VhostAnswer open_vhost(std::string_view, std::string_view) override {
         return VhostRefused{"there is none"};
     }
     ChannelId register_channel(engine::EffectSink&) override { return {}; }
     void release_channel(ChannelId) override {}
     std::string random_name(std::string_view prefix) override { return std::string(prefix); }
-    void wants_flush() override {}
-    void note(std::string_view) override {}
+    void request_flush() override {}
+    void log_line(std::string_view) override {}
 
   private:
     std::uint64_t version_ = 0;

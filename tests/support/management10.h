@@ -1,7 +1,7 @@
 // A client of /management, played by a test: requests, and their answers as text.
 #pragma once
 
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
 #include <optional>

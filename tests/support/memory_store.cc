@@ -1,18 +1,18 @@
 #include "tests/support/memory_store.h"
 
 #include "base/check.h"
-#include "engine/fact_check.h"
-#include "engine/message_codec.h"
+#include "engine/codec/message_codec.h"
+#include "engine/recovery/event_check.h"
 
 #include <cstring>
 #include <string_view>
 
 namespace revenant::engine {
 
-ColdPage MemoryStore::keep(std::string_view page, Keeping keeping) {
+ColdPage MemoryStore::write_page(std::string_view page, Durability durability) {
     const auto size = static_cast<std::uint32_t>(page.size());
-    if (keeping == Keeping::passing) {
-        passing_.emplace(++last_passing_, page);
+    if (durability == Durability::transient) {
+        transient_.emplace(++last_passing_, page);
         return {{last_passing_}, size};
     }
     begin_record().push_back(static_cast<char>(RecordKind::page));
@@ -22,12 +22,12 @@ ColdPage MemoryStore::keep(std::string_view page, Keeping keeping) {
     return {at, size};
 }
 
-Result<std::string, std::string> MemoryStore::fetch(ColdPage page, Keeping keeping) {
-    if (keeping == Keeping::passing) return passing_.at(page.at.value);
+Result<std::string, std::string> MemoryStore::read_page(ColdPage page, Durability durability) {
+    if (durability == Durability::transient) return transient_.at(page.at.value);
     return stream_.substr(page.at.value, page.size);
 }
 
-void MemoryStore::drop_passing(ColdPage page) { CHECK(passing_.erase(page.at.value) == 1); }
+void MemoryStore::drop_transient(ColdPage page) { CHECK(transient_.erase(page.at.value) == 1); }
 
 Result<void, std::string> MemoryStore::read(Lsn at, std::span<char> into) {
     CHECK(at.value + into.size() <= stream_.size());
@@ -47,7 +47,7 @@ std::string& MemoryStore::begin_record() {
 void MemoryStore::end_record() {
     CHECK(stream_.size() > record_at_);
     records_.push_back({record_at_, stream_.size(), batch_at_});
-    if (stream_[record_at_] == static_cast<char>(RecordKind::facts)) {
+    if (stream_[record_at_] == static_cast<char>(RecordKind::events)) {
         largest_record_ = std::max(largest_record_, stream_.size() - record_at_);
     }
 }
@@ -64,7 +64,7 @@ bool MemoryStore::replay(State& state, const MessageFormats& formats) {
         std::vector<Event> facts;
         if (!reader.read(bytes.substr(1), {record.at + 1}, {record.batch}, facts)) return false;
         for (const Event& fact : facts) {
-            if (!fits(state, fact)) return false;
+            if (!can_apply(state, fact)) return false;
             state.apply(fact);
         }
     }

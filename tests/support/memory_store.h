@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/check.h"
-#include "engine/cold_store.h"
-#include "engine/durable_facts.h"
+#include "engine/chain/cold_store.h"
+#include "engine/recovery/durable_recorder.h"
 
 #include <map>
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace revenant::engine {
 
-class MemoryStore final : public ColdStore, public FactJournal {
+class MemoryStore final : public ColdStore, public RecordSink {
   public:
-    ColdPage keep(std::string_view page, Keeping keeping) override;
-    Result<std::string, std::string> fetch(ColdPage page, Keeping keeping) override;
-    void drop_passing(ColdPage page) override;
+    ColdPage write_page(std::string_view page, Durability durability) override;
+    Result<std::string, std::string> read_page(ColdPage page, Durability durability) override;
+    void drop_transient(ColdPage page) override;
     Result<void, std::string> read(Lsn at, std::span<char> into) override;
-    std::string damaged(Lsn at) override { return "damaged at " + std::to_string(at.value); }
-    Lsn readable_to(Lsn) override { return position(); }
-    void expect(const ColdBlock&) override { blocks_expected_ += 1; }
+    std::string fail_damaged(Lsn at) override { return "damaged at " + std::to_string(at.value); }
+    Lsn contiguous_end(Lsn) override { return position(); }
+    void will_need(const ColdBlock&) override { blocks_expected_ += 1; }
 
     std::string& begin_record() override;
     void end_record() override;
@@ -34,10 +34,10 @@ class MemoryStore final : public ColdStore, public FactJournal {
     bool replay(State& state, const MessageFormats& formats);
     // Of facts, not of pages.
     std::size_t largest_record() const { return largest_record_; }
-    std::size_t passing_pages() const { return passing_.size(); }
+    std::size_t transient_pages() const { return transient_.size(); }
     // Changes a byte on this disk; the second time it is as it was.
     void flip(Lsn at) { stream_.at(at.value) = static_cast<char>(stream_.at(at.value) ^ 1); }
-    void flip_passing(ColdPage page) { passing_.at(page.at.value).back() ^= 1; }
+    void flip_passing(ColdPage page) { transient_.at(page.at.value).back() ^= 1; }
     // Whether a read fails that touches this byte.
     void fail_reads_of(std::optional<Lsn> at) { unreadable_ = at; }
 
@@ -55,7 +55,7 @@ class MemoryStore final : public ColdStore, public FactJournal {
     std::size_t record_at_ = 0;
     std::size_t batch_at_ = 0;
     std::vector<Record> records_;
-    std::map<std::uint64_t, std::string> passing_;
+    std::map<std::uint64_t, std::string> transient_;
     std::uint64_t last_passing_ = 0;
     std::size_t largest_record_ = 0;
     std::uint64_t message_reads_ = 0;

@@ -1,6 +1,6 @@
 #include "tests/support/peer.h"
 
-#include "amqp091/table.h"
+#include "amqp091/codec/table.h"
 #include "base/check.h"
 #include "tests/support/frame_reader10.h"
 
@@ -598,7 +598,7 @@ World& WireTest::world() {
     return *world_;
 }
 
-Peer& WireTest::new_peer(PeerPlace place) {
+Peer& WireTest::new_peer(PeerLocation place) {
     peers_.push_back(std::make_unique<Peer>(world(), Connect{GetParam(), place}));
     return *peers_.back();
 }

@@ -10,9 +10,9 @@
 // be the same, and the engine sound.
 #pragma once
 
-#include "amqp091/content.h"
-#include "amqp091/frame.h"
-#include "amqp091/spec.gen.h"
+#include "amqp091/codec/frame.h"
+#include "amqp091/codec/spec.gen.h"
+#include "amqp091/message/content.h"
 #include "tests/support/frame_reader.h"
 #include "tests/support/scenario.h"
 #include "tests/support/world.h"
@@ -304,7 +304,7 @@ class WireTest : public testing::TestWithParam<Distance> {
     }
     World& world();
     // Not yet connected.
-    Peer& new_peer(PeerPlace place = PeerPlace::loopback);
+    Peer& new_peer(PeerLocation place = PeerLocation::loopback);
     Peer& connect(const Login& login = {}, Where where = Where::here());
     // On a connection of its own.
     PeerChannel open_channel(const Login& login = {}, Where where = Where::here());

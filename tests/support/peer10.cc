@@ -1,6 +1,6 @@
 #include "tests/support/peer10.h"
 
-#include "amqp10/raw_fields.h"
+#include "amqp10/codec/raw_fields.h"
 #include "base/check.h"
 
 #include <algorithm>
@@ -283,6 +283,27 @@ void PeerSession::attach_receiver(std::uint32_t handle, const std::string& addre
     if (credit_given > 0) credit(handle, credit_given);
 }
 
+void PeerSession::send_attach_reply_receiver(std::uint32_t handle) {
+    Source asked;
+    const std::string capability = encoded(Datum::symbol("rabbitmq:volatile-queue"));
+    asked.dynamic = true;
+    asked.expiry_policy = "link-detach";
+    asked.capabilities = capability;
+    const std::string name = link_name(handle);
+    const std::string source = encoded(asked);
+    send(Attach{.name = name,
+                .handle = handle,
+                .role = true,
+                .snd_settle_mode = settled_mode,
+                .source = source});
+}
+
+std::string PeerSession::attach_reply_receiver(std::uint32_t handle, Where where) {
+    send_attach_reply_receiver(handle);
+    const Attach attach = expect<Attach>(where);
+    return string_of(composite_in<Source>(attach.source).value().address).value_or("");
+}
+
 void PeerSession::expect_refused_attach(std::uint32_t handle, std::string_view condition,
                                         std::string_view description, Where where) {
     const testing::ScopedTrace trace(where.file, where.line, "the refusal");
@@ -325,9 +346,10 @@ void PeerSession::transfer(std::uint32_t handle, std::uint32_t delivery_id,
          message);
 }
 
-void PeerSession::credit_behind_closed_window(std::uint32_t handle, std::uint32_t credit) {
+void PeerSession::credit_within_window(std::uint32_t handle, std::uint32_t credit,
+                                       std::uint32_t window) {
     send(Flow{.next_incoming_id = 0,
-              .incoming_window = 0,
+              .incoming_window = window,
               .handle = handle,
               .delivery_count = 0,
               .link_credit = credit});
@@ -414,7 +436,7 @@ void Wire10Test::TearDown() {
     WireTest::TearDown();
 }
 
-Peer& Wire10Test::new_peer10(PeerPlace place) {
+Peer& Wire10Test::new_peer10(PeerLocation place) {
     peers10_.push_back(
         std::make_unique<Peer>(world(), Connect{GetParam(), place, protocol::Protocol::amqp10}));
     return *peers10_.back();

@@ -5,7 +5,7 @@
 // channel of AMQP 0-9-1 as well, for topology and for messages that go from one to the other.
 #pragma once
 
-#include "amqp10/performatives.gen.h"
+#include "amqp10/codec/performatives.gen.h"
 #include "tests/support/bytes10.h"
 #include "tests/support/frame_reader10.h"
 #include "tests/support/peer.h"
@@ -71,6 +71,10 @@ class PeerSession {
                        std::uint8_t settle_mode = mixed_mode, Where where = Where::here());
     void attach_receiver(std::uint32_t handle, const std::string& address, std::uint32_t credit = 0,
                          std::uint8_t settle_mode = unsettled_mode, Where where = Where::here());
+    // A receiver of replies without a queue (amqp10 4.6).
+    void send_attach_reply_receiver(std::uint32_t handle);
+    // The address that replies are sent to.
+    std::string attach_reply_receiver(std::uint32_t handle, Where where = Where::here());
     // Attached with a null terminus, and detached.
     void expect_refused_attach(std::uint32_t handle, std::string_view condition,
                                std::string_view description, Where where = Where::here());
@@ -89,7 +93,11 @@ class PeerSession {
     // Credit, counted from the deliveries that were read.
     void credit(std::uint32_t handle, std::uint32_t credit, bool drain = false, bool echo = false);
     // Credit, of a link that was given nothing yet, for messages that the session lets not in.
-    void credit_behind_closed_window(std::uint32_t handle, std::uint32_t credit);
+    void credit_behind_closed_window(std::uint32_t handle, std::uint32_t credit) {
+        credit_within_window(handle, credit, 0);
+    }
+    // Credit, of a link that was given nothing yet, in a session that takes so many transfers.
+    void credit_within_window(std::uint32_t handle, std::uint32_t credit, std::uint32_t window);
     // Not taken apart: the bytes of the message.
     TakenMessage expect_message_bytes(std::string& bytes, Where where = Where::here());
     TakenMessage expect_message(Where where = Where::here());
@@ -241,7 +249,7 @@ class Wire10Test : public amqp091::WireTest {
     void TearDown() override;
 
     // Not yet connected.
-    Peer& new_peer10(PeerPlace place = PeerPlace::loopback);
+    Peer& new_peer10(PeerLocation place = PeerLocation::loopback);
     Peer& connect10(const Login& login = {}, Where where = Where::here());
     // The peer of a test that needs but one, connected.
     Peer& peer10();

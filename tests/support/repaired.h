@@ -2,7 +2,7 @@
 // the mark stands, the checksum of what follows is put, and the decoder behind it is reached.
 #pragma once
 
-#include "engine/message_codec.h"
+#include "engine/codec/message_codec.h"
 
 #include <xxhash.h>
 

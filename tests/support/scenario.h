@@ -9,10 +9,10 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/durable_facts.h"
-#include "engine/effect.h"
 #include "engine/engine.h"
-#include "engine/event.h"
+#include "engine/recovery/durable_recorder.h"
+#include "engine/words/effect.h"
+#include "engine/words/event.h"
 #include "message/message.h"
 #include "message/value.h"
 #include "tests/support/memory_store.h"
@@ -80,15 +80,15 @@ struct PublishOptions {
     bool confirm = false;
     std::optional<Refusal> refusal_if_topic;
     std::optional<Refusal> refusal;
-    bool one_outcome = false;
+    bool single_outcome = false;
 };
 struct ConsumeOptions {
     bool no_ack = false;
     bool exclusive = false;
     Table arguments;
     std::string reply_name;
-    bool credited = false;
-    TimeoutConsequence on_timeout = TimeoutConsequence::channel_ends;
+    bool uses_credit = false;
+    TimeoutAction on_timeout = TimeoutAction::channel_closed;
 };
 struct CreditOptions {
     bool drain = false;
@@ -314,10 +314,10 @@ class Scenario : private EffectSink, private Recorder {
     void request(Effect&& effect) override;
     void record(const Event& event) override {
         events_.push_back(event);
-        facts_.record(event);
+        recorder_.record(event);
     }
     void turn_ended() override {
-        facts_.turn_ended();
+        recorder_.turn_ended();
         if (events_.size() % 5 == 0) store_.begin_batch();
     }
 
@@ -346,7 +346,7 @@ class Scenario : private EffectSink, private Recorder {
     Timestamp now_{1'700'000'000'000'000};
     std::vector<Event> events_;
     MemoryStore store_;
-    DurableFacts facts_{store_};
+    DurableRecorder recorder_{store_};
     Engine engine_;
     std::uint64_t last_connection_ = 0;
     std::uint64_t last_channel_ = 0;

@@ -103,8 +103,8 @@ class SlowDisk final : public journal::Disk {
             return file_->sync();
         }
         Result<std::uint64_t, IoError> size() const override { return file_->size(); }
-        void expect_read(std::uint64_t offset, std::uint64_t size) const override {
-            file_->expect_read(offset, size);
+        void will_need(std::uint64_t offset, std::uint64_t size) const override {
+            file_->will_need(offset, size);
         }
 
       private:

@@ -35,6 +35,20 @@ def told(name, work, seconds_max=CASE_SECONDS_MAX):
         signal.alarm(0)
 
 
+def tell_all_cleaned(cases, clean_up):
+    """The exit status of the program: it cleans up before every case and at the end."""
+    def run(case):
+        def work():
+            clean_up()
+            case()
+
+        return told(case.__name__, work)
+
+    status = tell_all(cases, run)
+    clean_up()
+    return status
+
+
 def tell_all(cases, run):
     """The exit status of the program: `run` runs one case."""
     print(f"1..{len(cases)}", flush=True)

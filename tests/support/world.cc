@@ -1,8 +1,8 @@
 #include "tests/support/world.h"
 
-#include "amqp10/connection.h"
+#include "amqp10/links/connection.h"
 #include "base/check.h"
-#include "engine/describe.h"
+#include "engine/view/describe.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@ namespace revenant::protocol {
 
 // ------------------------------------------------------------------------------------- wires
 
-class Wire::NearPort final : public Port {
+class Wire::LocalEngineProxy final : public EngineProxy {
   public:
-    NearPort(World& world, engine::Engine& engine) : world_(world), engine_(engine) {}
+    LocalEngineProxy(World& world, engine::Engine& engine) : world_(world), engine_(engine) {}
     void send(engine::Command&& command) override {
         engine_.handle(std::move(command), world_.now());
     }
@@ -27,9 +27,9 @@ class Wire::NearPort final : public Port {
     engine::Engine& engine_;
 };
 
-class Wire::FarPort final : public Port {
+class Wire::RemoteEngineProxy final : public EngineProxy {
   public:
-    FarPort(World& world, engine::Engine& engine) : world_(world), engine_(engine) {}
+    RemoteEngineProxy(World& world, engine::Engine& engine) : world_(world), engine_(engine) {}
     void send(engine::Command&& command) override {
         world_.commands_.push_back({&engine_, std::move(command)});
     }
@@ -77,15 +77,15 @@ VhostAnswer Wire::open_vhost(std::string_view vhost, std::string_view) {
     if (distance_ == Distance::near) return enter();
     // As a socket that goes to the reactor of its vhost.
     moving_ = true;
-    return VhostElsewhere{};
+    return VhostOnOtherReactor{};
 }
 
 VhostAnswer Wire::enter() {
     engine::Engine& engine = world_.engine(vhost_);
     if (distance_ == Distance::near) {
-        port_ = std::make_unique<NearPort>(world_, engine);
+        port_ = std::make_unique<LocalEngineProxy>(world_, engine);
     } else {
-        port_ = std::make_unique<FarPort>(world_, engine);
+        port_ = std::make_unique<RemoteEngineProxy>(world_, engine);
     }
     sink_ = world_.register_sink(*connection_, distance_);
     return VhostOpened{port_.get(), ConnectionId{sink_}};
@@ -199,7 +199,7 @@ void World::Home::request(engine::Effect&& effect) {
 // A node as it is after its first start, and a second vhost.
 World::World(ConnectionSettings settings, bool keeps_record)
     : settings_(std::move(settings)), keeps_record_(keeps_record), access_(catalog_.snapshot()) {
-    for (const CatalogCommand& command : default_content({}, Salt{})) change(command);
+    for (const CatalogCommand& command : initial_commands({}, Salt{})) change(command);
     change(PutVhost{.name = "elsewhere"});
     steps_.clear();
 }
@@ -362,7 +362,7 @@ void World::disconnect(std::size_t wire) {
     steps_.emplace_back(Disconnect{wire});
     Wire& lost = *wires_[wire];
     if (lost.gone_) return;
-    lost.connection_->lost();
+    lost.connection_->on_connection_lost();
     lost.close();
 }
 
@@ -427,7 +427,7 @@ std::string World::fault_of(Home& home) {
         here += ready + away;
         unacked += away;
     }
-    const engine::Accounts& accounts = state.accounts();
+    const engine::EntryCounters& accounts = state.accounts();
     if (accounts.entered != accounts.ended_total() + here) return "the accounts do not balance";
     std::uint64_t unsettled = 0;
     attached.for_each_channel([&](engine::Channel& channel) {

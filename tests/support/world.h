@@ -42,7 +42,7 @@ class World;
 
 struct Connect {
     Distance distance = Distance::near;
-    PeerPlace place = PeerPlace::loopback;
+    PeerLocation place = PeerLocation::loopback;
     Protocol protocol = Protocol::amqp091;
     // Whom the certificate names that the client has shown.
     std::optional<std::string> certificate_user = std::nullopt;
@@ -107,20 +107,20 @@ class Wire final : public Host {
 
     // --- Host ---
     const std::shared_ptr<const AccessTable>& access() override;
-    PeerPlace peer_place() const override { return place_; }
+    PeerLocation peer_location() const override { return place_; }
     std::optional<std::string> certificate_user() const override { return certificate_user_; }
     VhostAnswer open_vhost(std::string_view vhost, std::string_view user) override;
     ChannelId register_channel(engine::EffectSink& sink) override;
     void release_channel(ChannelId channel) override;
     std::string random_name(std::string_view prefix) override;
-    void wants_flush() override { flush_wanted_ = true; }
+    void request_flush() override { flush_wanted_ = true; }
     bool others_wait() override { return true; }
-    void note(std::string_view text) override { notes_.emplace_back(text); }
+    void log_line(std::string_view text) override { notes_.emplace_back(text); }
 
   private:
     friend class World;
-    class NearPort;
-    class FarPort;
+    class LocalEngineProxy;
+    class RemoteEngineProxy;
 
     // The socket goes and takes its connection with it.
     void close();
@@ -131,11 +131,11 @@ class Wire final : public Host {
 
     World& world_;
     Distance distance_;
-    PeerPlace place_;
+    PeerLocation place_;
     Protocol protocol_;
     std::optional<std::string> certificate_user_;
     std::string vhost_;
-    std::unique_ptr<Port> port_;
+    std::unique_ptr<EngineProxy> port_;
     std::uint64_t sink_ = 0;
     std::string unread_;
     std::string received_;
@@ -179,7 +179,7 @@ class World {
     Timestamp now() const { return now_; }
     const ConnectionSettings& settings() const { return settings_; }
     engine::Engine& engine(std::string_view vhost = "/");
-    // What is wrong with the engines; empty if nothing is. Accounts balance, counters agree with
+    // What is wrong with the engines; empty if nothing is. Entries balance, counters agree with
     // what they count, replaying the record gives the same state, and nobody is attached who is
     // gone.
     std::string fault();

@@ -13,7 +13,7 @@ import pika
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from exported_definitions import comes_back  # noqa: E402
 from promises import CASES, case, contains, equal  # noqa: E402
-from told import CASE_SECONDS_MAX, tell_all, told  # noqa: E402
+from told import CASE_SECONDS_MAX, tell_all_cleaned  # noqa: E402
 
 HOST, PORT, HTTP_PORT = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 PREFIX = "clients.rabbitmqadmin."
@@ -152,14 +152,4 @@ def clean_up():
         call("delete", kind, f"name={name}")
 
 
-def run(function):
-    def work():
-        clean_up()
-        function()
-
-    return told(function.__name__, work)
-
-
-status = tell_all(CASES, run)
-clean_up()
-sys.exit(status)
+sys.exit(tell_all_cleaned(CASES, clean_up))

@@ -9,7 +9,7 @@ import requests
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from exported_definitions import comes_back  # noqa: E402
 from promises import CASES, case, equal  # noqa: E402
-from told import CASE_SECONDS_MAX, tell_all, told  # noqa: E402
+from told import CASE_SECONDS_MAX, tell_all_cleaned  # noqa: E402
 
 BASE = f"http://{sys.argv[1]}:{sys.argv[3]}/api"
 PREFIX = "clients.requests."
@@ -87,14 +87,4 @@ def clean_up():
     send("DELETE", f"/exchanges/%2F/{EXCHANGE}")
 
 
-def run(function):
-    def work():
-        clean_up()
-        function()
-
-    return told(function.__name__, work)
-
-
-status = tell_all(CASES, run)
-clean_up()
-sys.exit(status)
+sys.exit(tell_all_cleaned(CASES, clean_up))

@@ -1,0 +1,29 @@
+// Delivery: a message as a consumer of AMQP 1.0 gets it, whatever protocol brought it.
+#pragma once
+
+#include "amqp10/message/delivery_head.h"
+#include "engine/words/effect.h"
+#include "message/death.h"
+#include "message/message.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace revenant::amqp10 {
+
+struct DeliveryInfo {
+    bool redelivered = false;
+    std::uint32_t failed_deliveries = 0;
+    engine::ShownCounts counts;
+};
+
+// Appends to `head` all that stands before the body: header, message annotations, properties and
+// application properties (amqp10 6.1 to 6.3, 6.10 to 6.13, DL-91 to DL-105). The answer is what is
+// to be sent behind it: a part of the message, or `converted`. Without an envelope nothing is
+// added; one that is given is counted by references, for it may be held on to.
+std::string_view render_delivery(const Message& message, const Envelope* envelope,
+                                 const DeliveryInfo& info, DeliveryHead& head,
+                                 std::string& converted);
+
+}  // namespace revenant::amqp10

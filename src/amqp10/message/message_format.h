@@ -1,0 +1,11 @@
+// How the engine and the other protocols ask about a message of AMQP 1.0.
+#pragma once
+
+#include "amqp10/message/incoming_message.h"
+#include "message/message.h"
+
+namespace revenant::amqp10 {
+
+const MessageFormat& message_format();
+
+}  // namespace revenant::amqp10

@@ -1,0 +1,11 @@
+// The global parameters of which every node has one.
+#pragma once
+
+#include <string_view>
+
+namespace revenant::http {
+
+constexpr std::string_view cluster_name_parameter = "cluster_name";
+constexpr std::string_view cluster_id_parameter = "internal_cluster_id";
+
+}  // namespace revenant::http

@@ -1,0 +1,20 @@
+// The answers of the API, each kind in one place. management 1.3, 1.4
+#pragma once
+
+#include "http/api/json.h"
+#include "http/server/request.h"
+
+#include <string>
+#include <string_view>
+
+namespace revenant::http {
+
+Response ok(const json::value& body);
+Response created();     // a PUT made it
+Response no_content();  // a PUT changed it, a DELETE removed it
+Response error_response(unsigned status, std::string_view error, std::string_view reason);
+Response bad_request(std::string_view reason);
+Response not_found();
+Response not_authorised(std::string_view reason);
+
+}  // namespace revenant::http
