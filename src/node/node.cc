@@ -7,6 +7,7 @@
 #include "http/api/cluster_parameters.h"
 #include "http/api/definitions/definitions.h"
 #include "node/config/addresses.h"
+#include "node/free_memory.h"
 #include "node/machine_memory.h"
 #include "runtime/descriptors.h"
 #include "runtime/system_clock.h"
@@ -29,6 +30,10 @@ constexpr Duration shutdown_timeout = seconds(2);
 constexpr std::uint64_t descriptors_min = 48;
 // A node that can serve fewer connections than this is not started.
 constexpr std::uint64_t connections_min = 4;
+
+// The allocator returns freed memory to the system about a second later. More than this at a time is
+// returned now: after a burst, it would be most of what the process occupies.
+constexpr std::uint64_t free_memory_bytes_max = 8 * 1024 * 1024;
 
 std::uint64_t resident_bytes() {
     std::ifstream file("/proc/self/statm");
@@ -484,6 +489,7 @@ Result<void, std::string> Node::start_http() {
 
 void Node::watch_resources() {
     while (!stopping_.load()) {
+        if (free_memory_bytes() > free_memory_bytes_max) return_free_memory();
         memory_alarm_.store(resident_bytes() > memory_limit_bytes_.load());
         const auto free_bytes = disk_.free_bytes(config_.data_dir);
         if (free_bytes && vhosts_with_full_disk_.load() == 0) {
