@@ -21,7 +21,7 @@ FILE_LINES_MAX = 700
 ROOM_LINES_MAX = 4000
 
 # Checks that count what is left to do. Removing a name from here makes its check fail on findings.
-REPORT_ONLY = ("file-length",)
+REPORT_ONLY: tuple[str, ...] = ()
 
 # Old names and phrases with what replaces them.
 RETIRED_NAMES = "tools/retired_names.txt"
