@@ -285,6 +285,8 @@ def unbuilt_sources(repository: Repository) -> Iterator[Finding]:
     """The same rules as cmake/rooms.cmake and tests/CMakeLists.txt."""
     programs = set(re.findall(r"revenant_program\(\w+ ROOM ([\w/]+)\)",
                               repository.by_path["CMakeLists.txt"].text))
+    test_folders = {"tests/support"} | {os.path.dirname(file.path) for file in repository.files
+                                        if re.fullmatch(r"tests/[^/]+/[^/]+_test\.cc", file.path)}
     for file in repository.files:
         if not file.path.endswith(".cc"):
             continue
@@ -294,8 +296,7 @@ def unbuilt_sources(repository: Repository) -> Iterator[Finding]:
                 folder == f"src/{file.room}" and file.room in repository.links
                 and (file.name != "main.cc" or file.room in programs))
         elif file.path.startswith("tests/"):
-            built = (file.path.startswith(("tests/support/", "tests/engine/", "tests/golden/", "tests/model/",
-                                           "tests/sim/", "tests/amqp091/", "tests/amqp10/"))
+            built = (folder in test_folders
                      or (folder == "tests/fuzz" and file.name.endswith("_fuzz.cc"))
                      or named_by_folder(repository, file))
         else:

@@ -121,6 +121,11 @@ class Tidy(unittest.TestCase):
             with self.subTest(path):
                 self.finds(f"{path}:1: unbuilt-source", {path: "int x;\n"})
 
+    def test_a_source_beside_a_test(self):
+        helper = {"tests/model/model.cc": "int x;\n"}
+        self.finds("tests/model/model.cc:1: unbuilt-source", helper)
+        self.assertEqual(findings(helper | {"tests/model/model_test.cc": "int y;\n"}), ([], 0))
+
     def test_a_source_that_a_folder_of_tests_names(self):
         self.assertEqual(findings({
             "tests/load/load.cc": "int x;\n",

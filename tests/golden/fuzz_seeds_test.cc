@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path source = REVENANT_SOURCE_DIR;
-const engine::MessageFormats formats{&amqp091::message_format(), &amqp10::message_format()};
+const engine::MessageFormats both_formats{&amqp091::message_format(), &amqp10::message_format()};
 using Seeds = std::map<std::string, std::string>;
 
 void write_seeds(const std::string& target, const Seeds& seeds) {
@@ -45,7 +45,7 @@ void mark_messages(std::string& bytes) {
         const std::string_view rest = std::string_view(bytes).substr(at);
         const std::size_t size = engine::stored_size(rest);
         if (size == 0 || size > rest.size()) continue;
-        if (!engine::decode_message(rest.substr(0, size), formats, std::nullopt)) continue;
+        if (!engine::decode_message(rest.substr(0, size), both_formats, std::nullopt)) continue;
         bytes.replace(at, mark_bytes, message_mark);
         at += size - 1;
     }
@@ -57,7 +57,7 @@ void mark_pages(std::string& bytes) {
         engine::Block block;
         if (size <= mark_bytes || size > bytes.size() - at) continue;
         const std::string_view page = std::string_view(bytes).substr(at, size);
-        if (!engine::decode_page(page, engine::Durability::durable, formats, block)) continue;
+        if (!engine::decode_page(page, engine::Durability::durable, both_formats, block)) continue;
         bytes.replace(at, mark_bytes, page_mark);
     }
 }
@@ -85,7 +85,7 @@ std::string for_each_record(const std::string& golden_folder,
 
 MessageRef any_message(Lsn at) {
     MessageHead head;
-    head.format = formats.front();
+    head.format = both_formats.front();
     return make_stub("", "q", {3, 2}, std::move(head), at);
 }
 
@@ -95,7 +95,7 @@ TEST(FuzzSeeds, OfRecordsOfFacts) {
     for_each_record("vhosts/%2F", [&](const journal::Journal::Record& record) {
         if (record.bytes.front() != static_cast<char>(engine::RecordKind::events)) return;
         std::string bytes(record.bytes.substr(1));
-        engine::EventReader reader(formats, any_message);
+        engine::EventReader reader(both_formats, any_message);
         std::vector<engine::Event> facts;
         if (!reader.read(bytes, {1}, {0}, facts)) return;  // it points into its batch
         std::string name = "facts";
@@ -104,7 +104,7 @@ TEST(FuzzSeeds, OfRecordsOfFacts) {
         if (bytes.size() < 2000) seeds.emplace(name.substr(0, 60), bytes);
         if (history.size() + bytes.size() < 6000) history += bytes;
         facts.clear();
-        engine::EventReader again(formats, any_message);
+        engine::EventReader again(both_formats, any_message);
         EXPECT_TRUE(again.read(repaired(bytes), {1}, {0}, facts)) << name;
     });
     seeds["history"] = history;
@@ -138,7 +138,7 @@ TEST(FuzzSeeds, OfPages) {
         if (record.bytes.front() != static_cast<char>(engine::RecordKind::page)) return;
         const std::string page(record.bytes.substr(1));
         engine::Block block;
-        EXPECT_TRUE(engine::decode_page(page, engine::Durability::durable, formats, block));
+        EXPECT_TRUE(engine::decode_page(page, engine::Durability::durable, both_formats, block));
         seeds["durable-" + std::to_string(seeds.size())] = '\0' + page.substr(mark_bytes);
     });
     EXPECT_GT(seeds.size(), 0U);
@@ -175,7 +175,7 @@ TEST(FuzzSeeds, OfSnapshots) {
     mark_messages(seeds["small"]);
     for (const auto& [name, bytes] : seeds) {
         engine::State read;
-        read.paging().formats = formats;
+        read.paging().formats = both_formats;
         EXPECT_TRUE(engine::decode_snapshot(repaired(bytes), read).has_value()) << name;
     }
     write_seeds("snapshot_fuzz", seeds);

@@ -24,12 +24,12 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const fs::path golden = fs::path(REVENANT_SOURCE_DIR) / "tests/golden/v1";
+const fs::path version_1 = fs::path(REVENANT_SOURCE_DIR) / "tests/golden/v1";
 
 struct Version : ::testing::Test {
     Version() {
-        fs::copy(golden / "vhosts/%2F", vhost, fs::copy_options::recursive);
-        fs::copy(golden / "catalog", catalog, fs::copy_options::recursive);
+        fs::copy(version_1 / "vhosts/%2F", vhost, fs::copy_options::recursive);
+        fs::copy(version_1 / "catalog", catalog, fs::copy_options::recursive);
         // What an accepted start would clear away.
         fs::create_directories(vhost + "/scratch");
         write_file(vhost + "/scratch/1.pages", "of another process");
