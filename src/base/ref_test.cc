@@ -7,7 +7,7 @@
 namespace revenant {
 namespace {
 
-// Counts its references where the test can see them.
+// Exposes its reference count to the test.
 struct Counted {
     void retain() const { ++references; }
     void release() const { --references; }
