@@ -268,7 +268,7 @@ def ctl_takes_no_half_answers(world):
         thread = threading.Thread(target=answer)
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        contains(world.ctl("list_queues", "--url", url, status=69).stderr, "the answer was cut off")
+        contains(world.ctl("list_queues", "--url", url, status=69).stderr, "response truncated")
         thread.join()
 
 

@@ -209,7 +209,7 @@ def connection_is_closed_with_the_operators_words(world):  # management C.11
 
 @case
 def a_vhost_cannot_make_streams_by_default(world):
-    refusal = {"error": "bad_request", "reason": "invalid queue type 'stream': a default is classic or quorum"}
+    refusal = {"error": "bad_request", "reason": "invalid default queue type 'stream': must be 'classic' or 'quorum'"}
     equal(world.put("/vhosts/team", {"default_queue_type": "stream"}, status=400).json(), refusal)
     equal(world.api("GET", "/vhosts/team").status, 404)
     world.put("/vhosts/team", {"default_queue_type": "quorum"})
