@@ -148,7 +148,7 @@ TEST_F(Version, AnUnknownKindOfRecordIsRefused) {
 TEST_F(Version, AnUnknownFactIsRefused) {
     append_record(vhost, "\x01\xfa");
     const std::string path = last_file(vhost, ".segment");
-    EXPECT_THAT(refusal_of_vhost(), AllOf(HasSubstr(path), HasSubstr("fact")));
+    EXPECT_THAT(refusal_of_vhost(), AllOf(HasSubstr(path), HasSubstr("event")));
 }
 
 TEST_F(Version, ANewerRecordOfTheCatalogIsRefused) {
@@ -160,7 +160,7 @@ TEST_F(Version, ANewerRecordOfTheCatalogIsRefused) {
 TEST_F(Version, AnUnknownFactOfTheCatalogIsRefused) {
     append_record(catalog, std::string("\x01\0\0\0\x01\xc8", 6));
     const std::string path = last_file(catalog, ".segment");
-    EXPECT_THAT(refusal_of_catalog(), AllOf(HasSubstr(path), HasSubstr("fact")));
+    EXPECT_THAT(refusal_of_catalog(), AllOf(HasSubstr(path), HasSubstr("event")));
 }
 
 }  // namespace
