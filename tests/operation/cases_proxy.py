@@ -112,4 +112,4 @@ def proxy_header_precedes_tls(world):
                     context_of(authority).wrap_socket(raw, server_hostname="localhost").close()
                 except (ssl.SSLError, OSError):
                     pass
-            eventually(lambda: "does not begin with a PROXY header" in broker.log(), "it is told in the log")
+            eventually(lambda: "closed: no PROXY header" in broker.log(), "it is told in the log")
