@@ -267,7 +267,7 @@ TEST_P(ProtocolWireFormat, AnUnknownLetterInArgumentsEndsTheConnection) {
     const std::string arguments = field("k", 'Z', "");
     channel().send(QueueDeclare{.queue = "q", .arguments = arguments});
     peer().expect_connection_close<QueueDeclare>(
-        501, "FRAME_ERROR - bad argument table: unknown type letter 0x5a 'Z' at offset 0");
+        501, "FRAME_ERROR - bad argument table: unknown field type 0x5a 'Z' at offset 0");
 }
 
 // amqp091 1.10
@@ -275,7 +275,7 @@ TEST_P(ProtocolWireFormat, AnUnknownLetterInHeadersEndsTheConnection) {
     channel().declare("q");
     channel().publish("", "q", "body", Properties().raw_headers(field("k", 'Z', "")));
     peer().expect_connection_close<BasicPublish>(
-        541, "INTERNAL_ERROR - unknown type letter 0x5a 'Z' at offset 0");
+        541, "INTERNAL_ERROR - unknown field type 0x5a 'Z' at offset 0");
 }
 
 // amqp091 1.11
