@@ -125,7 +125,7 @@ def an_upload_by_a_form(world):
     answer = upload([file, ("redirect", "", "/#/import-succeeded")])
     equal((answer.status, answer.headers["location"]), (303, "/#/import-succeeded"))
     equal(upload([("redirect", "", "//elsewhere"), file]).status, 204)
-    equal(upload([("other", "", "x")]).json()["reason"], 'the form has no field "file"')
+    equal(upload([("other", "", "x")]).json()["reason"], 'the form has no "file" field')
     for body in (b"", b"--", b"------x\r\n", b"------x\r\n\r\n", b"x" * 1000):
         answer = world.api("POST", "/definitions", body, headers={"content-type": "multipart/form-data; boundary=----x"})
         equal(answer.status, 400, repr(body))
@@ -145,7 +145,7 @@ def an_error_names_the_object(world):
                "arguments": {}}
     permission = {"user": "nou", "vhost": "/", "configure": "", "write": "", "read": ""}
     for document, parts in (
-            ({"queues": 5}, ['"queues" is not a list']), ({"queues": [5]}, ['"queues" holds']),
+            ({"queues": 5}, ['"queues" is not a list']), ({"queues": [5]}, ['"queues" contains an element that is not an object']),
             ({"queues": [{"vhost": "/"}]}, ["a queue has no name"]),
             ({"queues": [{"name": "a"}]}, ["a queue has no vhost", '"a"']),
             ({"queues": [{**queue, "vhost": "nov"}]}, ["queue 'a'", "Virtual host 'nov' does not exist"]),

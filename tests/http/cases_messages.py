@@ -73,7 +73,7 @@ def wrong_messages_are_refused_by_what_is_wrong(world):
             (message("http3", 5), "payload_not_string"), (message("http3", "%", "base64"), ["not_base64", "%"]),
             (message("http3", "x", "rot13"), ["unsupported_encoding", "rot13"]),
             (dict(message("http3"), properties=5), ["not_a_table", "properties"]),
-            (message("k" * 256), "routing_key has more than 255 bytes"),
+            (message("k" * 256), "routing_key is longer than 255 bytes"),
             (message("http3", expiration="x"), "406 PRECONDITION_FAILED - invalid expiration 'x': no_integer"),
             (message("http3", user_id="bob"),
              "406 PRECONDITION_FAILED - user_id property set to 'bob' but authenticated user was 'guest'"),
