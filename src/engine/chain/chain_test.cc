@@ -113,7 +113,7 @@ TEST(Chain, AReplayMayGoOnInABlockThatTodayHasEnded) {
     Chain chain;
     const std::string large(block_bytes_max, 'x');
     for (std::uint64_t i = 0; i < 3; ++i) chain.push_at(i, entry(large), never);
-    EXPECT_EQ(chain.next_sequence(), block_entries) << "numbers are left out";
+    EXPECT_EQ(chain.next_sequence(), block_entries) << "numbers are skipped";
     EXPECT_EQ(chain.push(entry("small"), never), block_entries);
     EXPECT_EQ(chain.push(entry("small"), never), block_entries + 1);
     EXPECT_THAT(sequences(chain), ElementsAre(0, 1, 2, block_entries, block_entries + 1));

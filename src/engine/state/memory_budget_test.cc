@@ -63,7 +63,7 @@ TEST(MemoryBudget, WhileABlockIsReadTheNextIsLookedFor) {
     const std::size_t cold = d.chain("q").cold_blocks();
     ASSERT_GT(cold, 10U);
     d.expect_all("q", 5000);
-    EXPECT_EQ(d.s.store().blocks_expected(), cold - 1) << "nobody expected the first";
+    EXPECT_EQ(d.s.store().blocks_expected(), cold - 1) << "the first was not prefetched";
 }
 
 TEST(MemoryBudget, TransientMessagesLeaveAndLeaveNothingBehind) {
