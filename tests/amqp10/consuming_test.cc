@@ -377,7 +377,8 @@ TEST_P(Consuming10, ATransferOnAReceivingLinkEndsTheSession) {
     declare("q");
     session().attach_receiver(0, "/queues/q");
     session().transfer(0, 0, MessageBytes());
-    session().expect_end("amqp:not-allowed", "a transfer on a link that the client receives from");
+    session().expect_end("amqp:not-allowed",
+                         "transfer on a link on which the client is the receiver");
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ TEST_P(Handshake10, AnOpenIsExpected) {
         Peer& client = new_peer10();
         client.log_in({});
         client.send(bytes);
-        expect_silent_drop(client, "amqp:decode-error an open is expected");
+        expect_silent_drop(client, "amqp:decode-error expected open");
     }
 }
 

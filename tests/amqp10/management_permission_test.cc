@@ -28,7 +28,7 @@ TEST_P(ManagementPairs10, BothHalvesAreAnsweredAsAPairAndStandOnce) {
     session().send(twin);
     session().expect_refused_attach(
         7, "amqp:precondition-failed",
-        "the session has a link 'management-link-pair' of this direction already");
+        "the session already has a link 'management-link-pair' in this direction");
 }
 
 // amqp10 7.1
@@ -87,7 +87,7 @@ TEST_P(ManagementPairs10, ARequestIsSettledAndWhole) {
     attach_pair(parts);
     parts.send(Transfer{.handle = requests, .delivery_id = 0, .settled = true, .more = true},
                "half");
-    parts.expect_end("amqp:not-implemented", "a management request must fit into one transfer");
+    parts.expect_end("amqp:not-implemented", "a management request must fit in one transfer");
 }
 
 // amqp10 7.2: renewed at its half.

@@ -200,7 +200,7 @@ TEST_P(Management10, ExchangesAreBoundAsWell) {
 // amqp10 7.4, 7.9
 TEST_P(Management10, ABadBindingIsRefused) {
     declare("q");
-    const std::string needs = "a binding needs a source, a key, and one destination";
+    const std::string needs = "a binding needs a source, a key and one destination";
     expect_refusal("400", needs, "POST", "/bindings");
     expect_refusal("400", needs, "POST", "/bindings",
                    Datum::map({{Datum::string("source"), Datum::string("amq.direct")}}));
@@ -229,7 +229,7 @@ TEST_P(Management10, ABadBindingIsRefused) {
 TEST_P(Management10, NamesFitIntoShortStrings) {
     const std::string longest(255, 'n');
     const std::string too_long(256, 'n');
-    const std::string why = "a name has more than 255 bytes";
+    const std::string why = "name is longer than 255 bytes";
     expect_status("201", "PUT", "/queues/" + longest);
     expect_refusal("400", why, "PUT", "/queues/" + too_long);
     expect_refusal("400", why, "PUT", "/exchanges/" + too_long);
@@ -238,19 +238,19 @@ TEST_P(Management10, NamesFitIntoShortStrings) {
     EXPECT_EQ(field.status, "400");
     EXPECT_TRUE(field.body.starts_with("'bad binding field {{utf8,<<\"binding_key\">>},{utf8,<<"))
         << field.body;
-    expect_refusal("400", "a name is not UTF-8", "PUT", "/queues/%FF%FE");
+    expect_refusal("400", "name is not UTF-8", "PUT", "/queues/%FF%FE");
 }
 
 // amqp10 7.4
 TEST_P(Management10, ABadUriIsRefused) {
     expect_refusal("400", "bad URI: queues", "GET", "queues");
-    expect_refusal("400", "no two hexadecimal digits behind % in '%zz'", "GET", "/queues/%zz");
+    expect_refusal("400", "invalid percent-encoding in '%zz'", "GET", "/queues/%zz");
     expect_refusal("400", "bad URI: src", "GET", "/bindings?src");
     expect_status("404", "GET", "/");
-    expect_refusal("404", "no such thing: GET /nothing", "GET", "/nothing/at/all");
-    expect_refusal("404", "no such thing: POST /queues", "POST", "/queues/q");
-    expect_refusal("404", "no such thing:  /queues", "", "/queues/q");
-    expect_refusal("404", "no such thing: DELETE /queues", "DELETE", "/queues/q/other");
+    expect_refusal("404", "no such resource: GET /nothing", "GET", "/nothing/at/all");
+    expect_refusal("404", "no such resource: POST /queues", "POST", "/queues/q");
+    expect_refusal("404", "no such resource:  /queues", "", "/queues/q");
+    expect_refusal("404", "no such resource: DELETE /queues", "DELETE", "/queues/q/other");
 }
 
 // A request that cannot be read is answered all the same.

@@ -158,7 +158,7 @@ TEST_P(Publishing10, ADeliveryIdIsRequiredAndStays) {
     declare("q");
     PeerSession without = fresh_link();
     without.send(Transfer{.handle = 0}, MessageBytes().bytes());
-    without.expect_detach(0, "amqp:invalid-field", "delivery-id is missing in the first transfer");
+    without.expect_detach(0, "amqp:invalid-field", "first transfer has no delivery-id");
     PeerSession other = fresh_link();
     other.send(Transfer{.handle = 0, .delivery_id = 4, .more = true}, "half");
     other.send(Transfer{.handle = 0, .delivery_id = 5}, "other half");
