@@ -25,14 +25,14 @@ def config_check_tells_all_faults_at_once(world):
     done = world.check("heartbeat = often\nno_such.key = 1\nbroken line\ndisk_free_limit.absolute = 1XB\n", status=1)
     equal(done.stdout, "")
     equal(done.stderr.splitlines(), [
-        "r.conf:3: not of the form key = value",
-        "r.conf:1: heartbeat: 'often' is not a whole number from 0 to 65535",
+        "r.conf:3: expected key = value",
+        "r.conf:1: heartbeat: 'often' is not an integer from 0 to 65535",
         "r.conf:2: unknown key 'no_such.key'",
-        "r.conf:4: disk_free_limit.absolute: '1XB' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB, "
-        "of at most 9007199254740992 bytes",
+        "r.conf:4: disk_free_limit.absolute: '1XB' is not a size: a number of bytes, or a number with a unit such as 50MB or 2GiB, "
+        "at most 9007199254740992 bytes",
     ])
     contains(world.revenant("--config", "/nowhere/r.conf", "--check-config", status=1).stderr,
-             "/nowhere/r.conf: cannot be read: No such file or directory")
+             "/nowhere/r.conf: cannot read file: No such file or directory")
     contains(world.revenant("--check-config", "--port", "x", status=1).stderr, "--port: listeners.tcp.default: 'x'")
     contains(world.revenant("--check-config", status=1, RABBITMQ_NODE_PORT="x").stderr, "RABBITMQ_NODE_PORT: ")
 
@@ -46,17 +46,17 @@ def config_numbers_have_a_largest_one_that_is_named(world):
         ("frame_max", 2 ** 32), ("vm_memory_high_watermark.absolute", 2 ** 64 - 1), ("disk_free_limit.absolute", "9PiB"),
         ("disk_free_limit.absolute", "9000TiB"), ("default_limits.vhosts.a.max_queues", 2 ** 63))), status=1)
     equal([line.split(": ", 2)[1:] for line in done.stderr.splitlines()], [
-        ["consumer_timeout", f"'{largest}' is not a whole number from 0 to 315360000000, or infinity"],
-        ["handshake_timeout", f"'{largest}' is not a whole number from 1 to 86400000"],
-        ["collect_statistics_interval", "'86400001' is not a whole number from 1 to 86400000"],
-        ["login_failures.wait_max", f"'{largest}' is not a whole number from 1 to 86400000"],
-        ["connection_max", f"'{2 ** 64}' is not a whole number from 0 to {largest}, or infinity"],
-        ["consumer_max_per_channel", f"'{2 ** 32}' is not a whole number from 0 to {2 ** 32 - 1}, or infinity"],
+        ["consumer_timeout", f"'{largest}' is not an integer from 0 to 315360000000, or 'infinity'"],
+        ["handshake_timeout", f"'{largest}' is not an integer from 1 to 86400000"],
+        ["collect_statistics_interval", "'86400001' is not an integer from 1 to 86400000"],
+        ["login_failures.wait_max", f"'{largest}' is not an integer from 1 to 86400000"],
+        ["connection_max", f"'{2 ** 64}' is not an integer from 0 to {largest}, or 'infinity'"],
+        ["consumer_max_per_channel", f"'{2 ** 32}' is not an integer from 0 to {2 ** 32 - 1}, or 'infinity'"],
         ["frame_max", "must be 0, or from 8192 to 4294967295"],
         *(["vm_memory_high_watermark.absolute" if value == 2 ** 64 - 1 else "disk_free_limit.absolute",
-           f"'{value}' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB, "
-           "of at most 9007199254740992 bytes"] for value in (2 ** 64 - 1, "9PiB", "9000TiB")),
-        ["default_limits.vhosts.a.max_queues", f"'{2 ** 63}' is not a whole number from 0 to {largest}"]])
+           f"'{value}' is not a size: a number of bytes, or a number with a unit such as 50MB or 2GiB, "
+           "at most 9007199254740992 bytes"] for value in (2 ** 64 - 1, "9PiB", "9000TiB")),
+        ["default_limits.vhosts.a.max_queues", f"'{2 ** 63}' is not an integer from 0 to {largest}"]])
     world.check(f"consumer_timeout = 315360000000\nconnection_max = {largest}\ntotal_memory_available_override_value = 8192TiB\n"
                 "disk_free_limit.relative = 1000\n")
 
@@ -69,11 +69,11 @@ def config_check_shows_what_is_in_force(world):
                  "# listeners.tcp.$name = 5672  # default", "default_pass = (hidden)  # r.conf:2",
                  "max_message_size = 1MiB  # --max-message-size", "default_user = admin  # RABBITMQ_DEFAULT_USER",
                  "management_agent.disable_metrics_collector = true  # r.conf:3, has no effect in this version",
-                 "cluster_formation.dns.hostname = x  # r.conf:4, has no meaning on a single node"):
+                 "cluster_formation.dns.hostname = x  # r.conf:4, applies to clusters only"):
         contains(done.stdout.splitlines(), line)
     equal(done.stderr.splitlines(), [
         "warning: r.conf:3: management_agent.disable_metrics_collector: has no effect in this version",
-        "warning: r.conf:4: cluster_formation.dns.hostname: has no meaning on a single node"])
+        "warning: r.conf:4: cluster_formation.dns.hostname: applies to clusters only"])
     lacks(done.stdout + done.stderr, "hunter2")
     lacks(world.check("listeners.tcp = none\n").stdout, "listeners.tcp.$name")
     # What is shown can be read again.
@@ -321,11 +321,11 @@ def config_definitions_must_be_json(world):
         path = os.path.join(directory, "d.json")
         with open(path, "w") as file:
             file.write("[]")
-        contains(world.check(f"load_definitions = {path}x\n", status=1).stderr, "cannot be read")
-        contains(world.check(f"load_definitions = {path}\n", status=1).stderr, f"{path}: is not a JSON object")
+        contains(world.check(f"load_definitions = {path}x\n", status=1).stderr, "cannot read file")
+        contains(world.check(f"load_definitions = {path}\n", status=1).stderr, f"{path}: not a JSON object")
         with open(path, "w") as file:
             file.write("{")
-        contains(world.check(f"management.load_definitions = {directory}\n", status=1).stderr, f"{path}: is not JSON")
+        contains(world.check(f"management.load_definitions = {directory}\n", status=1).stderr, f"{path}: invalid JSON")
         with open(path, "w") as file:
             file.write('{"vhosts": []}')
         world.check(f"load_definitions = {path}\n")
@@ -379,7 +379,7 @@ def config_definitions_that_have_not_changed_are_skipped(world):
             equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
         with start(directory, ["a"]) as broker:
             equal(queues(broker), [])
-            contains(broker.log(), "definitions not imported")
+            contains(broker.log(), "definitions unchanged since the last import")
         with start(directory, ["a", "b"]) as broker:
             equal(queues(broker), ["a", "b"])
             equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)

@@ -148,7 +148,7 @@ def default_users_and_policies_are_given_to_new_vhosts(world):
             policy = {"vhost": "dev1", "name": "limit", "pattern": "^q", "apply-to": "queues", "priority": 0,
                       "definition": {"max-length": 1, "message-ttl": 3600000}}
             equal(broker.json("/api/operator-policies"), [policy])
-            contains(broker.log(), "default_policies.operator.limit.classic_queues.ha_mode: has no effect here")
+            contains(broker.log(), "default_policies.operator.limit.classic_queues.ha_mode: has no effect in Revenant")
             with connect(broker, vhost="dev1", user="ann", password="secret") as connection:
                 channel = connection.channel()
                 channel.confirm_delivery()

@@ -7,7 +7,7 @@ from cases_secrets import log_in, request
 from world import SECONDS_MAX, Mismatch, case, contains, equal, eventually, lacks
 
 LIMITED = "login_failures.per_minute_loopback = 5\nlogin_failures.wait_max = 1000\ndefault_pass = guest\n"
-WAITS = "too many wrong passwords: logins from this address have to wait"
+WAITS = "too many failed logins: throttling logins from this address"
 
 
 def whoami(broker, password):

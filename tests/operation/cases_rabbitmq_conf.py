@@ -9,8 +9,8 @@ from cases_tls import Authority
 from world import SECONDS_MAX, Mismatch, case, contains, equal, lacks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SILENT = ("has no effect here", "has no effect in this version", "has no meaning on a single node",
-          "belongs to a plugin that this broker does not have")
+SILENT = ("has no effect in Revenant", "has no effect in this version", "applies to clusters only",
+          "belongs to a plugin that is not supported")
 
 
 def lines_of(name):
@@ -70,7 +70,7 @@ def rabbitmq_conf_that_restricts_access_is_refused_by_name(world):
         key, value = line.split(" = ")
         if key not in told:
             raise Mismatch(f"{key} is not refused: {done.stderr[:2000]}")
-        contains(told[key], "restricts access in RabbitMQ and has no effect here")
+        contains(told[key], "restricts access in RabbitMQ and has no effect in Revenant")
         lacks(told[key], f"'{value}'")
     equal(len(done.stderr.splitlines()), len(lines))
     # A value with which RabbitMQ restricts nothing is no reason to stop.
@@ -91,8 +91,8 @@ def rabbitmq_conf_that_restricts_access_is_refused_by_name(world):
 @case
 def rabbitmq_conf_with_encrypted_values_is_refused(world):
     done = world.check("default_pass = encrypted:abcdef\nssl_options.password = encrypted:abcdef\n", status=1)
-    equal(done.stderr.splitlines(), ["r.conf:1: default_pass: encrypted values cannot be read",
-                                     "r.conf:2: ssl_options.password: encrypted values cannot be read"])
+    equal(done.stderr.splitlines(), ["r.conf:1: default_pass: encrypted values are not supported",
+                                     "r.conf:2: ssl_options.password: encrypted values are not supported"])
 
 
 @case
@@ -103,7 +103,7 @@ def rabbitmq_conf_takes_variables_of_the_environment(world):
             directory, text, options=(), environment={"SEED_USER": "seed", "SEED_PASSWORD": "word"}) as broker:
         equal(broker.get("/api/whoami", user="seed:awordb")[0], 200)
         equal([one["name"] for one in broker.json("/api/vhosts", user="seed:awordb")], ["burrow"])
-    contains(world.check("default_user = $(NO_SUCH)\n", status=1).stderr, "there is neither a variable NO_SUCH in the environment nor such a key")
+    contains(world.check("default_user = $(NO_SUCH)\n", status=1).stderr, "NO_SUCH is neither an environment variable nor a key")
 
 
 @case
@@ -164,4 +164,4 @@ def rabbitmq_conf_of_a_container_is_found(world):
         write(directory, "rabbitmq/advanced.config", "%% nothing\n[\n].\n")
         shown(directory)
         write(directory, "rabbitmq/advanced.config", "[{rabbit, [{auth_backends, [rabbit_auth_backend_ldap]}]}].\n")
-        contains(shown(directory, status=1), "advanced.config: is not read")
+        contains(shown(directory, status=1), "advanced.config: not supported")
