@@ -1,4 +1,4 @@
-"""revenant.conf: what it may say, what wins, and what is told when it is wrong."""
+"""revenant.conf: keys, precedence of sources, and error texts."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ from world import Mismatch, case, contains, equal, eventually, lacks
 PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = 0\n" \
         "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
 
-# What a node calls itself unless it is told.
+# The default node name.
 NODE = "rabbit@" + (socket.gethostname().split(".")[0] or "localhost")
 
 
@@ -76,7 +76,7 @@ def config_check_shows_what_is_in_force(world):
         "warning: r.conf:4: cluster_formation.dns.hostname: applies to clusters only"])
     lacks(done.stdout + done.stderr, "hunter2")
     lacks(world.check("listeners.tcp = none\n").stdout, "listeners.tcp.$name")
-    # What is shown can be read again.
+    # The output is a valid configuration file.
     world.check(done.stdout.replace("(hidden)", "x"))
 
 
@@ -119,7 +119,7 @@ auth_mechanisms.2 = PLAIN
         equal(broker.get("/api/overview", user=admin)[0], 404)
         overview = broker.json("/broker/api/overview", user=admin)
         equal((overview["cluster_name"], overview["node"]), ("rabbits", "broker@test"))
-        # The web pages are there, too; their files stand beside them.
+        # The web pages and their files are served under the prefix, too.
         equal(broker.get("/broker/")[0], 200)
         contains(broker.get("/broker/")[1], b'<script type="module" src="main-')
         equal(broker.get("/")[0], 404)
@@ -197,7 +197,7 @@ credential_validator.validation_backend = rabbit_credential_validator_min_passwo
 credential_validator.min_length = 12
 """
     with world.directory() as directory, world.broker(directory, text) as broker:
-        # The user of the first start is who the configuration says.
+        # The configured algorithm applies to the default user, too.
         equal(broker.json("/api/users/guest")["hashing_algorithm"], "rabbit_password_hashing_sha512")
         status, body = broker.send("PUT", "/api/users/u", {"password": "short", "tags": ""})
         equal((status, json.loads(body)["reason"]), (400, "minimum required password length is 12"))
@@ -207,7 +207,7 @@ credential_validator.min_length = 12
         equal(broker.send("PUT", "/api/users/u", {"password": "long enough, really", "tags": "management"})[0], 201)
         equal(broker.json("/api/whoami", user="u:long enough, really")["name"], "u")
         equal(broker.json("/api/users/u")["hashing_algorithm"], "rabbit_password_hashing_sha512")
-        # A hash tells nothing of what was hashed.
+        # A hash is not checked against the password rules.
         equal(broker.send("PUT", "/api/users/h", {"password_hash": "", "tags": ""})[0], 201)
 
 
@@ -231,7 +231,7 @@ def config_limits_the_channels_of_a_node(world):
         reason = refused_channel(connections[1])
         equal(reason, "NOT_ALLOWED - number of channels opened on node '" + NODE + "' has reached the maximum "
                       "allowed limit of (3)")
-        # The refusal has ended that connection and its channel; a channel that is closed makes room as well.
+        # The refused connection was closed with its channel. Closing a channel frees its slot as well.
         eventually(lambda: len(broker.json("/api/channels")) == 2, "the channel is gone")
         connections[2].channel()
         channels[0].close()
@@ -291,7 +291,7 @@ def config_several_listeners_and_none(world):
 
 
 def timers(port):
-    """Of the established connections to the port, as the kernel shows them: 2 is keep-alive."""
+    """The timers of the established connections to the port in /proc/net/tcp; 2 is keep-alive."""
     with open("/proc/net/tcp") as file:
         rows = [line.split() for line in file.readlines()[1:]]
     return [int(row[5].split(":")[0], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) == port]
@@ -308,7 +308,7 @@ def config_sockets_are_kept_alive_when_asked(world):
 
 @case
 def config_loopback_users_are_kept_out(world):
-    # Whoever is not on this machine cannot be played here; the list is what the API is given.
+    # A client on another machine cannot be simulated here, so the list that the API gets is checked.
     done = world.check("loopback_users.guest = false\nloopback_users.bob = true\n")
     contains(done.stdout, "loopback_users.guest = false  # r.conf:1")
     world.check("loopback_users = none\n")
@@ -341,7 +341,7 @@ def config_definitions_are_there_from_the_start(world):
         path = os.path.join(directory, "d.json")
         with open(path, "w") as file:
             json.dump(document, file)
-        for _ in range(2):  # a second start finds everything there
+        for _ in range(2):  # at the second startup, everything exists already
             with world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()) as broker:
                 equal(broker.json("/api/queues/v/q", user="from-file:p")["name"], "q")
                 equal([one["name"] for one in broker.json("/api/users", user="from-file:p")], ["from-file"])
@@ -383,7 +383,7 @@ def config_definitions_that_have_not_changed_are_skipped(world):
         with start(directory, ["a", "b"]) as broker:
             equal(queues(broker), ["a", "b"])
             equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
-        # Whoever does not ask for it gets what the file says, and nothing is noted any more.
+        # Without the option, the file is always imported and its hash is not stored.
         with start(directory, ["a"], skip=False) as broker:
             equal(queues(broker), ["a", "b"])
             lacks([one["name"] for one in broker.json("/api/global-parameters")], "imported_definition_hash_value")
@@ -417,7 +417,7 @@ def config_names_the_node_as_rabbitmq_does(world):
     for environment, name in (({}, NODE), ({"RABBITMQ_NODENAME": "bunny"}, "bunny@" + host),
                               ({"RABBITMQ_NODENAME": "bunny@burrow"}, "bunny@burrow")):
         with world.directory() as directory:
-            # Another name than before, as after an upgrade: the data directory opens.
+            # The data directory opens under another node name, as after an upgrade.
             with world.broker(directory, "node_name = revenant@before\n") as broker:
                 equal(broker.send("PUT", "/api/queues/%2F/q", {"durable": True})[0], 201)
             with world.broker(directory, environment=environment) as broker:

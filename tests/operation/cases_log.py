@@ -1,4 +1,4 @@
-"""What the broker writes down, what a reload changes, what a supervisor is told."""
+"""Logging, reloading the configuration, and notifications to a supervisor."""
 import json
 import os
 import re
@@ -87,7 +87,7 @@ NOISE = "[warning] connection: closing channel: NOT_FOUND"
 
 
 def make_noise(broker):
-    """2,000 channels that end with an error each, whose line in the log has a kilobyte."""
+    """Opens 2,000 channels that end with an error, each with a log line of one kilobyte."""
     name = b"\x01" * 255
     with socket.create_connection(("127.0.0.1", broker.ports["amqp"]), timeout=SECONDS_MAX) as peer:
         peer.sendall(b"AMQP\x00\x00\x09\x01")
@@ -136,7 +136,7 @@ def log_that_nobody_reads_stops_nobody(world):
                 raise Mismatch("a pipe took more than a megabyte")
             with open(os.path.join(directory, "logs", "r.log")) as file:
                 eventually(lambda: file.seek(0) == 0 and file.read().count(NOISE) == 2000, "the file has every line")
-            equal(broker.stop(), 0)  # nobody has read
+            equal(broker.stop(), 0)  # no process has read the log
         os.close(reading)
 
 

@@ -1,4 +1,4 @@
-"""rabbitmq.conf as people have it: every key of RabbitMQ 4.3 is known, and none that restricts access is ignored."""
+"""Existing rabbitmq.conf files: every key of RabbitMQ 4.3 is known, and no key that restricts access is ignored."""
 import json
 import os
 import re
@@ -40,7 +40,7 @@ def rabbitmq_conf_with_every_key_starts(world):
             warned = set(re.findall(r"revenant\.conf:\d+: (\S+): (?:" + "|".join(SILENT) + ")", log))
             shown = broker.get("/prefix/api/overview")[0]
             equal(shown, 200)
-            # Every key either takes effect, and the table says so, or has the value that holds anyway, or is named in the log.
+            # Every key takes effect according to the table, or has the default value, or is named in the log.
             table = world.revenant("--list-config-keys").stdout
             for key, value in values.items():
                 rows = [row for row in table.splitlines() if matches(re.match(r"\| `(.*?)`", row), key)]
@@ -73,11 +73,11 @@ def rabbitmq_conf_that_restricts_access_is_refused_by_name(world):
         contains(told[key], "restricts access in RabbitMQ and has no effect in Revenant")
         lacks(told[key], f"'{value}'")
     equal(len(done.stderr.splitlines()), len(lines))
-    # A value with which RabbitMQ restricts nothing is no reason to stop.
+    # A value with which RabbitMQ restricts nothing does not prevent the startup.
     world.check("management.oauth_enabled = false\nmanagement.disable_basic_auth = false\nssl_options.crl_check = false\n"
                 "prometheus.authentication.enabled = false\nauth_backends.1.authn = internal\n"
                 "queue_types.classic.enabled = true\n")
-    # Nothing is started, and no data directory is made.
+    # The node does not start, and no data directory is created.
     with world.directory() as directory:
         path = os.path.join(directory, "r.conf")
         with open(path, "w") as file:
@@ -117,7 +117,7 @@ def rabbitmq_conf_aliases_take_effect(world):
 
 
 def container_options(world, directory):
-    """The options of the image, with the directories of the test in place of /etc."""
+    """The options of the image, with the test's directories instead of /etc."""
     with open(os.path.join(world.root, "deploy", "container", "Containerfile")) as file:
         entry = json.loads(re.search(r"^ENTRYPOINT (.*)", file.read(), re.M).group(1))
     return [option.replace("/etc/", directory + "/") for option in entry[1:]]
@@ -147,7 +147,7 @@ def rabbitmq_conf_of_a_container_is_found(world):
         text = shown(directory)
         contains(text, "default_user = further  # ")
         contains(text, "listeners.tcp.own = 5673  # ")
-        # Listeners of the image's own file do not remain beside them.
+        # They replace the listeners of the image's own file.
         lacks(text, "listeners.tcp.default")
         contains(text, "data_dir = /var/lib/revenant  # ")
         write(directory, "rabbitmq/rabbitmq.conf", "heartbeat = 7\ndefault_user = first\n")
