@@ -1,4 +1,4 @@
-// What a newer broker wrote is refused by name and left as it is.
+// Data of a newer version is refused, with the version in the error, and left unchanged.
 
 #include "engine/recovery/snapshot_codec.h"
 #include "journal/disk_posix.h"
@@ -30,7 +30,7 @@ struct Version : ::testing::Test {
     Version() {
         fs::copy(golden / "vhosts/%2F", vhost, fs::copy_options::recursive);
         fs::copy(golden / "catalog", catalog, fs::copy_options::recursive);
-        // What an accepted start would clear away.
+        // Files that a successful startup would remove.
         fs::create_directories(vhost + "/scratch");
         write_file(vhost + "/scratch/1.pages", "of another process");
         write_file(vhost + "/0000000000000008.snapshot.new", "never finished");
@@ -110,7 +110,7 @@ TEST_F(Version, ANewerBatchBehindKnownOnesIsRefused) {
     EXPECT_THAT(refusal_of_vhost(), AllOf(HasSubstr(path), HasSubstr("version 3")));
 }
 
-// The newer broker crashed: its first batch is torn, a later one is there.
+// The newer broker crashed: its first batch is torn, but a later one exists.
 TEST_F(Version, ANewerBatchBehindATornOneIsRefused) {
     const std::string path = last_file(vhost, ".segment");
     const std::string contents = file_contents(path);
