@@ -128,7 +128,7 @@ bool Model::closes_cycle(const DeathHistory& history, DeathReason reason, std::s
     return false;
 }
 
-// At-least-once (DL-175 to DL-186, with our decisions): the dead letter goes to every target that
+// At-least-once (DL-175 to DL-186, with the differences): the dead letter goes to every target that
 // accepts it and does not have it yet; when no target is missing, it leaves. True if anything
 // changed.
 bool Model::forward(const QueueRef& queue, std::uint64_t id) {

@@ -104,9 +104,9 @@ bool Model::is_fresh(const Entry& entry) const {
     return entry.fresh && entry.place == Place::ready;
 }
 
-// Our decision over DL-6 and DL-128: at any depth; with ttl-mode head the expired prefix of a
-// classic queue (DL-130), or of the requeued list and each level of a quorum queue (DL-129). Oldest
-// first (DL-133).
+// Differs from DL-6 and DL-128 by decision: at any depth; with ttl-mode head the expired prefix of
+// a classic queue (DL-130), or of the requeued list and each level of a quorum queue (DL-129).
+// Oldest first (DL-133).
 std::vector<std::uint64_t> Model::expired_in(const Queue& queue, Timestamp by, Fresh fresh) const {
     std::vector<std::uint64_t> expired;
     std::vector<std::pair<bool, int>> held_back;

@@ -28,7 +28,7 @@ void Model::apply_policies() {
     for (const QueueRef& queue : queues_) reconfigure(queue);
 }
 
-// DL-31, and for classic queues our decision over DL-30 (docs/compatibility.md): all settings
+// DL-31, and for classic queues the difference from DL-30 (docs/compatibility.md): all settings
 // become effective in one step.
 void Model::reconfigure(const QueueRef& queue) {
     const Settings after = settings_of(*queue);

@@ -75,7 +75,7 @@ class SimDisk final : public journal::Disk {
     // Open files stay unusable.
     void restart(Loss loss);
 
-    // --- faults ---
+    // --- failures ---
 
     void fail_next_write() { fail_write_ = true; }
     void fail_next_sync() { fail_sync_ = true; }

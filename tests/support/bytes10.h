@@ -57,7 +57,7 @@ class MessageBytes {
     MessageBytes& to(std::string_view address);
     MessageBytes& property(std::string_view name, const Datum& value);  // an application property
     MessageBytes& body(std::string sections);
-    // NOLINTNEXTLINE(google-explicit-constructor): it stands for them
+    // NOLINTNEXTLINE(google-explicit-constructor): it represents the bytes
     operator std::string() const { return bytes(); }
     std::string bytes() const;
 

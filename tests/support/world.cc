@@ -205,7 +205,7 @@ World::World(ConnectionSettings settings, bool keeps_record)
 }
 
 World::~World() {
-    // Letters may refer to messages only, never to wires; what lies on the way just goes.
+    // Mailbox items refer to messages, never to wires, so pending ones are simply destroyed.
     wires_.clear();
 }
 
@@ -228,7 +228,7 @@ engine::EffectSink* World::find_sink(std::uint64_t id) {
 
 void World::dispatch(engine::Effect&& effect) {
     engine::EffectSink* const sink = find_sink(engine::addressee(effect));
-    if (sink == nullptr) return;  // it ended while the effect was under way
+    if (sink == nullptr) return;  // it ended while the effect was pending
     if (auto* deliver = std::get_if<engine::Deliver>(&effect)) {
         sink->deliver(std::move(*deliver));
     } else if (const auto* confirm = std::get_if<engine::Confirm>(&effect)) {
@@ -300,10 +300,10 @@ void World::tick_due_engines() {
     }
 }
 
-// In the steps of a reactor: timers of the engines when they are due, ticks four times a second.
+// In the steps of a reactor: engine timers when they are due, ticks four times per second.
 void World::advance(Duration by) {
     steps_.emplace_back(Advance{by});
-    run_until_quiet();  // what was sent before is also handled before
+    run_until_quiet();  // earlier input is processed first
     constexpr Duration tick = milliseconds(250);
     const Timestamp end = now_ + by;
     Timestamp next_tick = now_ + tick;
@@ -436,7 +436,7 @@ std::string World::fault_of(Home& home) {
         channel.unsettled.collect_up_to(channel.unsettled.newest(), deliveries);
         for (const DeliveryId delivery : deliveries) {
             const engine::Queue* const queue = channel.unsettled.find(delivery)->queue;
-            if (queue != nullptr && !queue->deleted) unsettled += 1;  // else it timed out
+            if (queue != nullptr && !queue->deleted) unsettled += 1;  // otherwise it timed out
         }
     });
     if (unsettled != unacked) return "unacked messages have no delivery";

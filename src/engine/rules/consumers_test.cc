@@ -245,7 +245,7 @@ TEST(Consume, ThePriorityMustBeAnInteger) {  // amqp091 11.5
     EXPECT_TRUE(ch.is_open());
 }
 
-TEST(Consume, AnOffsetIsForStreams) {  // amqp091 11.5, as RabbitMQ 4.3.6
+TEST(Consume, AnOffsetIsForStreams) {  // amqp091 11.5, as in RabbitMQ 4.3.6
     Scenario s;
     auto& ch = s.open_channel();
     for (const std::string type : {"classic", "quorum"}) {

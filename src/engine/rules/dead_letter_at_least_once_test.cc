@@ -129,7 +129,7 @@ TEST_F(AtLeastOnceCases, WithDropHeadItIsAtMostOnce) {  // DL-171
 }
 
 // RabbitMQ deletes the five when the strategy changes back; here they stay and are delivered.
-TEST_F(AtLeastOnceCases, APolicyTurnsItOnAndOff) {  // DL-188, decided otherwise
+TEST_F(AtLeastOnceCases, APolicyTurnsItOnAndOff) {  // DL-188, intentionally different
     ch.declare_exchange("dlx", "direct");
     declare("dead");
     ch.declare_queue("q", {.durable = true,

@@ -253,7 +253,7 @@ TEST(DeadLetterRouting, ARunOfMessagesFromSeveralWaysGoesSeveralWays) {  // DL-5
 
 // -------------------------------------------------------------------- shared envelopes
 
-TEST(DeathPlanCache, MessagesThatDieInTheSameMillisecondShareTheirEnvelope) {  // design 4: runs
+TEST(DeathPlanCache, MessagesThatDieInTheSameMillisecondShareTheirEnvelope) {  // design 4
     Cemetery c;
     c.declare("dead");
     c.declare("q", dead_to("dead"));

@@ -125,7 +125,7 @@ TEST(DeathRecords, FailuresTravelWithTheMessage) {  // DL-72, DL-155
     EXPECT_EQ(count(), 1U);
 }
 
-// DL-155, as RabbitMQ 4.3.6 does it.
+// DL-155, as in RabbitMQ 4.3.6.
 TEST(DeathRecords, WhatGoesStraightToAConsumerOfAClassicQueueIsNoRedelivery) {
     Cemetery c;
     c.declare("dead");
@@ -143,7 +143,7 @@ TEST(DeathRecords, WhatGoesStraightToAConsumerOfAClassicQueueIsNoRedelivery) {
     EXPECT_TRUE(consumer.take_delivery().redelivered) << "this one was ready first";
 }
 
-// DL-152, DL-155, as RabbitMQ 4.3.6 does it.
+// DL-152, DL-155, as in RabbitMQ 4.3.6.
 TEST(DeathRecords, AQuorumQueueCountsCarriedFailuresAsAcquisitions) {
     Cemetery c;
     c.declare("dead", arguments({{"x-queue-type", "quorum"}}));

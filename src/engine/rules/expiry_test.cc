@@ -63,7 +63,7 @@ TEST(MessageTtl, TheSmallerOfBothCounts) {  // amqp091 8.16; DL-122
     EXPECT_THAT(e.s.ready("q"), IsEmpty());
 }
 
-TEST(MessageTtl, ActsAtAnyDepth) {  // our decision over DL-6 and DL-128
+TEST(MessageTtl, ActsAtAnyDepth) {  // differs from DL-6 and DL-128
     Expiring e;
     e.ch.publish("q", "head");
     for (int i = 0; i < 600; ++i) {
@@ -197,7 +197,7 @@ TEST(MessageTtl, AMessageRequeuedTooLateIsNotHandedToAWaitingConsumer) {  // DL-
     EXPECT_THAT(e.ch.get("dead")->deaths(), ElementsAre("q expired 1"));
 }
 
-TEST(MessageTtl, AnExpiredMessageIsNeverHandedOut) {  // DL-131: whoever comes late finds it gone
+TEST(MessageTtl, AnExpiredMessageIsNeverHandedOut) {  // DL-131
     Expiring e{{"x-message-ttl", 100}};
     e.ch.publish("q", "a");
     e.s.let_pass(milliseconds(150));  // no Tick
@@ -209,7 +209,7 @@ TEST(MessageTtl, AnExpiredMessageIsNeverHandedOut) {  // DL-131: whoever comes l
     EXPECT_THAT(e.s.ready("dead"), ElementsAre("a", "b"));
 }
 
-TEST(MessageTtl, EveryLevelOfAPriorityQueueExpiresOnTime) {  // amqp091 16.3; over DL-130
+TEST(MessageTtl, EveryLevelOfAPriorityQueueExpiresOnTime) {  // amqp091 16.3; differs from DL-130
     Expiring e{{"x-max-priority", 3}};
     e.ch.publish("q", "high", {.ttl_ms = 500, .priority = 3});
     e.ch.publish("q", "low", {.ttl_ms = 100});
@@ -396,7 +396,7 @@ TEST(QueueTtl, AQueueMayExpireWithUnsettledDeliveries) {  // amqp091 8.17
     EXPECT_TRUE(ch.is_open());
 }
 
-TEST(QueueTtl, AnExpiredTargetTakesNothingMore) {  // both at the same moment
+TEST(QueueTtl, AnExpiredTargetTakesNothingMore) {  // both expire at the same time
     Scenario s;
     auto& ch = s.open_channel();
     ch.declare_queue("dead", {{"x-expires", 1000}});

@@ -101,7 +101,7 @@ TEST(AtLeastOnce, AFullTargetGetsItWhenItHasRoom) {  // DL-179, DL-176
     EXPECT_THAT(g.s.ready("open"), ElementsAre("a", "b", "c")) << "each once";
 }
 
-TEST(AtLeastOnce, OneTooLargeDoesNotHoldUpSmallerOnes) {  // DL-177, decided otherwise
+TEST(AtLeastOnce, OneTooLargeDoesNotHoldUpSmallerOnes) {  // DL-177, intentionally different
     Guarded g;
     g.ch.declare_exchange("dlx", "fanout");
     g.ch.declare_queue("small", {{"x-max-length-bytes", 5}, {"x-overflow", "reject-publish"}});
@@ -178,7 +178,7 @@ TEST(AtLeastOnce, TheRoutingInForceAtTheRetryIsUsed) {  // DL-183, DL-184, DL-18
     EXPECT_THAT(g.s.ready("dead"), ElementsAre("a"));
 }
 
-TEST(AtLeastOnce, ChangingTheStrategyDeletesNothing) {  // DL-188, decided otherwise
+TEST(AtLeastOnce, ChangingTheStrategyDeletesNothing) {  // DL-188, intentionally different
     Guarded g;
     g.kill("a");
     g.ch.set_policy({"p", "^q$", ApplyTo::all, 0, arguments({{"overflow", "drop-head"}})});
@@ -192,7 +192,7 @@ TEST(AtLeastOnce, ChangingTheStrategyDeletesNothing) {  // DL-188, decided other
     EXPECT_THAT(g.s.ready("dead"), ElementsAre("a"));
 }
 
-TEST(AtLeastOnce, TheUndeliverableDoNotBlockTheOthers) {  // DL-177, decided otherwise
+TEST(AtLeastOnce, TheUndeliverableDoNotBlockTheOthers) {  // DL-177, intentionally different
     Guarded g;
     g.ch.declare_exchange("dlx", "direct");
     g.ch.declare_queue("dead");

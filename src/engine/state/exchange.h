@@ -82,7 +82,7 @@ struct Exchange {
 
     Binding* find_binding(const Destination& to, std::string_view routing_key,
                           const Table& arguments) const;
-    template <typename Visit>  // visit(binding), in no order
+    template <typename Visit>  // visit(binding), unordered
     void for_each_outgoing(Visit visit) const {
         for (const auto& [destination, group] : outgoing) {
             for (const auto& binding : group->bindings) visit(*binding);

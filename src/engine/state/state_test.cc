@@ -129,7 +129,7 @@ TEST(State, ADeletedQueueLivesUntilItsDeliveriesAreSettled) {
     state.release_deleted_queue(queue);
 }
 
-TEST(State, AReplayedEngineGoesOnWhereTheOtherStopped) {  // every restart
+TEST(State, AReplayedEngineGoesOnWhereTheOtherStopped) {  // as after a restart
     Scenario before;
     auto& ch = before.open_channel();
     ch.declare_queue("dead");
