@@ -58,8 +58,8 @@ class Connection final : public protocol::Connection {
     void request(engine::Effect&& effect) override;
 
     // --- for its sessions and links ---
-    // Sends a command to the engine. The engine must not be called while it processes effects:
-    // commands sent then wait for the next flush, and all later ones wait with them.
+    // Sends a command to the engine. The engine must not be called while it passes an effect to
+    // this connection: commands sent then wait for the next flush, and all later ones with them.
     void send(engine::Command&& command);
     void publish(engine::Publish&& command);
     void settle(const engine::Settle& command);

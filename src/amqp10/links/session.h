@@ -43,7 +43,7 @@ class Session {
     void set_blocked(bool blocked);
     void orphaned();
     bool is_gone() const { return state_ == State::gone; }
-    // Whether deliveries are waiting for the client's window.
+    // Whether too many bytes are waiting for the client's window.
     bool is_backlogged() const;
     // Pauses the links of this session only.
     void pause_links_if_backlogged();

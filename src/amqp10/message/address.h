@@ -22,7 +22,7 @@ struct Address {
 std::string bad_target_text(const Datum& address);
 std::string bad_source_text(const Datum& address);
 
-// The error describes what is invalid.
+// The error describes the invalid part.
 Result<Address, std::string> parse_address(std::string_view text);
 std::string queue_address(std::string_view queue);
 // Encode and decode names in addresses and in the paths of /management. A name must also be valid
