@@ -116,8 +116,8 @@ class Chain {
     }
 
     // --- paging ---
-    // Returns whether the block was paged out. It must be complete and all its entries ready, and
-    // with `keep_head` it must not be at the head.
+    // Returns whether the block was paged out. It must be complete and all its entries ready; with
+    // `keep_head` it must not be the head block or the one after it.
     bool page_out(std::uint64_t block, bool keep_head);
     // Pages out every block possible; this completes the last block.
     void page_out_all();

@@ -228,7 +228,7 @@ class Queue final : private ParkingLot {
     bool contains(Position position) const {
         return level(position.level()).contains(position.sequence());
     }
-    // Delayed messages do not expire before they are ready again; dead letters never expire.
+    // Delayed messages do not expire before they are ready again; outbox entries never do.
     Timestamp deadline(Position position) const;
     void mark_unacked(Position position);
     void mark_ready(Position position);

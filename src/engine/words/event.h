@@ -1,5 +1,5 @@
-// Events: the state changes that the journal can contain. An event is never refused. Records are
-// kept, so State::apply must support every event permanently.
+// Events: the state changes that the journal can contain. An event is never refused.
+// Journals of every version contain them, so State::apply must support every event permanently.
 //
 // All events of one command form one record, which becomes durable as a whole or not at all.
 // Therefore a dead-lettering (removal from the source, addition to every target), the overflow that
