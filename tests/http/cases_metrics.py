@@ -387,7 +387,7 @@ def the_documented_metrics_are_those_there_are(world):
     text = scrape(world)
     found, families = samples(text), types(text)
     wanted = {row[0].strip("`"): (row[1], set(re.findall("`([a-z_]+)`", row[2])))
-              for row in table_below("docs/metrics.md", "What only Revenant tells")}
+              for row in table_below("docs/metrics.md", "Revenant metrics")}
     equal({name: (kind, labels_of(found, families, name)) for name, kind in families.items()
            if name.startswith("revenant_")}, wanted)
 
@@ -395,7 +395,7 @@ def the_documented_metrics_are_those_there_are(world):
 @case
 def the_documented_families_are_those_there_are(world):
     everywhere = {"rabbitmq_identity_info", "rabbitmq_build_info", "rabbitmq_detailed_queue_info"}
-    for row in table_below("docs/metrics.md", "Families of /metrics/detailed"):
+    for row in table_below("docs/metrics.md", "Metric families"):
         asked = re.findall("`([a-z_]+)`", row[0])
         names = set(re.findall("`([a-z_]+)`", row[2])) - {"reason", "outcome"}
         if asked == ["queue_metrics"]:
