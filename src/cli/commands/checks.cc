@@ -78,7 +78,7 @@ Outcome single_replicas(const Invocation& invocation) {
 
 Outcome cluster_size(const Invocation& invocation) {
     return pass(invocation, "reached-target-cluster-size",
-                "Cluster has reached its target size: it is a single node");
+                "Cluster has reached its target size: there is only one node");
 }
 
 }  // namespace
