@@ -220,7 +220,8 @@ def with_too_few_descriptors_a_start_is_refused(ground):
         if refusal is None and not is_greeted(site):
             refusal = 1, site.told()
         if refusal is not None and refusal[0] != 127:  # Of the loader, which did not come to start the broker.
-            yield from complaint_about((refusal[0], f"{count} descriptors: {refusal[1]}"), "Too many open files")
+            needed = "open file limit" if "open file limit" in refusal[1] else "Too many open files"
+            yield from complaint_about((refusal[0], f"{count} descriptors: {refusal[1]}"), needed)
         site.kill()
         site.broker.wrapper = []
         yield from site_with_everything(site)
