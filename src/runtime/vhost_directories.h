@@ -74,7 +74,8 @@ std::string directory_name(std::uint64_t id);
 std::optional<std::uint64_t> id_named_by(std::string_view directory);
 
 // Name of the directory of a virtual host from before ids existed. Characters that a file system
-// might not accept are written as %XX. A long name is truncated and ends with a hash of the rest.
+// might not accept are written as %XX. A long name is truncated and ends with a hash of the full
+// name.
 std::string directory_name(std::string_view vhost);
 // The inverse of directory_name(); nothing if the name was truncated.
 std::optional<std::string> vhost_named_by(std::string_view directory);

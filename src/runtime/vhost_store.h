@@ -1,5 +1,5 @@
 // VhostStore: the storage of a virtual host. It has a journal for events and pages, which are
-// recovered after a restart, and a scratch file for pages that are not.
+// recovered after a restart, and a scratch directory for pages that are not.
 #pragma once
 
 #include "base/result.h"

@@ -70,7 +70,7 @@ def proxy_decides_whose_wrong_passwords_are_counted(world):
             with dial(broker.ports["amqp"]) as peer:
                 peer.sendall(LINE)
                 equal(log_in(peer, b"wrong"), b"")
-        eventually(lambda: "have to wait address=192.0.2.1" in broker.log(), "the address that waits is the named one")
+        eventually(lambda: "throttling logins from this address address=192.0.2.1" in broker.log(), "the address that waits is the named one")
 
 
 @case

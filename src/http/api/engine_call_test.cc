@@ -50,10 +50,10 @@ TEST_F(ErrandOnDisk, DoesNotWaitForADiskThatBecomesFull) {
     disk.set_full(true);
     const auto refused = declare("q");
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().text, HasSubstr("the change is made when there is room"));
+    EXPECT_THAT(refused.error().text, HasSubstr("the change completes when there is space"));
     const auto next = declare("another");
     ASSERT_FALSE(next);
-    EXPECT_THAT(next.error().text, HasSubstr("nothing is changed until there is room"));
+    EXPECT_THAT(next.error().text, HasSubstr("nothing is changed until there is space"));
     disk.set_full(false);
     // Once the disk has space, the pending changes are written in order.
     bool has_room = false;

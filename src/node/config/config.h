@@ -57,6 +57,7 @@ struct TlsRules {
     std::optional<bool> honor_cipher_order;
 };
 
+// HTTP over TLS. Absent values are those of AMQP, except that no client certificate is requested.
 struct HttpsConfig {
     std::optional<Endpoint> endpoint;  // absent: no such listener
     std::string address;               // set before the port

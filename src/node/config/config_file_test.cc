@@ -41,7 +41,7 @@ TEST(ConfigFile, EveryBadLineIsNamed) {
         EXPECT_EQ(lines.errors[i].origin, "r.conf:" + std::to_string(i + 1));
     }
     EXPECT_EQ(lines.errors[0].text, "expected key = value");
-    EXPECT_EQ(lines.errors[3].text, "k: the value begins with ' but no ' ends it");
+    EXPECT_EQ(lines.errors[3].text, "k: missing closing quote");
 }
 
 TEST(ConfigFile, EveryPieceOfAFileIsAnswered) {
