@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Which test shows what each of RabbitMQ's own cases about dead letters shows.
+"""Lists the test that corresponds to each of RabbitMQ's own dead-letter tests.
 
 The cases are in tools/dead_letter_cases.txt, one in a line, with the rules they are about and either
 the tests of ours or the key of a reason why there is none. The reasons are explained in the section
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 
 def parse(text: str) -> tuple[list[Case], list[str]]:
-    """The cases of a list, and what is wrong with its lines."""
+    """The cases of a list, and the errors in its lines."""
     cases, faults = [], []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -61,7 +61,7 @@ def read_all(root: Path, pattern: str) -> str:
 
 
 def client_cases(root: Path) -> set[str]:
-    """Every word of a client's program that is quoted or follows def, func or function."""
+    """Every word of a client program that is quoted or follows def, func or function."""
     found = set()
     for path in sorted(root.glob("tests/clients/*/*[Cc]ases*.*")):
         text = path.read_text(encoding="utf-8")

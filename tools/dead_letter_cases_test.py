@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tools/dead_letter_cases.py reads its list, finds tests where they are, and tells what is missing."""
+"""tools/dead_letter_cases.py reads its list, finds tests, and reports missing ones."""
 
 import sys
 import tempfile

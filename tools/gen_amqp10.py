@@ -8,8 +8,8 @@ import argparse
 import pathlib
 import sys
 
-# Types: the C++ type of a field, how a TypeReader takes it and how a TypeWriter writes it. A raw value is left unread:
-# who needs it reads it.
+# Types: the C++ type of a field, the call that reads it and the call that writes it. A raw value is not decoded; its
+# user decodes it.
 TYPES = {
     "boolean": ("bool", "boolean", "boolean"),
     "ubyte": ("std::uint8_t", "ubyte", "ubyte"),
@@ -23,7 +23,7 @@ TYPES = {
     "raw": ("Raw", "raw", "raw"),
 }
 
-# Behind a name: ! for a field that must be there, =value for one with a default.
+# After a name: ! for a mandatory field, =value for one with a default.
 SOURCE = ["address raw", "durable uint =0", "expiry-policy symbol", "timeout uint =0", "dynamic boolean =false",
           "dynamic-node-properties raw"]
 COMPOSITES = [
@@ -74,7 +74,7 @@ COMPOSITES = [
       "content-type symbol", "content-encoding symbol", "absolute-expiry-time timestamp", "creation-time timestamp",
       "group-id string", "group-sequence uint", "reply-to-group-id string"]),
 ]
-# Descriptors of what is no composite.
+# Descriptors of types that are not composite.
 OTHERS = [(0x2b, "amqp:delete-on-close:list"), (0x30, "amqp:coordinator:list"),
           (0x71, "amqp:delivery-annotations:map"), (0x72, "amqp:message-annotations:map"),
           (0x74, "amqp:application-properties:map"), (0x75, "amqp:data:binary"), (0x76, "amqp:amqp-sequence:list"),
@@ -113,7 +113,7 @@ class Field:
         return f"        out.{self.name} = in.{self.read}().value_or(out.{self.name});\n"
 
     def is_default(self):
-        """The condition under which it may be left out."""
+        """The condition under which it may be omitted."""
         if self.mandatory:
             return "false"
         if self.type == "raw":
@@ -176,7 +176,7 @@ def encoder(code, name, fields):
     if not parsed:
         return text + "    out.datum(Datum::list({}));\n}\n"
     text += f"    std::uint32_t count = {len(parsed)};\n"
-    # Trailing fields that are not set are left out.
+    # Trailing fields that are not set are omitted.
     for index in range(len(parsed) - 1, -1, -1):
         field = parsed[index]
         if field.mandatory:

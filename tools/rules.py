@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Which test covers which rule of docs/spec.
+"""Lists the tests that cover each rule of docs/spec.
 
 Tests cite rules in the comment above them ("// amqp091 8.4, 19.5"), code and documents where they
 follow one ("DL-75", "amqp10 5.1 to 5.3", "management 4.19"). tools/rules_explained.txt gives a reason
@@ -121,7 +121,7 @@ def test_at(text: str, offset: int) -> str | None:
 
 
 def is_test(path: str) -> bool:
-    """Programs and scenarios that run; not what is written about them."""
+    """Test programs and scenarios, not their documentation."""
     return ((path.startswith("tests/") or "_test." in path)
             and not path.endswith((".md", ".toml")) and "/recorded/" not in path)
 
@@ -139,7 +139,7 @@ def citations_of(path: str, text: str) -> Iterator[Citation]:
 
 
 def cited_files(root: Path) -> Iterator[str]:
-    """Source, tests and documents. The tools are left out: their own tests cite rules that do not
+    """Source, tests and documents. The tools are excluded, because their tests cite rules that do not
     exist."""
     own = ("tests/conformance/recorded/", "tools/rules")
     for folder in ("src", "tests", "docs", "web", "tools", "deploy", ".github"):
@@ -154,7 +154,7 @@ def cited_files(root: Path) -> Iterator[str]:
 
 
 def read_explained(text: str) -> Iterator[tuple[Rule, str]]:
-    """Every rule of the list of reasons, with its reason."""
+    """The explained rules with their reasons."""
     for line in text.split("\n"):
         if line and not line.startswith("#"):
             rules, _, reason = line.partition(": ")
@@ -163,7 +163,7 @@ def read_explained(text: str) -> Iterator[tuple[Rule, str]]:
 
 
 class Book:
-    """All rules, who cites them, and the reasons for those without a test."""
+    """All rules, their citations, and the reasons for those without a test."""
 
     def __init__(self, root: Path):
         self.rules = [rule for page, path in PAGES.items()

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tools/rules.py finds citations of every form, and reports what is missing or wrong."""
+"""tools/rules.py finds citations in every form, and reports missing and invalid ones."""
 
 import sys
 import unittest
@@ -144,7 +144,7 @@ GOOD = {
 
 
 def checked(changes: dict[str, str]) -> tuple[list[str], int]:
-    """What the program prints, and its exit code, for the good tree with these files changed."""
+    """The output and exit code of the program for the good tree with these files changed."""
     return run_on_tree(rules.main, GOOD | changes, ["rules.py", "--check", "--root"])
 
 

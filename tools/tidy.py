@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Our taste as a test: what no compiler checks and no reviewer should have to.
+"""Checks the project's rules: those that no compiler checks and no reviewer should have to.
 
-Prints every finding as path:line: check: message, then one line per check, the sizes of the rooms, and
+Prints every finding as path:line: check: message, then one line per check, the sizes of the modules, and
 ends with "N passed, M failed". The checks in REPORT_ONLY do not fail; their findings are printed with
 --reports. A line that must break a rule says so, on itself or in the comment above it:
 "tidy-allow: <check>: <reason>".
@@ -20,13 +20,13 @@ FUNCTION_LINES_MAX = 80
 FILE_LINES_MAX = 700
 ROOM_LINES_MAX = 4000
 
-# Checks that count what is left to do. Removing a name from here makes its check fail on findings.
-REPORT_ONLY = ("file-length",)
+# Checks that only report. Removing a name from here makes its check fail on findings.
+REPORT_ONLY: tuple[str, ...] = ()
 
-# Old names and phrases with what replaces them.
+# Old names and phrases with their replacements.
 RETIRED_NAMES = "tools/retired_names.txt"
 
-# Rooms that only decide: no clock, no thread, no input or output, no exception.
+# Pure modules: no clock, no thread, no input or output, no exception.
 PURE_ROOMS = ("base", "message", "pattern", "engine", "amqp091", "amqp10", "auth", "catalog")
 
 FORBIDDEN_NAME_PARTS = (
@@ -46,7 +46,7 @@ class Ban(NamedTuple):
 
 BANS = (
     Ban(r"_clock::now\b|\bclock_gettime\b|\bgettimeofday\b|\bstd::time\s*\(", None,
-        # The disk measures how long it takes, for counters alone.
+        # The disk measures its durations, for counters only.
         ("runtime/system_clock.h", "runtime/system_clock.cc", "journal/disk_posix.cc"),
         "time comes in as an argument; runtime/system_clock is the only now()"),
     Ban(r"\brandom_device\b|\bstd::rand\b|\bsrand\b", ("base", "message", "engine", "amqp091", "amqp10"), (),
@@ -82,7 +82,7 @@ class File:
         self.is_generated = ".gen." in self.name
         self.is_test = path.startswith("tests/") or path.endswith(("_test.cc", "_test.h"))
         folder = os.path.dirname(path)
-        # The folder below src: engine/rules is a room within engine.
+        # The folder below src: engine/rules is a module within engine.
         self.room = folder.removeprefix("src/") if folder.startswith("src/") else None
         self.module = self.room.split("/")[0] if self.room else None
         self.code = without_comments(self.text) if self.is_cpp else self.text
@@ -92,7 +92,7 @@ class File:
         return self.code.count("\n", 0, offset) + 1
 
     def allows(self, line: int, check: str) -> bool:
-        """Whether the line or the block of comments above it carries the permission."""
+        """Whether the line or the comment block above it has a tidy-allow for the check."""
         mark = f"tidy-allow: {check}: "
         index = line - 1
         if index < len(self.lines) and mark in self.lines[index]:
@@ -105,7 +105,7 @@ class File:
 
 
 def without_comments(text: str) -> str:
-    """The code with comments and the contents of string literals blanked; lines stay where they are.
+    """The code with comments and the contents of string literals blanked; line numbers do not change.
     Include directives keep their quoted path."""
     token = re.compile(
         r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\ ]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'
@@ -131,7 +131,7 @@ class Repository:
 
     @staticmethod
     def list_paths(root: Path) -> list[str]:
-        """What git tracks or would track; without git, everything that is not build output."""
+        """Files that git tracks or would track; without git, everything that is not build output."""
         listing = subprocess.run(
             ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             capture_output=True, check=False)
@@ -147,7 +147,7 @@ class Repository:
 
     @staticmethod
     def read_links(cmake: Path) -> dict[str, set[str]]:
-        """Every room with the rooms it may include, itself among them: those it names, and no others."""
+        """Every module with the modules it may include: itself and those that it links."""
         links: dict[str, set[str]] = {}
         text = re.sub(r"#.*", "", cmake.read_text())
         for body in re.findall(r"revenant_room\(([^)]*)\)", text):
@@ -181,7 +181,7 @@ def check(name: str) -> Callable[[Check], Check]:
 
 @check("include-direction")
 def include_direction(repository: Repository) -> Iterator[Finding]:
-    """A test may include any room: it builds the world that its subject lives in."""
+    """A test may include any module, because it builds the environment of its subject."""
     for file in repository.cpp():
         if file.room is None:
             continue
@@ -203,7 +203,7 @@ def include_direction(repository: Repository) -> Iterator[Finding]:
 
 @check("room-cycle")
 def room_cycles(repository: Repository) -> Iterator[Finding]:
-    """No room reaches itself through the rooms it links."""
+    """No module depends on itself through the modules it links."""
     for room in repository.links:
         seen: set[str] = set()
         waiting = [link for link in repository.links[room] if link != room]
@@ -337,7 +337,7 @@ def function_lengths(repository: Repository) -> Iterator[Finding]:
 
 def cpp_functions(file: File) -> Iterator[tuple[int, int, str]]:
     """First line, last line and name of every function. Braces are counted; a brace opens a function
-    when what stands before it has parentheses and everything around it is a namespace or a type."""
+    if the text before it has parentheses and all enclosing scopes are namespaces or types."""
     code = re.sub(r"^[ \t]*#[^\n]*(\\\n[^\n]*)*", lambda m: re.sub(r"[^\n]", " ", m.group(0)),
                   file.code, flags=re.M)
     stack: list[tuple[str, int, str]] = []  # kind, offset of the first character, name
@@ -407,7 +407,7 @@ def document_links(repository: Repository) -> Iterator[Finding]:
 
 
 def anchors(file: File) -> set[str]:
-    """The anchors of a page's headings, as web sites of repositories make them."""
+    """The anchors of a page's headings, in the form that repository web sites use."""
     found: dict[str, int] = {}
     for _, line in prose_lines(file):
         heading = re.match(r"#{1,6}\s+(.*?)\s*#*$", line)
@@ -431,7 +431,7 @@ def prose_lines(file: File) -> Iterator[tuple[int, str]]:
 
 @check("machine-path")
 def machine_paths(repository: Repository) -> Iterator[Finding]:
-    """A path or a host that exists on the writer's machine only."""
+    """A path or a host that exists on the author's machine only."""
     folders = "|".join(("work", "root", "home", "Users"))
     pattern = re.compile(rf"(?<![\w.~*}}$)/-])/({folders})/[\w.]|{re.escape(str(repository.root))}/")
     for file in repository.files:
@@ -474,7 +474,7 @@ def whitespace(repository: Repository) -> Iterator[Finding]:
 
 @check("probe")
 def probes(repository: Repository) -> Iterator[Finding]:
-    """A marked branch is a branch that some test proves to be reached."""
+    """Every marked branch is reached by a test."""
     tests = "\n".join(file.text for file in repository.cpp() if file.is_test)
     for file in repository.cpp():
         if file.is_test:
@@ -529,8 +529,8 @@ class Retired(NamedTuple):
                                             else file.name == place for place in self.places)))
 
     def found_in(self, file: File, text: str) -> Iterator[int]:
-        """The lines with a phrase, over line breaks too, or with a name. A plain word counts in code
-        only: in prose it may be right."""
+        """The lines with a phrase, also across line breaks, or with a name. A plain word counts in code
+        only, because in prose it may be correct."""
         gap = r"(?:[ \t]|\n[ \t]*(?://|#)?)+"
         pattern = rf"\b{re.escape(self.old).replace(chr(92) + ' ', gap)}\b"
         searched = file.text if self.is_phrase else file.code if re.fullmatch("[a-z]+", self.old) else text
@@ -595,7 +595,7 @@ class Room(NamedTuple):
 
 
 def rooms_of(repository: Repository) -> dict[str, Room]:
-    """Every folder of src with the files right in it, without generated ones."""
+    """Every folder of src with the files directly in it, without generated ones."""
     rooms: dict[str, Room] = {}
     for file in repository.cpp():
         folder = os.path.dirname(file.path)

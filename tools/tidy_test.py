@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every check of tools/tidy.py finds what it looks for, and nothing else."""
+"""Every check of tools/tidy.py finds its violations and nothing else."""
 
 import contextlib
 import io
@@ -42,7 +42,7 @@ GOOD = {
 
 
 def findings(changes: dict[str, str]) -> tuple[list[str], int]:
-    """What tidy says, and its exit code, about the good tree with these files changed."""
+    """The output and exit code of tidy for the good tree with these files changed."""
     lines, code = run_on_tree(tidy.main, GOOD | changes, ["tidy.py"])
     return [line for line in lines if ": " in line], code
 
@@ -212,7 +212,7 @@ phrase: so does it -> the statement
 
 
 class Enforced(Tidy):
-    """The checks that only report, as they are once they are switched on."""
+    """The checks that only report, with failing enabled."""
 
     def setUp(self):
         patch = mock.patch.object(tidy, "REPORT_ONLY", ())
@@ -252,7 +252,7 @@ class Enforced(Tidy):
 
 
 class Reports(unittest.TestCase):
-    """A check that only reports, whichever they are today."""
+    """Any check that only reports at present."""
     CHANGES = {"src/engine/queue.cc": "int old_name;\n", tidy.RETIRED_NAMES: RETIRED}
 
     def setUp(self):

@@ -1,4 +1,4 @@
-"""Runs one of the tools on a tree that is written for it, for the tests of the tools."""
+"""Runs one of the tools on a temporary tree, for the tests of the tools."""
 import contextlib
 import io
 import sys

@@ -46,6 +46,8 @@ class Channel final : public engine::EffectSink {
     void request(engine::Effect&& effect) override;
 
   private:
+    static constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
+
     enum class State : std::uint8_t {
         open,
         leaving,  // the client closed; the engine is letting go

@@ -1,6 +1,7 @@
 #include "amqp091/connection.h"
 
 #include "amqp091/channel.h"
+#include "amqp091/codec/quoted_octets.h"
 #include "amqp091/codec/table.h"
 #include "base/check.h"
 #include "protocol/login.h"
@@ -28,21 +29,6 @@ constexpr std::string_view greeting_10_sasl{"AMQP\x03\x01\x00\x00", 8};
 constexpr std::uint16_t negotiated_channel_max_min = 1;
 constexpr Duration silence_before_drop = seconds(3);
 constexpr Duration close_timeout_max = seconds(30);
-
-// Deliveries stop when this much waits in the output and go on below the lower mark. Reading stops
-// at a much higher mark: answers alone must be able to pile up that far before a client that never
-// reads is left alone.
-std::string quote_octets(std::string_view payload) {
-    // As much as RabbitMQ shows: enough to recognise a frame, never a whole body.
-    constexpr std::size_t shown_max = 16;
-    std::string shown = "<<";
-    for (std::size_t i = 0; i < std::min(payload.size(), shown_max); ++i) {
-        if (i > 0) shown += ',';
-        shown += std::to_string(static_cast<unsigned char>(payload[i]));
-    }
-    if (payload.size() > shown_max) shown += ",...";
-    return shown + ">>";
-}
 
 std::string_view state_name(Connection::State state) {
     switch (state) {
@@ -131,7 +117,7 @@ void Connection::on_bad_frame(const FrameResult& cut) {
     ProtocolError error;
     error.code = ReplyCode::frame_error;
     const std::string intro = "type " + std::to_string(static_cast<unsigned>(cut.frame.type)) +
-                              ", all octets = " + quote_octets(cut.frame.payload) + ": ";
+                              ", all octets = " + quoted_octets(cut.frame.payload) + ": ";
     switch (cut.outcome) {
         case FrameResult::Outcome::too_large:
             error.text = intro + "{frame_too_large," + std::to_string(cut.payload_size) + "," +
@@ -158,7 +144,7 @@ void Connection::on_frame(const Frame& frame) {
         if (frame.type != FrameType::method) {
             fail({ReplyCode::unexpected_frame,
                   "type " + std::to_string(static_cast<unsigned>(frame.type)) +
-                      ", all octets = " + quote_octets(frame.payload),
+                      ", all octets = " + quoted_octets(frame.payload),
                   0, 0});
             return;
         }
@@ -371,7 +357,7 @@ std::string negotiation_fault(std::string_view name, std::uint64_t value, std::u
 void Connection::on_tune_ok(const MethodPayload& method) {
     const auto tune_ok = ConnectionTuneOk::decode(method.arguments);
     if (!tune_ok) {
-        return fail({ReplyCode::frame_error, "cannot decode " + quote_octets(method.arguments),
+        return fail({ReplyCode::frame_error, "cannot decode " + quoted_octets(method.arguments),
                      method.class_id, method.method_id});
     }
     std::string fault = negotiation_fault("frame_max", tune_ok->frame_max, settings_.frame_max_min,
@@ -393,7 +379,7 @@ void Connection::on_tune_ok(const MethodPayload& method) {
 void Connection::on_open(const MethodPayload& method) {
     const auto open = ConnectionOpen::decode(method.arguments);
     if (!open) {
-        return fail({ReplyCode::frame_error, "cannot decode " + quote_octets(method.arguments),
+        return fail({ReplyCode::frame_error, "cannot decode " + quoted_octets(method.arguments),
                      method.class_id, method.method_id});
     }
     vhost_ = std::string(open->virtual_host);
@@ -415,7 +401,7 @@ void Connection::on_update_secret(const MethodPayload& method) {
         write(0, ConnectionUpdateSecretOk{});
         return;
     }
-    fail({ReplyCode::frame_error, "cannot decode " + quote_octets(method.arguments),
+    fail({ReplyCode::frame_error, "cannot decode " + quoted_octets(method.arguments),
           method.class_id, method.method_id});
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using protocol::Output;
 
-// Where it was published, or died last.
+// The exchange of the last publish or dead-lettering.
 std::string_view exchange_of(const Message& message, const EnvelopeRef& envelope) {
     return envelope ? std::string_view(envelope->exchange) : message.exchange();
 }
@@ -29,7 +29,7 @@ char* put_frame_header(char* at, FrameType type, std::uint16_t channel, std::siz
     return put_u32(at, static_cast<std::uint32_t>(payload));
 }
 
-// The same deaths without their routing keys, which are counted instead.
+// The same deaths with their routing keys omitted and counted.
 EnvelopeRef without_keys(const Envelope& envelope) {
     auto* const shorter = new Envelope(envelope);
     for (Death& death : shorter->history.deaths) {
@@ -45,9 +45,9 @@ EnvelopeRef with_latest_deaths(const Envelope& envelope, std::size_t count) {
     return EnvelopeRef::adopt(shorter);
 }
 
-// A content header is one frame, whatever the client allows for it. What the broker adds is cut to
-// that: first the routing keys of the deaths, then the oldest deaths. What the publisher sent
-// stays. Calls use(spliced, added).
+// A content header must fit in one frame of the negotiated size. The broker's additions are
+// shortened to fit: first the routing keys of the deaths are removed, then the oldest deaths. The
+// publisher's properties are never shortened. Calls use(spliced, added).
 template <typename Use>
 void splice_fitting(std::string_view properties, const EnvelopeRef& envelope,
                     engine::ShownCounts counts, std::uint32_t frame_max, Use use) {
@@ -94,7 +94,7 @@ void DeliveryWriter::write(const engine::Deliver& effect, std::string_view consu
 
 namespace {
 
-// The frame of basic.deliver, and that of the content header up to its properties.
+// The frame of basic.deliver and the start of the content header, up to the properties.
 class DeliveryStart {
   public:
     DeliveryStart(const engine::Deliver& effect, std::string_view consumer_tag)
@@ -142,7 +142,7 @@ void DeliveryWriter::write_native(const engine::Deliver& effect, std::string_vie
     const DeliveryStart start(effect, consumer_tag);
     const std::string_view body = effect.message->body();
 
-    // The common case, in one piece: a body of one small frame.
+    // The common case, written in one piece: a body in a single small frame.
     const bool one_piece = body.size() < Output::shared_bytes_min &&
                            (frame_max_ == 0 || body.size() + frame_overhead_bytes <= frame_max_);
     const std::size_t body_frame =

@@ -1,5 +1,5 @@
-// DeliveryWriter: messages on their way to a client, as the frames of one channel in the output of
-// its connection. Nothing else writes content.
+// DeliveryWriter: writes messages for a client as frames of one channel to the output of its
+// connection. All content is written here.
 #pragma once
 
 #include "amqp091/message/added_headers.h"
@@ -17,7 +17,7 @@ namespace revenant::amqp091 {
 
 class SplicedProperties;
 
-// A count as a method shows it: 32 bits, and not less when there are more.
+// A count for a method: 32 bits, saturated.
 inline std::uint32_t shown_count(std::uint64_t count) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, UINT32_MAX));
 }
@@ -29,20 +29,20 @@ class DeliveryWriter {
         : output_(output), channel_(channel), frame_max_(frame_max) {}
 
     void write(const engine::Deliver& effect, std::string_view consumer_tag);
-    // There is a message in it.
+    // Requires an answer with a message.
     void write(const engine::GetAnswer& answer);
     void write(const engine::ReturnUnroutable& effect);
 
   private:
-    // put_properties(at) writes the size given and returns what follows.
+    // put_properties(at) writes properties_size bytes and returns the position after them.
     template <typename PutProperties>
     void write_native(const engine::Deliver& effect, std::string_view consumer_tag,
                       std::size_t properties_size, PutProperties put_properties);
-    // The long pieces of what was added are not copied.
+    // References long pieces of the added headers instead of copying them.
     void write_long(const engine::Deliver& effect, std::string_view consumer_tag,
                     const SplicedProperties& spliced, const AddedHeadersRef& added);
     void write_foreign(const engine::Deliver& effect, std::string_view consumer_tag);
-    // Header and body, behind a method.
+    // Writes header and body, which follow a method.
     void write_content(const MessageRef& message, const EnvelopeRef& envelope,
                        engine::ShownCounts counts);
     void write_body(const MessageRef& message);

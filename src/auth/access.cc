@@ -9,10 +9,10 @@
 namespace revenant {
 namespace {
 
-// An empty pattern allows nothing but the empty name. amqp091 15.1
+// An empty pattern allows only the empty name. amqp091 15.1
 std::string_view or_only_empty(std::string_view source) { return source.empty() ? "^$" : source; }
 
-// One pass, so that a user called "{vhost}" stays one.
+// Expands in one pass, so that a user named "{vhost}" is not expanded again.
 std::string expand(std::string_view source, std::string_view user, std::string_view vhost) {
     struct Variable {
         std::string_view name;
@@ -84,9 +84,8 @@ AccessTable::SharedPattern AccessTable::intern(std::string_view source,
         if (compiled) {
             shared = std::make_shared<const Pattern>(std::move(compiled).value());
         } else {
-            // The catalog checks patterns when they are set, but a journal may be read by another
-            // version of the library, and expansion makes a source longer: such a row allows
-            // nothing.
+            // The catalog checks patterns when they are set, but another version of the library may
+            // read the journal, and expansion makes a source longer. Such a row allows nothing.
             PROBE("access.pattern_refused");
         }
     }

@@ -1,6 +1,6 @@
-// AccessTable: who may do what. An immutable snapshot of users, vhosts and permissions with every
-// pattern compiled, made by the catalog and shared by all reactors and HTTP; a change makes a new
-// table with a higher version, by which a channel sees that what it cached is old.
+// AccessTable: an immutable snapshot of users, virtual hosts and permissions with all patterns
+// compiled. The catalog creates it; all reactors and HTTP share it. A change creates a new table
+// with a higher version, which tells a channel that its cached permissions are outdated.
 #pragma once
 
 #include "auth/password.h"
@@ -18,9 +18,9 @@
 
 namespace revenant {
 
-// A limit as it was set; absent or negative means none.
+// A limit as it was set; absent or negative means unlimited.
 using Limit = std::optional<std::int64_t>;
-// Whether one more is forbidden when there are `count` already.
+// Whether the limit forbids one more if `count` exist.
 constexpr bool limit_reached(Limit limit, std::uint64_t count) {
     return limit && *limit >= 0 && count >= static_cast<std::uint64_t>(*limit);
 }
@@ -51,20 +51,20 @@ struct Vhost {
     std::string name;
     std::string description;
     std::vector<std::string> tags;
-    std::string default_queue_type;  // Empty: that of the node.
-    std::string compat;              // "3.12" or "4.3". Empty: that of the node.
+    std::string default_queue_type;  // empty: the node's default
+    std::string compat;              // "3.12" or "4.3"; empty: the node's default
     bool tracing = false;
     bool protected_from_deletion = false;
     VhostLimits limits;
-    // Of this incarnation: a vhost that is deleted and made again has another id, and no id is used
-    // twice. Its directory is named by it.
+    // Names the directory of the vhost. A vhost that is deleted and created again has another id;
+    // ids are never reused.
     std::uint64_t id = 0;
-    bool has_named_directory = false;  // made before that: its directory is named after the vhost
+    bool has_named_directory = false;  // older vhosts: the directory has the vhost's name
     friend bool operator==(const Vhost&, const Vhost&) = default;
 };
 
 enum class Permission : std::uint8_t { configure, write, read };
-// "configure", "write", "read": the words of the refusal texts.
+// "configure", "write", "read", as in refusal texts.
 std::string_view permission_name(Permission permission);
 
 // The three patterns of one user in one vhost. An empty pattern means ^$.
@@ -75,7 +75,8 @@ struct Permissions {
     friend bool operator==(const Permissions&, const Permissions&) = default;
 };
 
-// The two patterns over routing keys; {vhost} and {username} stand for the values, taken literally.
+// The two patterns for routing keys. {vhost} and {username} are replaced by their values,
+// literally.
 struct TopicPermissions {
     std::string write;
     std::string read;
@@ -97,22 +98,21 @@ struct TopicKey {
     friend auto operator<=>(const TopicKey&, const TopicKey&) = default;
 };
 
-// The plain content of a table, in the order of the names; also what the catalog's events change.
+// The data of a table, sorted by name. Catalog events change it.
 struct AccessRules {
     std::map<std::string, User, std::less<>> users;
     std::map<std::string, Vhost, std::less<>> vhosts;
     std::map<UserAndVhost, Permissions> permissions;
     std::map<TopicKey, TopicPermissions> topic_permissions;
-    // What operators note down for the node as a whole, such as its name; values are JSON.
+    // Values for the whole node, such as the cluster name, as JSON.
     std::map<std::string, std::string, std::less<>> global_parameters;
-    std::uint64_t last_vhost_id = 0;  // that was given, also to a vhost that is gone
+    std::uint64_t last_vhost_id = 0;  // the highest id ever used, also by deleted vhosts
     friend bool operator==(const AccessRules&, const AccessRules&) = default;
 };
 
 class AccessTable {
   public:
-    // Takes over compiled patterns from the previous table, so that one change does not compile
-    // all.
+    // Reuses compiled patterns of the previous table, so that a change does not recompile all.
     explicit AccessTable(AccessRules rules, std::uint64_t version = 0,
                          const AccessTable* previous = nullptr);
 
@@ -122,19 +122,19 @@ class AccessTable {
     const User* find_user(std::string_view name) const;
     const Vhost* find_vhost(std::string_view name) const;
 
-    // Whether there is a permission row, even an empty one. amqp091 3.8
+    // Whether a permission row exists, even an empty one. amqp091 3.8
     bool can_access_vhost(std::string_view user, std::string_view vhost) const;
-    // The default exchange goes by the name amq.default. amqp091 15.1
+    // The default exchange has the name amq.default. amqp091 15.1
     bool allowed(std::string_view user, std::string_view vhost, Permission permission,
                  std::string_view resource) const;
-    // For topic exchanges only, with Permission::write or ::read; without a row everything is
+    // For topic exchanges only, with Permission::write or ::read. Without a row everything is
     // allowed. amqp091 15.4
     bool topic_allowed(std::string_view user, std::string_view vhost, std::string_view exchange,
                        Permission permission, std::string_view routing_key) const;
 
   private:
     using SharedPattern = std::shared_ptr<const Pattern>;
-    // An absent pattern could not be compiled and matches nothing.
+    // A pattern that did not compile is nullptr and matches nothing.
     struct Grant {
         SharedPattern configure;
         SharedPattern write;

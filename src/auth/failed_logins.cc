@@ -19,7 +19,7 @@ Duration FailedLogins::wait(std::string_view source, Timestamp now) const {
     const auto found = by_name_.find(source);
     if (found == by_name_.end()) return {};
     const Source& known = *found->second;
-    if (now < known.failed_at) return {};  // A clock that was set back keeps nobody out.
+    if (now < known.failed_at) return {};  // A clock that was set back must not throttle.
     return std::max(Duration{}, known.failed_at + known.wait - now);
 }
 
@@ -35,7 +35,7 @@ bool FailedLogins::failed(std::string_view source, PeerLocation place, Timestamp
         known.wait = {};
     }
     known.level += 1;
-    // An address that was beyond the limit keeps its wait until the level has sunk to nothing.
+    // A throttled address keeps its delay until the level has fallen to zero.
     if (known.level <= allowed) return false;
     known.level = allowed;
     const bool first = known.wait.us == 0;
@@ -44,7 +44,7 @@ bool FailedLogins::failed(std::string_view source, PeerLocation place, Timestamp
     return first;
 }
 
-// The entry of that name, which is the latest from now on.
+// Returns the entry of that address, creating it if needed, and moves it to the end of the list.
 FailedLogins::Source& FailedLogins::touch(std::string_view name) {
     const auto found = by_name_.find(name);
     if (found != by_name_.end()) {

@@ -1,8 +1,8 @@
-// FailedLogins: how often passwords were wrong, by the address they came from, and how long such an
-// address has to wait before its next password is looked at. A level per address rises by one with
-// each failure and sinks by so many a minute as are allowed; beyond that number each further
-// failure doubles the wait. An address without failures is never kept waiting. Not for several
-// threads; runtime/login_throttle is.
+// FailedLogins: counts failed logins per address and decides which addresses are throttled. Each
+// failure raises the level of an address by one; the level falls at the rate of failures allowed
+// per minute. Above the limit, each further failure doubles the delay before the next password is
+// checked. An address without failures is never throttled. Not thread-safe; see
+// runtime/login_throttle.
 #pragma once
 
 #include "auth/sasl.h"
@@ -17,15 +17,15 @@
 namespace revenant {
 
 struct LoginLimits {
-    unsigned failures_per_minute = 10;  // 0: nobody has to wait
-    // Programs on the same machine are many behind one address.
+    unsigned failures_per_minute = 10;  // 0: no throttling
+    // Many programs on the same machine share one address.
     unsigned failures_per_minute_loopback = 1000;
     Duration wait_max = seconds(8);
 };
 
 class FailedLogins {
   public:
-    // The address whose last failure is longest ago is forgotten for one more.
+    // Beyond this number, the address with the oldest last failure is dropped.
     static constexpr std::size_t sources_max = 10'000;
     static constexpr Duration first_wait = milliseconds(500);
 
@@ -33,9 +33,10 @@ class FailedLogins {
     FailedLogins(const FailedLogins&) = delete;
     FailedLogins& operator=(const FailedLogins&) = delete;
 
-    // How long the next password from there is not looked at; nothing for most.
+    // The time during which passwords from this address are not checked; usually zero.
     Duration wait(std::string_view source, Timestamp now) const;
-    // A password was wrong. True when the address has to wait from now on and did not before.
+    // Records a failed login. Returns true if the address is throttled from now on and was not
+    // before.
     bool failed(std::string_view source, PeerLocation place, Timestamp now);
 
     std::size_t source_count() const { return sources_.size(); }
@@ -45,7 +46,7 @@ class FailedLogins {
         std::string name;
         double level = 0;
         Timestamp failed_at;
-        Duration wait;  // after each failure; none while the level was never beyond the limit
+        Duration wait;  // delay after each failure; zero unless the level exceeded the limit
     };
     using Sources = std::list<Source>;
 
@@ -53,7 +54,7 @@ class FailedLogins {
     Source& touch(std::string_view name);
 
     LoginLimits limits_;
-    Sources sources_;  // by the time of their last failure, the oldest first
+    Sources sources_;  // by time of the last failure, oldest first
     std::unordered_map<std::string_view, Sources::iterator> by_name_;
 };
 

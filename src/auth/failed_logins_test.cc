@@ -9,7 +9,7 @@ constexpr Timestamp start{1'000'000'000'000};
 
 class FailedLoginsTest : public testing::Test {
   protected:
-    // The number of failures that told of a wait.
+    // Returns the number of failures that started throttling.
     int fail(int count, std::string_view source = "192.0.2.1",
              PeerLocation place = PeerLocation::remote) {
         int told = 0;
@@ -35,7 +35,7 @@ TEST_F(FailedLoginsTest, BeyondTheLimitTheWaitDoublesUpToItsMost) {
         fail(1);
         waits.push_back(wait().us / 1000);
         now_ = now_ + wait();
-        EXPECT_EQ(wait(), Duration{}) << "it ends";
+        EXPECT_EQ(wait(), Duration{}) << "the delay ends";
     }
     EXPECT_EQ(waits, (std::vector<std::int64_t>{500, 1000, 2000, 4000, 8000, 8000}));
 }
@@ -90,7 +90,7 @@ TEST_F(FailedLoginsTest, AddressesWithoutNumberTakeNoMoreThanTheirRoom) {
         fail(1, "192.0.2.1");
     }
     EXPECT_EQ(failed_.source_count(), FailedLogins::sources_max);
-    EXPECT_EQ(wait("192.0.2.1"), seconds(8)) << "who goes on is not forgotten";
+    EXPECT_EQ(wait("192.0.2.1"), seconds(8)) << "an address with recent failures is kept";
 }
 
 TEST_F(FailedLoginsTest, AClockSetBackKeepsNobodyOut) {

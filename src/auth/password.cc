@@ -21,7 +21,7 @@ const EVP_MD* digest_of(HashAlgorithm algorithm) {
     UNREACHABLE();
 }
 
-// Absent where OpenSSL is configured to refuse the algorithm, as MD5 in FIPS mode.
+// Absent if OpenSSL refuses the algorithm, such as MD5 in FIPS mode.
 std::optional<std::string> salted_digest(std::string_view salt, std::string_view password,
                                          HashAlgorithm algorithm) {
     std::string salted;

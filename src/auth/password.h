@@ -1,6 +1,5 @@
-// Password hashes in RabbitMQ's form: base64(salt + hash(salt + password)), the salt four bytes
-// long. Definitions exported from one broker can be imported by the other without anybody's
-// password.
+// Password hashes in RabbitMQ's format: base64(salt + hash(salt + password)) with a salt of four
+// bytes. Definitions can be exchanged between the two brokers without knowing any password.
 #pragma once
 
 #include <array>
@@ -22,17 +21,17 @@ inline constexpr std::size_t salt_bytes = 4;
 using Salt = std::array<std::uint8_t, salt_bytes>;
 
 struct PasswordHash {
-    std::string base64;  // Empty: no password opens this account.
+    std::string base64;  // empty: password login is disabled
     HashAlgorithm algorithm = HashAlgorithm::sha256;
     friend bool operator==(const PasswordHash&, const PasswordHash&) = default;
 };
 
-// The caller brings the salt, from a random source; this room has none.
+// The caller provides a random salt; this module has no random source.
 PasswordHash make_hash(std::string_view password, Salt salt,
                        HashAlgorithm algorithm = HashAlgorithm::sha256);
 
-// Compares in constant time. Never true for an empty hash, an empty password or a hash that is not
-// of its algorithm's length.
+// Compares in constant time. Always false for an empty hash, an empty password or a hash whose
+// length does not fit its algorithm.
 bool password_matches(const PasswordHash& hash, std::string_view password);
 
 }  // namespace revenant

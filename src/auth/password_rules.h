@@ -1,4 +1,4 @@
-// PasswordRules: what an operator asks of new passwords, and how they are kept.
+// PasswordRules: the validator for new passwords and their hash algorithm.
 #pragma once
 
 #include "auth/password.h"
@@ -18,10 +18,11 @@ struct PasswordRules {
 
     HashAlgorithm algorithm = HashAlgorithm::sha256;
     PasswordCheck ask = PasswordCheck::nothing;
-    std::size_t bytes_min = 8;               // if a length is asked for
-    std::shared_ptr<const Pattern> pattern;  // if one is; without, every password matches
+    std::size_t bytes_min = 8;  // for the minimum length check
+    std::shared_ptr<const Pattern>
+        pattern;  // for the pattern check; nullptr matches every password
 
-    // What is wrong with a new password; nothing if it will do. Without the password itself.
+    // The rule that a new password violates, if any. The text does not contain the password.
     std::optional<std::string> violation(std::string_view password) const;
 };
 

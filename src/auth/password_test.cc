@@ -13,14 +13,14 @@ constexpr Salt salt{0x90, 0x8d, 0xc6, 0x0a};
 
 // management 4.9
 TEST(Password, IsHashedAsRabbitMqHashesIt) {
-    // The worked example of RabbitMQ's page on passwords.
+    // The example from RabbitMQ's page on passwords.
     EXPECT_EQ(make_hash("test12", salt).base64, "kI3GCqW5JLMJa4iX1lo7X4D6XbYqlLgxIs30+P6tENUV2POR");
     EXPECT_EQ(make_hash("test12", salt).algorithm, HashAlgorithm::sha256);
 }
 
 // management 4.9
 TEST(Password, OfAnExportedUserIsRecognised) {
-    // Taken from a running RabbitMQ 3.10.8.
+    // Hashes from a running RabbitMQ 3.10.8.
     EXPECT_TRUE(password_matches({"vyKQBXw26O1Capw6nGnh4xFMQ6TgKa9folL9A0oeiLQMOZOA"}, "s3cret-ü"));
     EXPECT_TRUE(password_matches({"9AfRp2/mBSpwjgRg+OgTVoFVq5MlHvOqv27nR3Z7OXkPEbHW"}, "guest"));
     EXPECT_FALSE(password_matches({"9AfRp2/mBSpwjgRg+OgTVoFVq5MlHvOqv27nR3Z7OXkPEbHW"}, "Guest"));

@@ -7,7 +7,7 @@
 namespace revenant {
 namespace {
 
-// The text of a string field, which clients send as S or x. amqp091 2.11
+// The value of a string field, which clients send as S or x. amqp091 2.11
 const std::string* text_of(const Table& table, std::string_view name) {
     const Value* value = find(table, name);
     if (!value) return nullptr;
@@ -56,7 +56,7 @@ Result<Mechanism, LoginRefusal> choose_mechanism(std::string_view name,
 }
 
 Result<Credentials, LoginRefusal> parse_plain(std::string_view response) {
-    // No identity to act for before the first NUL, and no further NUL behind the password.
+    // An authorization identity before the first NUL or a NUL after the password is an error.
     if (!response.starts_with('\0')) return Unexpected{LoginRefusal::malformed_response};
     response.remove_prefix(1);
     const auto separator = response.find('\0');
@@ -82,7 +82,7 @@ std::string login_refused_text(std::string_view mechanism) {
 
 Result<const User*, LoginRefusal> log_in(const AccessTable& table, const Credentials& credentials) {
     const User* user = table.find_user(credentials.user);
-    // An unknown name costs a hash as well, so that the time does not tell which names exist.
+    // An unknown name also costs a hash, so that timing does not reveal which names exist.
     static const PasswordHash nobody = make_hash("nobody", Salt{});
     const bool matched = password_matches(user ? user->password : nobody, credentials.password);
     if (!user || !matched) return Unexpected{LoginRefusal::bad_credentials};

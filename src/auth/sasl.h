@@ -1,4 +1,4 @@
-// SASL as AMQP uses it: mechanism names, responses to credentials, credentials to a user.
+// SASL in AMQP: mechanism names, parsing of responses, and login.
 #pragma once
 
 #include "auth/access.h"
@@ -19,7 +19,7 @@ enum class Mechanism : std::uint8_t { plain, amqplain, anonymous, external };
 // "PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL".
 std::string_view mechanism_name(Mechanism mechanism);
 std::optional<Mechanism> mechanism_named(std::string_view name);
-// The names with a space between them, as connection.start carries them. amqp091 2.5
+// The names separated by spaces, for connection.start. amqp091 2.5
 std::string mechanism_list(std::span<const Mechanism> offered);
 
 struct Credentials {
@@ -30,14 +30,14 @@ struct Credentials {
 
 enum class LoginRefusal : std::uint8_t {
     unknown_mechanism,   // not offered; the socket is dropped. amqp091 3.4
-    malformed_response,  // not what the mechanism says; the socket is dropped. amqp091 3.4
+    malformed_response,  // invalid for its mechanism; the socket is dropped. amqp091 3.4
     bad_credentials,     // unknown user or wrong password. amqp091 3.1
-    loopback_only,       // a loopback user from another address; the client is told the same.
+    loopback_only,       // loopback user from another address; same reply as above.
                          // amqp091 3.3
-    too_many_failures,   // from that address; the password was not looked at
+    too_many_failures,   // the address is throttled; the password was not checked
 };
 
-// The mechanism of that name if it is among those offered.
+// Returns the mechanism with that name if it is offered.
 Result<Mechanism, LoginRefusal> choose_mechanism(std::string_view name,
                                                  std::span<const Mechanism> offered);
 
@@ -49,10 +49,10 @@ Result<Credentials, LoginRefusal> parse_amqplain(const Table& response);
 // The reply text of connection.close 403, after "ACCESS_REFUSED - ". amqp091 3.1
 std::string login_refused_text(std::string_view mechanism);
 
-// The user whose password this is. The pointer lives as long as the table.
+// Returns the user if the password matches. The pointer is valid as long as the table.
 Result<const User*, LoginRefusal> log_in(const AccessTable& table, const Credentials& credentials);
 
-// Where the peer of a connection is, as far as logging in is concerned.
+// The location of a peer, for login decisions.
 enum class PeerLocation : std::uint8_t { loopback, remote };
 // amqp091 3.3
 Result<void, LoginRefusal> check_location(std::string_view user, PeerLocation place,

@@ -57,7 +57,7 @@ std::optional<std::string> base64_decode(std::string_view text) {
             if (digit == no_digit) return std::nullopt;
             group = group << 6 | digit;
         }
-        // Two digits hold one byte, three hold two: what is left over must be zero.
+        // Two digits contain one byte, three contain two. The remaining bits must be zero.
         const std::size_t spare_bits = quad.size() == 4 ? 0 : quad.size() == 3 ? 2 : 4;
         if ((group & ((1U << spare_bits) - 1)) != 0) return std::nullopt;
         group >>= spare_bits;

@@ -8,8 +8,8 @@
 namespace revenant {
 
 std::string base64_encode(std::string_view bytes);
-// Strict: only what base64_encode can produce is accepted, so that decoding and encoding again
-// gives the same text. No line breaks, no missing padding, no set bits behind the last byte.
+// Strict: accepts only texts that base64_encode can produce, so encoding the result gives the same
+// text again. Line breaks, missing padding and set bits after the last byte are errors.
 std::optional<std::string> base64_decode(std::string_view text);
 
 }  // namespace revenant

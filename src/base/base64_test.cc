@@ -34,7 +34,8 @@ TEST(Base64, DecodesStrictly) {
 }
 
 TEST(Base64, AcceptsNoTwoTextsForTheSameBytes) {
-    // Every text of four letters from a small alphabet either is refused or comes back unchanged.
+    // Every four-character text from a small alphabet is either refused or survives a round trip
+    // unchanged.
     const std::string letters = "AQgwZ/+=9\n";
     int accepted = 0;
     for (const char a : letters)

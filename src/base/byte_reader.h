@@ -1,7 +1,8 @@
 // ByteReader: a bounds-checked big-endian cursor over borrowed bytes.
 //
-// Reading past the end gives zeros and sets failed(); a decoder checks once at its end instead of
-// after every field. After a failure nothing moves any more, so loops over remaining() end.
+// Reading past the end returns zeros and sets failed(), so a decoder checks once at its end instead
+// of after every field. After a failure the position no longer changes, so loops over remaining()
+// end.
 #pragma once
 
 #include <bit>

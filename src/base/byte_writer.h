@@ -31,7 +31,7 @@ class ByteWriter {
         bytes(value);
     }
 
-    // Seven bits a byte, the lowest first; small numbers take one byte.
+    // Seven bits per byte, lowest first. Small numbers take one byte.
     void varint(std::uint64_t value) {
         if (value < 0x80) return u8(static_cast<std::uint8_t>(value));
         char raw[10];
@@ -47,7 +47,7 @@ class ByteWriter {
     void signed_varint(std::int64_t value) {
         varint((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
     }
-    // Of any length.
+    // A string of any length, preceded by its length as a varint.
     void text(std::string_view value) {
         varint(value.size());
         bytes(value);
@@ -55,7 +55,7 @@ class ByteWriter {
 
     std::size_t size() const { return out_.size(); }
     std::string& target() { return out_; }
-    // Overwrites four bytes written earlier; for lengths known only afterwards.
+    // Overwrites four bytes that were written earlier, for lengths that are known only later.
     void patch_u32(std::size_t offset, std::uint32_t value) {
         CHECK(offset + 4 <= out_.size());
         value = __builtin_bswap32(value);

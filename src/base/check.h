@@ -1,13 +1,13 @@
-// CHECK and UNREACHABLE: a broken invariant ends the process at once, in release builds too.
-// Recovery from the journal is the answer to our own bugs; limping on with a wrong state is not.
+// CHECK and UNREACHABLE: a broken invariant ends the process immediately, in release builds too.
+// After a bug, recovery from the journal is better than continuing with invalid state.
 #pragma once
 
 namespace revenant {
 
 [[noreturn]] void check_failed(const char* expression, const char* file, int line);
 
-// Tells the last words of the process, from whatever thread they come. Without one they go to
-// stderr, where somebody who does not read could keep the process from ending.
+// Reports the final message of the process. Any thread may call it. Without a function the message
+// goes to stderr, where a reader that does not read could keep the process from ending.
 using LastWords = void (*)(const char* text);
 void set_last_words(LastWords tell);
 

@@ -1,5 +1,5 @@
-// How many characters have to be added, removed or replaced to make one text of another: for
-// guesses at what somebody meant.
+// The number of characters to add, remove or replace to turn one text into another, used for "did
+// you mean" suggestions.
 #pragma once
 
 #include <algorithm>

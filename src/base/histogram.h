@@ -1,5 +1,4 @@
-// Histogram: how often values fell below each of some limits, and their sum. Plain integers: one
-// thread observes.
+// Histogram: the number of observed values per bucket and their sum. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -8,7 +7,7 @@
 
 namespace revenant {
 
-// The limits rise; each belongs to its own bucket, and the last bucket has none.
+// The limits are ascending upper bounds, inclusive. The last bucket has no bound.
 template <const auto& limits>
 struct Histogram {
     std::array<std::uint64_t, limits.size() + 1> counts{};

@@ -1,4 +1,4 @@
-// Strong ids: a QueueId cannot be passed where a ChannelId is meant.
+// Strong ids: a QueueId cannot be passed as a ChannelId.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ struct Id {
 
 template <typename Tag>
 std::size_t hash_value(Id<Tag> id) {
-    // The finaliser of splitmix64: ids are dense, so the low bits alone would collide in flat maps.
+    // The finalizer of splitmix64. Ids are dense, so the low bits alone would collide in flat maps.
     std::uint64_t x = id.value + 0x9e3779b97f4a7c15ULL;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;

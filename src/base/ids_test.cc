@@ -21,7 +21,7 @@ TEST(Ids, CompareByTheirNumber) {
 TEST(Ids, DenseNumbersSpreadOverTheLowBitsOfTheirHash) {
     std::unordered_set<std::size_t> buckets;
     for (std::uint64_t value = 0; value < 256; ++value) {
-        // Multiples of 256 would all meet in one bucket if the hash were the number.
+        // With the identity as the hash, all multiples of 256 would share one bucket.
         buckets.insert(std::hash<QueueId>{}(QueueId{value * 256}) % 256);
     }
     EXPECT_GT(buckets.size(), 128U);

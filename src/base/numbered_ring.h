@@ -1,6 +1,6 @@
-// NumberedRing: things that get consecutive numbers and leave in about that order, so that finding
-// and removing one costs O(1). `Slot` is copyable, cheap, and says with is_free() that nothing is
-// in it, as one made by default does.
+// NumberedRing: elements with consecutive numbers that are removed in roughly that order. Lookup
+// and removal take O(1). `Slot` is cheap to copy; a default-constructed one is empty, which
+// is_free() reports.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace revenant {
 template <typename Slot>
 class NumberedRing {
   public:
-    // The next number, which nothing takes.
+    // Uses up the next number without an element.
     std::uint64_t skip() {
         if (count_ == 0) {
             first_ = next_ + 1;
@@ -46,8 +46,8 @@ class NumberedRing {
         count_ -= 1;
         while (first_ < next_ && at(first_).is_free()) ++first_;
     }
-    // Every number that is taken between these two, and including them, in order. Nothing may
-    // change meanwhile.
+    // Visits the elements from `first` to `last`, inclusive, in order. `visit` must not add or
+    // remove elements.
     template <typename Visit>
     void for_each_between(std::uint64_t first, std::uint64_t last, Visit visit) {
         for_some_between(first, last, [&](std::uint64_t number, Slot& slot) {
@@ -55,7 +55,7 @@ class NumberedRing {
             return true;
         });
     }
-    // The same, as long as `visit` returns true.
+    // As for_each_between(), but stops when `visit` returns false.
     template <typename Visit>
     void for_some_between(std::uint64_t first, std::uint64_t last, Visit visit) {
         for (auto straggler = stragglers_.lower_bound(first);
@@ -76,7 +76,7 @@ class NumberedRing {
 
   private:
     static constexpr std::size_t slots_min = 16;
-    // A ring of at least this size with less than an eighth in use is thinned out, not doubled.
+    // A ring of at least this size that is less than one eighth full is thinned out, not doubled.
     static constexpr std::size_t thinned_slots = 1024;
 
     Slot& at(std::uint64_t number) { return slots_[number & (slots_.size() - 1)]; }
@@ -98,12 +98,12 @@ class NumberedRing {
     }
 
     std::vector<Slot> slots_;
-    // Old ones that stay while thousands after them leave. In the ring they would stretch it
-    // without bound.
+    // Old elements that remain while thousands of later ones are removed. In the ring they would
+    // make it grow without bound.
     std::map<std::uint64_t, Slot> stragglers_;
-    std::uint64_t first_ = 1;  // nothing in the ring before it is taken
+    std::uint64_t first_ = 1;  // no element in the ring has a lower number
     std::uint64_t next_ = 1;
-    std::uint64_t count_ = 0;  // of those in the ring
+    std::uint64_t count_ = 0;  // elements in the ring
 };
 
 }  // namespace revenant

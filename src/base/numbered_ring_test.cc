@@ -105,7 +105,7 @@ TEST(NumberedRing, DoesAsAMapWould) {
         } else if (dice == 4) {
             ring.skip();
         } else if (!model.empty()) {
-            // Mostly old ones leave, and now and then one from anywhere.
+            // Removes the oldest element most of the time, and a random one occasionally.
             auto place = model.begin();
             if (dice == 5) place = std::next(place, static_cast<long>(random() % model.size()));
             ring.remove(place->first);

@@ -1,4 +1,4 @@
-// Overloaded: lambdas for the alternatives of a variant, put together for std::visit.
+// Overloaded: combines lambdas for the alternatives of a variant, for std::visit.
 #pragma once
 
 namespace revenant {

@@ -1,4 +1,4 @@
-// PROBE("dead_letter.cycle") marks a rare branch, so that a test can prove it was reached.
+// PROBE("dead_letter.cycle") marks a rare branch so that a test can prove that it was reached.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,9 @@ class Probe {
     std::string_view name() const { return name_; }
     std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
-    // How often the named branch was taken in this process; 0 if never.
+    // The number of times that the named branch was taken in this process.
     static std::uint64_t hits(std::string_view name);
-    // Names of every branch taken at least once, sorted.
+    // The names of all branches taken at least once, sorted.
     static std::vector<std::string_view> reached();
 
   private:

@@ -14,7 +14,7 @@ template <typename T>
 class Ref {
   public:
     Ref() = default;
-    // Takes over the one reference a fresh object is born with.
+    // Takes over the initial reference of a new object.
     static Ref adopt(T* object) {
         Ref ref;
         ref.object_ = object;
@@ -42,7 +42,7 @@ class Ref {
     T* object_ = nullptr;
 };
 
-// The counter itself, for objects allocated with new.
+// A reference counter for objects allocated with new.
 template <typename T>
 class RefCounted {
   public:

@@ -7,7 +7,7 @@
 namespace revenant {
 namespace {
 
-// Counts its references where the test can see them.
+// Exposes its reference count to the test.
 struct Counted {
     void retain() const { ++references; }
     void release() const { --references; }
@@ -36,7 +36,7 @@ TEST(Ref, AMovedOneIsEmptyAndCountsNothing) {
     Counted object;
     Ref<Counted> first = Ref<Counted>::adopt(&object);
     const Ref<Counted> second = std::move(first);
-    EXPECT_FALSE(static_cast<bool>(first));  // NOLINT(bugprone-use-after-move): what is tested
+    EXPECT_FALSE(static_cast<bool>(first));  // NOLINT(bugprone-use-after-move): tested here
     EXPECT_TRUE(static_cast<bool>(second));
     EXPECT_EQ(object.references, 1);
     EXPECT_EQ(second->content, 5);

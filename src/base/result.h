@@ -1,4 +1,5 @@
-// Result<T, E>: a value or an error, spelled like std::expected, which g++ 12 lacks in C++20 mode.
+// Result<T, E>: a value or an error. The interface is that of std::expected, which g++ 12 does not
+// have in C++20 mode.
 #pragma once
 
 #include "base/check.h"
@@ -84,12 +85,12 @@ class [[nodiscard]] Result<void, E> {
     if (!temporary.has_value()) return ::revenant::Unexpected{std::move(temporary).error()}; \
     declaration = std::move(temporary).value()
 
-// REVENANT_TRY(const auto frame, read_frame(in)); returns the error of the expression, if it has
-// one.
+// REVENANT_TRY(const auto frame, read_frame(in)); returns from the function if the expression has
+// an error.
 #define REVENANT_TRY(declaration, expression) \
     REVENANT_TRY_IMPL_(REVENANT_TRY_NAME_(revenant_try_, __LINE__), declaration, expression)
 
-// The same for a Result<void, E>.
+// REVENANT_TRY for a Result<void, E>.
 #define REVENANT_TRY_VOID(expression)                                              \
     do {                                                                           \
         if (auto revenant_try_void = (expression); !revenant_try_void.has_value()) \

@@ -1,7 +1,7 @@
-// Roster: the members of something, in the order they came. Each has a number that no other will
-// ever have, so a walk over all of them can be done in parts: it goes on behind the last number
-// it saw, and members that come or leave in between do it no harm. Whoever is there from its
-// beginning to its end is seen exactly once.
+// Roster: the members of a set in the order in which they entered. Each member has a number that is
+// never reused, so a walk over all members can be done in parts: it continues after the last number
+// it saw, and members may enter or leave in between. A member that is present during the whole walk
+// is visited exactly once.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,7 @@ class Roster {
     Roster(const Roster&) = delete;
     Roster& operator=(const Roster&) = delete;
 
-    // A place in the roster, kept by the member; given back when the member ends. The roster must
-    // outlive it.
+    // A membership, owned by the member and ended by its destructor. The roster must outlive it.
     class Place {
       public:
         Place() = default;
@@ -49,15 +48,15 @@ class Roster {
     }
 
     std::size_t size() const { return slots_.size() - left_; }
-    // The number of the last one who came.
+    // The number of the member that entered last.
     std::uint64_t newest() const { return last_number_; }
 
     struct Seen {
-        std::uint64_t last = 0;  // where to go on
-        bool all = true;         // there is nobody behind it
+        std::uint64_t last = 0;  // where to continue
+        bool all = true;         // no member follows
     };
-    // visit(member) of those behind the number `after`, which is 0 at the beginning. Looks at
-    // `most` places at most; `visit` returns whether it takes another one.
+    // Calls visit(member) for the members after number `after`, which is 0 for the first part.
+    // Examines at most `most` slots and stops when `visit` returns false.
     template <typename Visit>
     Seen walk(std::uint64_t after, std::size_t most, Visit visit) const {
         auto slot = std::upper_bound(
@@ -76,7 +75,7 @@ class Roster {
   private:
     struct Slot {
         std::uint64_t number = 0;
-        Member* member = nullptr;  // none: it has left
+        Member* member = nullptr;  // nullptr: the member has left
     };
     static constexpr std::size_t left_min = 64;
 
@@ -88,29 +87,30 @@ class Roster {
         ++left_;
         for (; !slots_.empty() && slots_.back().member == nullptr; --left_) slots_.pop_back();
         for (; !slots_.empty() && slots_.front().member == nullptr; --left_) slots_.pop_front();
-        // When more have left than are there, so that a departure costs constant time.
+        // Compacts only if more slots are empty than used, so that removal takes amortized constant
+        // time.
         if (left_ < left_min || left_ <= slots_.size() / 2) return;
         std::erase_if(slots_, [](const Slot& one) { return one.member == nullptr; });
         left_ = 0;
     }
 
     std::deque<Slot> slots_;  // sorted by number
-    std::size_t left_ = 0;    // of the slots, those of members that have left
+    std::size_t left_ = 0;    // slots of members that have left
     std::uint64_t last_number_ = 0;
 };
 
-// Part of a list of those in a roster. What is there from the first part to the last is in
-// exactly one of them.
+// Part of a list of roster members. A member that is present from the first part to the last is in
+// exactly one part.
 template <typename Item>
 struct ListPart {
     std::vector<Item> items;
-    std::uint64_t last = 0;    // where the next part goes on
-    std::uint64_t newest = 0;  // who came behind this one is not waited for
-    bool all = true;           // nothing follows
+    std::uint64_t last = 0;    // where the next part continues
+    std::uint64_t newest = 0;  // members that entered later are not included
+    bool all = true;           // no part follows
 };
 
-// All parts, one after the other: next(after) brings the one behind that number. Who comes after
-// the first part need not be there, so it ends even where they come all the time.
+// Concatenates all parts; next(after) returns the part that follows that number. Members that enter
+// after the first part may be missing, so the loop ends even if members keep entering.
 template <typename Next>
 auto whole_list(Next next) {
     auto part = next(std::uint64_t{0});

@@ -26,7 +26,7 @@ class RosterTest : public testing::Test {
     void go(int name) {
         std::erase_if(guests_, [&](const auto& guest) { return guest->name == name; });
     }
-    // All, in portions of so many.
+    // Visits all members, in parts of this size.
     std::vector<int> walk(std::size_t portion) {
         std::vector<int> names;
         Roster<Guest>::Seen seen{0, false};
@@ -83,7 +83,8 @@ TEST_F(RosterTest, AVisitorMayHaveHadEnough) {
     EXPECT_TRUE(rest.all);
 }
 
-// Comings and goings between the portions: who is there all the time is seen once, nobody twice.
+// Members enter and leave between the parts. Each member that is present throughout is visited
+// once, and no member twice.
 TEST_F(RosterTest, AWalkIsNotHarmedByWhatHappensInBetween) {
     std::mt19937 random(7);
     for (int round = 0; round < 50; ++round) {
@@ -120,7 +121,7 @@ TEST_F(RosterTest, SlotsOfThoseWhoLeftAreNotKept) {
         come(name);
         if (name >= 10) go(name - 10);
     }
-    // One that looks at more places than there are members has seen them all.
+    // A walk with a limit above the number of members visits all of them.
     std::size_t seen = 0;
     EXPECT_TRUE(roster_.walk(0, 200, [&](const Guest&) { return ++seen < 1000; }).all);
     EXPECT_EQ(seen, roster_.size());

@@ -1,4 +1,5 @@
-// Time as the engine sees it: microseconds since the epoch, handed in, never read from a clock.
+// Time in the engine: microseconds since the epoch, passed in by the caller, never read from a
+// clock.
 #pragma once
 
 #include <compare>
@@ -6,11 +7,11 @@
 
 namespace revenant {
 
-// The longest time that a client, a policy or the configuration may ask for: ten years (DL-40).
+// The longest duration that a client, a policy or the configuration may set: ten years (DL-40).
 constexpr std::int64_t duration_ms_max = 315'360'000'000;
 
-// Sums and products of times stop at the ends of the number range. A moment beyond it is `never`,
-// so whoever waits for one that was asked for before there was a maximum waits forever.
+// Sums and products of times saturate. A result beyond the range is `never`, so a deadline that was
+// set before there was a maximum is never reached.
 constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
     if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -51,7 +52,7 @@ constexpr Duration operator-(Timestamp a, Timestamp b) {
     return {saturated_difference(a.us, b.us)};
 }
 
-// Later than every moment: "no deadline".
+// Later than every other timestamp: no deadline.
 constexpr Timestamp never{INT64_MAX};
 
 }  // namespace revenant

@@ -5,8 +5,8 @@
 namespace revenant {
 namespace {
 
-// What may follow a lead byte (Unicode standard, table 3-7): how many bytes, and the range of the
-// first of them; the others are 80..BF. No bytes for a byte that may not lead.
+// The bytes that may follow a lead byte (Unicode standard, table 3-7): their number and the range
+// of the first one; the others are 80..BF. The number is 0 for an invalid lead byte.
 struct Sequence {
     std::size_t continuation_bytes;
     std::uint8_t second_min;

@@ -1,4 +1,4 @@
-// Whether bytes are well-formed UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing beyond
+// Checks for well-formed UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above
 // U+10FFFF.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace revenant {
 
-// The whole check, for text that is not plain ASCII.
+// The complete check, for text that is not plain ASCII.
 bool is_utf8_beyond_ascii(std::string_view text);
 
-// Names are nearly always short and ASCII, so that case is decided here, eight bytes at a time.
+// Names are nearly always short and ASCII. This case is handled inline, eight bytes at a time.
 inline bool is_utf8(std::string_view text) {
     constexpr std::uint64_t high_bits = 0x8080808080808080U;
     const char* at = text.data();
@@ -27,7 +27,7 @@ inline bool is_utf8(std::string_view text) {
     return (seen & high_bits) == 0 || is_utf8_beyond_ascii(text);
 }
 
-// As much of well-formed text as these bytes can hold without cutting a character in two.
+// The longest prefix of well-formed text that fits in `bytes_max` without splitting a character.
 inline std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max) {
     if (text.size() <= bytes_max) return text;
     while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) {

@@ -9,7 +9,7 @@
 namespace revenant {
 namespace {
 
-// Encodes without any judgement: surrogates too.
+// Encodes any code point, surrogates included.
 std::string encoded(std::uint32_t code_point) {
     const auto byte = [](std::uint32_t value) { return static_cast<char>(value); };
     if (code_point < 0x80) return {byte(code_point)};
@@ -67,7 +67,7 @@ TEST(Utf8, OneBadByteIsFoundAnywhere) {
 }
 
 TEST(Utf8, APrefixCutsNoCharacter) {
-    const std::string text = "ab" + encoded(0x20AC) + "c";  // the third takes three bytes
+    const std::string text = "ab" + encoded(0x20AC) + "c";  // the third character takes three bytes
     EXPECT_EQ(utf8_prefix(text, 6), text);
     EXPECT_EQ(utf8_prefix(text, 5), text.substr(0, 5));
     EXPECT_EQ(utf8_prefix(text, 4), "ab");

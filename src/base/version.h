@@ -1,4 +1,4 @@
-// The version of Revenant. CMakeLists.txt has the same one; tools/tidy.py compares them.
+// The version of Revenant. CMakeLists.txt contains it too; tools/tidy.py compares them.
 #pragma once
 
 #include <string_view>

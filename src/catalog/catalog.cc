@@ -46,7 +46,7 @@ Checked check_hash(const PasswordHash& password) {
     return {};
 }
 
-// RabbitMQ has written its types by their own names and by those of its modules.
+// RabbitMQ writes queue types by name and by module name.
 Result<std::string, CatalogRefusal> queue_type(const std::string& name) {
     struct Spelling {
         std::string_view given;
@@ -62,9 +62,9 @@ Result<std::string, CatalogRefusal> queue_type(const std::string& name) {
     };
     for (const auto& spelling : spellings)
         if (spelling.given == name) return std::string(spelling.kept);
-    // Streams would be refused with every queue: better once, here.
+    // Refuses streams here instead of with every queue declaration.
     return refuse(Kind::invalid_queue_type,
-                  "invalid queue type '" + name + "': a default is classic or quorum");
+                  "invalid default queue type '" + name + "': must be 'classic' or 'quorum'");
 }
 
 UserLimits merged(UserLimits old, const UserLimits& with) {
@@ -79,11 +79,11 @@ VhostLimits merged(VhostLimits old, const VhostLimits& with) {
     return old;
 }
 
-// Only a catalog that somebody has made up comes near it.
+// Only a forged catalog can come near this limit.
 constexpr std::uint64_t vhost_ids_max = std::uint64_t{1} << 63;
 
-// Whether a fact from the disk fits the rules it would be applied to. As in the engine, this is
-// structural: what today's commands are checked for was perhaps not asked when the fact was made.
+// Whether an event from disk fits the rules it is applied to. As in the engine, the check is
+// structural: the event may be older than the checks for commands.
 struct Fits {
     const AccessRules& rules;
 
@@ -122,7 +122,7 @@ struct Fits {
     }
 };
 
-// What each fact does to the rules. Nothing is decided here: a fact that does not fit is our bug.
+// Applies events to the rules. It decides nothing: an event that does not fit is a bug.
 struct Apply {
     AccessRules& rules;
 
@@ -189,8 +189,7 @@ struct Apply {
 
 }  // namespace
 
-// The work on one command. Every check comes before the first fact: a refused command changes
-// nothing.
+// Handles one command. All checks precede the first event, so a refused command changes nothing.
 class CatalogTurn {
   public:
     explicit CatalogTurn(Catalog& catalog) : catalog_(catalog) {}
@@ -266,9 +265,8 @@ class CatalogTurn {
         }
         if (command.compat) {
             if (!command.compat->empty() && *command.compat != "3.12" && *command.compat != "4.3") {
-                return refuse(
-                    Kind::invalid_compat,
-                    "compat '" + *command.compat + "' is unknown; it should be '4.3' or '3.12'");
+                return refuse(Kind::invalid_compat,
+                              "unknown compat '" + *command.compat + "': must be '4.3' or '3.12'");
             }
             vhost.compat = *command.compat;
         }
@@ -279,7 +277,7 @@ class CatalogTurn {
         }
         if (rules().last_vhost_id >= vhost_ids_max)
             return refuse(Kind::vhost_limit_exceeded,
-                          "cannot create vhost '" + command.name + "': no id is left");
+                          "cannot create vhost '" + command.name + "': no vhost id is left");
         if (rules().vhosts.size() >= catalog_.vhosts_max_)
             return refuse(Kind::vhost_limit_exceeded,
                           "cannot create vhost '" + command.name + "': vhost limit of " +
@@ -439,7 +437,7 @@ class CatalogTurn {
         }
     }
 
-    // Each of these states a fact only if it is news.
+    // Each of these emits an event only if the value changes.
     void change_password(const std::string& user, const PasswordHash& password) {
         if (rules().users.at(user).password != password) emit(PasswordChanged{user, password});
     }

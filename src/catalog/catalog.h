@@ -1,5 +1,6 @@
-// Catalog: users, vhosts and permissions of the node; a second, smaller engine. Single-threaded and
-// pure: commands in, facts out. Others see it through immutable snapshots. START READING HERE.
+// Catalog: users, vhosts and permissions of the node, organized like the engine. Single-threaded
+// and deterministic: commands in, events out. Other modules see it through immutable snapshots.
+// START READING HERE.
 #pragma once
 
 #include "auth/access.h"
@@ -33,18 +34,18 @@ struct CatalogRefusal {
         disk_is_full,
     };
     Kind kind;
-    std::string text;  // For people: the reason HTTP and the command line show.
+    std::string text;  // shown by HTTP and the command line
     friend bool operator==(const CatalogRefusal&, const CatalogRefusal&) = default;
 };
 
-// What virtual hosts whose names match are given when they are made.
+// Limits for new virtual hosts whose names match.
 struct NewVhostLimits {
     std::shared_ptr<const Pattern> pattern;  // absent: every name
     VhostLimits limits;
 };
 
-// A user with permissions in virtual hosts whose names match, given when they are made. The user is
-// made if there is none of this name; one that exists keeps its password and tags.
+// A user that gets permissions in new virtual hosts whose names match. The user is created if it
+// does not exist; an existing user keeps its password and tags.
 struct NewVhostUser {
     std::shared_ptr<const Pattern> pattern;  // absent: every name
     User user;
@@ -53,32 +54,33 @@ struct NewVhostUser {
 
 class Catalog {
   public:
-    // Longest name of a user or vhost: what a short string of AMQP can carry.
+    // Longest name of a user or vhost: the size of an AMQP short string.
     static constexpr std::size_t name_bytes_max = 255;
 
-    // Applies the facts and returns them as one record; empty when the wish was fulfilled already.
+    // Applies the events of a command and returns them as one record, which is empty if the command
+    // changes nothing.
     Result<CatalogRecord, CatalogRefusal> handle(const CatalogCommand& command);
-    // Facts from the journal, in their order. False: one contradicts those before it, and the
-    // catalog is of no use.
+    // Applies events from the journal, in order. Returns false if one contradicts earlier events;
+    // the catalog is then unusable.
     [[nodiscard]] bool replay(const CatalogRecord& record);
-    // Ids up to this one are taken by directories that the catalog does not know.
+    // Reserves ids that are used by directories of vhosts that are not in the catalog.
     void reserve_vhost_ids(std::uint64_t last);
 
-    // The configuration key vhost_max; no limit unless set.
+    // The configuration key vhost_max; unlimited unless set.
     void limit_vhosts(std::size_t vhosts_max) { vhosts_max_ = vhosts_max; }
 
-    // The configuration keys default_limits.vhosts: the first that matches counts.
+    // The configuration keys default_limits.vhosts. The first match applies.
     void limit_new_vhosts(std::vector<NewVhostLimits> limits) {
         new_vhost_limits_ = std::move(limits);
     }
 
-    // The configuration keys default_users: every one that matches counts.
+    // The configuration keys default_users. All matches apply.
     void give_new_vhosts(std::vector<NewVhostUser> users) { new_vhost_users_ = std::move(users); }
 
     const AccessRules& rules() const { return rules_; }
-    // Grows with every fact.
+    // Increases with every event.
     std::uint64_t version() const { return version_; }
-    // The table of the present rules; made anew only after a change.
+    // The table of the current rules, rebuilt only after a change.
     std::shared_ptr<const AccessTable> snapshot();
 
   private:
@@ -93,10 +95,10 @@ class Catalog {
     std::shared_ptr<const AccessTable> snapshot_;
 };
 
-// The facts that make these rules of nothing.
+// The events that create these rules in an empty catalog.
 CatalogRecord events_for(const AccessRules& rules);
 
-// What a node without a catalog begins with. amqp091 appendix B
+// The definitions that a new node starts with. amqp091 appendix B
 struct InitialDefinitions {
     std::string vhost = "/";
     std::string user = "guest";
@@ -107,7 +109,7 @@ struct InitialDefinitions {
 std::vector<CatalogCommand> initial_commands(const InitialDefinitions& content, Salt salt,
                                              HashAlgorithm algorithm = HashAlgorithm::sha256);
 
-// "management, custom" to its two tags; empty parts are dropped. management 4.9
+// Splits "management, custom" into two tags; empty parts are dropped. management 4.9
 std::vector<std::string> split_tags(std::string_view comma_separated);
 
 }  // namespace revenant

@@ -8,8 +8,8 @@
 //     id     = u64
 //     hash   = text algorithm(u8)
 //
-// There is one encoding of a record: whatever decodes encodes to the same bytes again. Numbers of
-// tags and algorithms are forever.
+// A record has exactly one encoding: decoding and encoding give the same bytes. The numbers of tags
+// and algorithms never change.
 #include "catalog/catalog_codec.h"
 
 #include "base/byte_reader.h"
@@ -53,8 +53,8 @@ std::uint8_t algorithm_number(HashAlgorithm algorithm) {
     UNREACHABLE();
 }
 
-// The fields of every struct are listed once, for both directions: a Writer and a Reader are called
-// with the same references in the same order.
+// The fields of each struct are listed once, for both directions: Writer and Reader are called with
+// the same references in the same order.
 class Writer {
   public:
     explicit Writer(std::string& out) : bytes_(out) {}
@@ -84,7 +84,8 @@ class Reader {
 
     void field(std::string& text) { text = bytes_.long_string(); }
     void field(std::vector<std::string>& texts) {
-        // The count is not believed: every text takes bytes, so a lie ends at the end of the input.
+        // The count is not trusted. Every text takes bytes, so a false count ends at the end of the
+        // input.
         for (auto count = bytes_.u32(); count > 0 && !bytes_.failed(); --count)
             field(texts.emplace_back());
     }
@@ -179,7 +180,7 @@ struct TagOf {
     Tag operator()(const VhostIdsUsed&) const { return Tag::vhost_ids_used; }
 };
 
-// An event of the kind the tag names, still empty.
+// A default-constructed event of the type that the tag names.
 std::optional<CatalogEvent> event_of(Tag tag) {
     switch (tag) {
         case Tag::user_added:

@@ -10,7 +10,7 @@
 namespace revenant {
 namespace {
 
-// Every kind of fact, every field with a value that is not its default.
+// One event of each type; every field differs from its default.
 CatalogRecord every_event() {
     const PasswordHash hash{"QUJD", HashAlgorithm::sha512};
     const Vhost vhost{.name = "v",
@@ -74,7 +74,7 @@ TEST(CatalogCodec, GivesBackAnEmptyRecord) {
     EXPECT_TRUE(decoded->empty());
 }
 
-// These bytes are in journals: they may never change. A new version gets a test of its own.
+// These bytes are in journals and must never change. A new version gets a separate test.
 TEST(CatalogCodec, KeepsTheBytesOfVersionOne) {
     EXPECT_EQ(hex(encode_catalog_record(every_event())),
               "0100000010"
@@ -127,12 +127,12 @@ TEST(CatalogCodec, RefusesOtherVersionsAndUnknownFacts) {
 TEST(CatalogCodec, BelievesNoCount) {
     EXPECT_EQ(decode_error_of(std::string("\x01\xff\xff\xff\xff", 5)),
               CatalogDecodeError::malformed);
-    // A fact with four billion tags, none of which follows.
+    // An event that declares four billion tags, none of which follows.
     EXPECT_EQ(decode_error_of(std::string("\x01\0\0\0\x01\x03\0\0\0\0\xff\xff\xff\xff", 14)),
               CatalogDecodeError::malformed);
 }
 
-// Damage is either noticed or makes another record with its own, different bytes.
+// Damaged bytes are either an error or decode to a different record with its own encoding.
 TEST(CatalogCodec, HasOneEncodingPerRecord) {
     const auto bytes = encode_catalog_record(every_event());
     int refused = 0;

@@ -1,4 +1,5 @@
-// Every wish the catalog can be asked for, by HTTP, the command line, an import or the first start.
+// Every command of the catalog. They come from HTTP, the command line, an import or the first
+// startup.
 #pragma once
 
 #include "auth/access.h"
@@ -17,7 +18,7 @@ struct PermissionsInVhost {
     Permissions permissions;
 };
 
-// Refused when the user is there already.
+// Refused if the user exists.
 struct AddUser {
     std::string name;
     PasswordHash password;
@@ -25,14 +26,14 @@ struct AddUser {
     UserLimits limits;
 };
 
-// Makes the user or changes it. Without a password an existing user loses its own, as RabbitMQ
-// does.
+// Creates or changes a user. Without a password, an existing user loses its password, as in
+// RabbitMQ.
 struct PutUser {
     std::string name;
     std::optional<PasswordHash> password;
     std::vector<std::string> tags;
     std::optional<UserLimits> limits;
-    std::vector<PermissionsInVhost> permissions;  // For a new user only.
+    std::vector<PermissionsInVhost> permissions;  // for a new user only
 };
 
 struct ChangePassword {
@@ -53,23 +54,23 @@ struct DeleteUser {
     std::string name;
 };
 
-// A directory with the messages of a vhost that the catalog has lost.
+// A directory with the messages of a vhost that is not in the catalog.
 struct FoundDirectory {
-    std::uint64_t id = 0;  // 0: it has none yet
+    std::uint64_t id = 0;  // 0: none yet
     bool is_named = false;
 };
 
-// What is absent stays as it is in an existing vhost.
+// Absent values leave an existing vhost unchanged.
 struct PutVhost {
     std::string name;
     std::optional<std::string> description;
     std::optional<std::vector<std::string>> tags;
     std::optional<std::string> default_queue_type;
-    std::optional<std::string> compat;  // "3.12", "4.3"; empty: that of the node
+    std::optional<std::string> compat;  // "3.12", "4.3"; empty: the node's default
     std::optional<bool> tracing;
-    // Gets every permission in a new vhost, if there is such a user. management 4.6
+    // If this user exists, it gets all permissions in a new vhost. management 4.6
     std::optional<std::string> grant_to;
-    // For a new vhost only. Absent: an empty directory, named by the next id.
+    // For a new vhost only. Absent: an empty directory named by the next id.
     std::optional<FoundDirectory> directory;
 };
 
@@ -104,10 +105,10 @@ struct SetTopicPermissions {
 struct ClearTopicPermissions {
     std::string user;
     std::string vhost;
-    std::optional<std::string> exchange;  // Absent: of every exchange.
+    std::optional<std::string> exchange;  // absent: for all exchanges
 };
 
-// Limits that are present are set, the others stay.
+// Sets the limits that are present and keeps the others.
 struct SetUserLimits {
     std::string user;
     UserLimits limits;
@@ -116,10 +117,10 @@ struct SetUserLimits {
 enum class UserLimit : std::uint8_t { max_connections, max_channels };
 struct ClearUserLimits {
     std::string user;
-    std::optional<UserLimit> only;  // Absent: all.
+    std::optional<UserLimit> only;  // absent: all
 };
 
-// Limits that are present are set, the others stay.
+// Sets the limits that are present and keeps the others.
 struct SetVhostLimits {
     std::string vhost;
     VhostLimits limits;
@@ -128,7 +129,7 @@ struct SetVhostLimits {
 enum class VhostLimit : std::uint8_t { max_connections, max_queues };
 struct ClearVhostLimits {
     std::string vhost;
-    std::optional<VhostLimit> only;  // Absent: all.
+    std::optional<VhostLimit> only;  // absent: all
 };
 
 // management 4.15

@@ -1,4 +1,4 @@
-// Every fact the catalog's journal can hold. Once released, a struct only gains fields.
+// Every event in the catalog's journal. Once released, a struct only gains fields.
 #pragma once
 
 #include "auth/access.h"
@@ -18,7 +18,7 @@ struct UserAdded {
 
 struct PasswordChanged {
     std::string user;
-    PasswordHash password;  // Empty: cleared.
+    PasswordHash password;  // empty: cleared
     friend bool operator==(const PasswordChanged&, const PasswordChanged&) = default;
 };
 
@@ -34,25 +34,25 @@ struct UserLimitsSet {
     friend bool operator==(const UserLimitsSet&, const UserLimitsSet&) = default;
 };
 
-// Its permissions were cleared by earlier facts of the same record.
+// The permissions of the user were cleared by earlier events of the same record.
 struct UserDeleted {
     std::string name;
     friend bool operator==(const UserDeleted&, const UserDeleted&) = default;
 };
 
-// It has the next id, and a directory named after it, unless VhostNumbered follows. Only catalogs
-// of brokers that knew no ids leave it at that.
+// The vhost gets the next id and a directory with its name, unless VhostNumbered follows.
+// VhostNumbered is missing only in catalogs of brokers without vhost ids.
 struct VhostAdded {
-    Vhost vhost;  // its id and its directory are not part of the fact
+    Vhost vhost;  // its id and directory are not part of the event
     friend bool operator==(const VhostAdded&, const VhostAdded&) = default;
 };
 
 struct VhostChanged {
-    Vhost vhost;  // As it is now; its id and its directory stay.
+    Vhost vhost;  // the new values; id and directory do not change
     friend bool operator==(const VhostChanged&, const VhostChanged&) = default;
 };
 
-// Its permissions were cleared by earlier facts of the same record.
+// The permissions in the vhost were cleared by earlier events of the same record.
 struct VhostDeleted {
     std::string name;
     friend bool operator==(const VhostDeleted&, const VhostDeleted&) = default;
@@ -99,7 +99,7 @@ struct VhostNumbered {
     friend bool operator==(const VhostNumbered&, const VhostNumbered&) = default;
 };
 
-// In a snapshot, where vhosts that are gone do not tell which ids they had.
+// Part of a snapshot, which does not contain the ids of deleted vhosts.
 struct VhostIdsUsed {
     std::uint64_t last = 0;
     friend bool operator==(const VhostIdsUsed&, const VhostIdsUsed&) = default;
@@ -111,7 +111,7 @@ using CatalogEvent =
                  TopicPermissionsSet, TopicPermissionsCleared, GlobalParameterSet,
                  GlobalParameterCleared, VhostNumbered, VhostIdsUsed>;
 
-// All facts of one command: durable together or not at all.
+// All events of one command, written as a whole or not at all.
 using CatalogRecord = std::vector<CatalogEvent>;
 
 }  // namespace revenant

@@ -20,8 +20,8 @@ using testing::IsEmpty;
 
 constexpr Salt catalog_salt{1, 2, 3, 4};
 
-// Speaks to a catalog as its callers do. At its end every record, encoded and decoded, is replayed
-// into a fresh catalog, which must then equal the live one: every test is a recovery test.
+// Calls a catalog as its users do. At the end of a test, every record is encoded, decoded and
+// replayed into a fresh catalog, which must equal the live one: every test is a recovery test.
 class CatalogTest : public testing::Test {
   protected:
     CatalogRecord handle(const CatalogCommand& command) {
@@ -109,7 +109,7 @@ TEST_F(CatalogTest, PutsAUserNewOrExisting) {
     EXPECT_THAT(handle(put),
                 ElementsAre(CatalogEvent{UserAdded{{"ann", first, {"a"}, {5, {}}}}},
                             CatalogEvent{PermissionsSet{{"ann", "/"}, {"c", "w", "r"}}}));
-    // The permissions are for a new user only, limits are added to the others.
+    // Permissions apply to a new user only; limits are added to the others.
     const PutUser again{"ann", second, {"b"}, UserLimits{{}, 7}, {{"nowhere", {}}}};
     EXPECT_THAT(handle(again), ElementsAre(CatalogEvent{PasswordChanged{"ann", second}},
                                            CatalogEvent{TagsSet{"ann", {"b"}}},
@@ -140,7 +140,7 @@ TEST_F(CatalogTest, ImportsHashesAndRefusesWhatIsNoBase64) {
     handle(PutUser{.name = "ann",
                    .password = PasswordHash{"9AfRp2/mBSpwjgRg+OgTVoFVq5MlHvOqv27nR3Z7OXkPEbHW"}});
     EXPECT_TRUE(log_in(*catalog.snapshot(), {"ann", "guest"}));
-    // As RabbitMQ, which takes any bytes; no password opens this one.
+    // Like RabbitMQ, the catalog accepts any bytes. No password matches this hash.
     handle(PutUser{.name = "bob", .password = PasswordHash{"QUJD"}});
     EXPECT_FALSE(log_in(*catalog.snapshot(), {"bob", "ABC"}));
     EXPECT_EQ(refusal(PutUser{.name = "cy", .password = PasswordHash{"!!"}}).kind,
@@ -246,8 +246,8 @@ TEST_F(CatalogTest, KnowsQueueTypesByBothTheirNames) {
     for (const std::string name : {"foo", "stream", "rabbit_stream_queue"}) {
         EXPECT_EQ(
             refusal(PutVhost{.name = "v", .default_queue_type = name}),
-            (CatalogRefusal{Kind::invalid_queue_type,
-                            "invalid queue type '" + name + "': a default is classic or quorum"}));
+            (CatalogRefusal{Kind::invalid_queue_type, "invalid default queue type '" + name +
+                                                          "': must be 'classic' or 'quorum'"}));
     }
 }
 
@@ -294,11 +294,11 @@ TEST_F(CatalogTest, GivesANewVhostTheDefaultUsersThatMatch) {
     const CatalogRecord record = handle(PutVhost{.name = "dev-new"});
     EXPECT_EQ(catalog.rules().users.at("ann"), (User{"ann", hash, {"monitoring"}, {}}));
     EXPECT_EQ(catalog.rules().permissions.at({"ann", "dev-new"}), (Permissions{"^c", "^w", "^r"}));
-    // A user that exists keeps its password and tags.
+    // An existing user keeps its password and tags.
     EXPECT_EQ(catalog.rules().users.at("bob").password, make_hash("bob", catalog_salt));
     EXPECT_THAT(catalog.rules().users.at("bob").tags, IsEmpty());
     EXPECT_EQ(catalog.rules().permissions.at({"bob", "dev-new"}), (Permissions{".*", ".*", ".*"}));
-    // All of it is one record.
+    // One record contains all of it.
     Catalog replayed;
     EXPECT_TRUE(
         replayed.replay(CatalogRecord{VhostAdded{{.name = "dev-old"}}, UserAdded{{"bob"}}}));
@@ -336,7 +336,7 @@ TEST_F(CatalogTest, DeletesAUserWithItsPermissionsInOneRecord) {
                             CatalogEvent{UserDeleted{"ann"}}));
     EXPECT_EQ(catalog.rules().permissions.size(), 1U);
     EXPECT_FALSE(catalog.snapshot()->can_access_vhost("ann", "/"));
-    // A user of the same name inherits nothing.
+    // A new user with the same name inherits nothing.
     add_user("ann");
     EXPECT_FALSE(catalog.snapshot()->can_access_vhost("ann", "/"));
 }
@@ -476,18 +476,19 @@ TEST_F(CatalogTest, GivesNoIdASecondTime) {
     add_vhost("b");
     EXPECT_EQ(vhost("b").id, 3U);
     handle(ProtectVhost{"b"});
-    EXPECT_EQ(vhost("b").id, 3U) << "a change makes no other vhost of it";
+    EXPECT_EQ(vhost("b").id, 3U) << "a change keeps the id";
     handle(ProtectVhost{.name = "b", .protected_from_deletion = false});
     handle(DeleteVhost{"b"});
     Catalog again;
     ASSERT_TRUE(again.replay(events_for(catalog.rules())));
     EXPECT_EQ(again.rules(), catalog.rules());
     ASSERT_TRUE(again.handle(PutVhost{.name = "b"}));
-    EXPECT_EQ(again.rules().vhosts.at("b").id, 4U) << "a snapshot must know ids of those gone";
+    EXPECT_EQ(again.rules().vhosts.at("b").id, 4U)
+        << "a snapshot must contain the ids of deleted vhosts";
 }
 
-// Those of catalogs from before there were ids, in the order they were made: at every start the
-// same, without a word in the journal.
+// Vhosts from catalogs without ids are numbered in the order of their creation. The numbers are the
+// same at every startup and are not written to the journal.
 TEST_F(CatalogTest, NumbersOldVhosts) {
     const CatalogRecord old{VhostAdded{{.name = "z"}}, VhostAdded{{.name = "gone"}},
                             VhostAdded{{.name = "a"}}, VhostDeleted{"gone"},
@@ -523,7 +524,7 @@ TEST_F(CatalogTest, TakesOverTheIdOfADirectoryThatWasFound) {
     EXPECT_GT(vhost("new").id, vhost("old").id);
 }
 
-// ------------------------------------------------------------------------- facts from the disk
+// ------------------------------------------------------------------------- events from disk
 
 TEST_F(CatalogTest, NoticesAFactThatCannotBeTrue) {
     const VhostAdded v{{.name = "v"}};
@@ -552,7 +553,7 @@ TEST_F(CatalogTest, NoticesAFactThatCannotBeTrue) {
     }
 }
 
-// What was accepted once opens forever.
+// Events that were accepted once are accepted forever.
 TEST_F(CatalogTest, AsksNoRuleOfTodayOfAFactOfYesterday) {
     Catalog opened;
     opened.limit_vhosts(0);

@@ -1,5 +1,6 @@
-// revenantctl: rabbitmqctl's commands, spoken to a node over HTTP. Called by the name rabbitmqctl,
-// rabbitmq-diagnostics, rabbitmq-queues, rabbitmq-plugins or rabbitmq-upgrade it calls itself so.
+// revenantctl: rabbitmqctl's commands, sent to a node over HTTP. Started under the name
+// rabbitmqctl, rabbitmq-diagnostics, rabbitmq-queues, rabbitmq-plugins or rabbitmq-upgrade, it uses
+// that name in its texts.
 #include "cli/commands/help.h"
 #include "cli/console/command.h"
 #include "cli/console/options.h"
@@ -57,7 +58,7 @@ int run_command(const Command& command, const CommandLine& line) {
     if (!outcome) return fail(outcome.error(), line.program, &command);
     std::cout.flush();
     if (std::cout) return exit_status(ExitCode::ok);
-    return fail({ExitCode::software, "the output could not be written"}, line.program, nullptr);
+    return fail({ExitCode::software, "cannot write the output"}, line.program, nullptr);
 }
 
 int run(int argc, char** argv) {

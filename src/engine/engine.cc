@@ -7,13 +7,13 @@
 #include "engine/rules/credit.h"
 #include "engine/rules/dispatch.h"
 #include "engine/rules/expiry.h"
-#include "engine/rules/topology_query.h"
 #include "engine/rules/outbox.h"
 #include "engine/rules/parking.h"
 #include "engine/rules/policy_change.h"
 #include "engine/rules/publish.h"
 #include "engine/rules/settle.h"
 #include "engine/rules/topology.h"
+#include "engine/rules/topology_query.h"
 #include "engine/rules/transaction.h"
 #include "engine/state/memory_budget.h"
 
@@ -24,7 +24,7 @@
 namespace revenant::engine {
 namespace {
 
-// One function per command: what it does and whether it is answered.
+// One function per command, with whether the command is answered.
 enum class Answered : std::uint8_t { yes, no };
 
 template <Answered answered, typename Outcome>
@@ -140,8 +140,8 @@ Engine::Engine(EngineSettings settings, EffectSink& effects, Recorder* recorder)
 Turn Engine::begin(Timestamp now) {
     worklist_.turn += 1;
     Turn turn(settings_, state_, attached_, effects_, recorder_, worklist_, now);
-    // Whatever is due has expired before the command sees it: an expired message is never handed
-    // out. If there is too much of it, the next Ticks go on with it, and it is held until then.
+    // Due messages expire before the command is processed: an expired message is never delivered.
+    // If there are too many, the next Ticks continue, and the rest is not delivered until then.
     if (!worklist_.expiry_is_behind && state_.deadlines_next() <= now) expire_due(turn);
     while (Channel* const channel = attached_.take_due_timeout_check(now)) {
         if (auto refusal = enforce_timeouts(turn, *channel)) {
@@ -151,7 +151,7 @@ Turn Engine::begin(Timestamp now) {
     return turn;
 }
 
-// What an outbox sends on may be consumed at once, which makes room for more.
+// A forwarded dead letter may be consumed immediately, which makes room for more.
 void Engine::forward_all_letters(Turn& turn) {
     const bool in_the_midst = worklist_.last_outbox.value != 0;
     for (int round = 0; round < outbox_rounds_max; ++round) {
@@ -160,7 +160,7 @@ void Engine::forward_all_letters(Turn& turn) {
         serve_touched(turn);
         worklist_.letters_wait = true;
     }
-    // Those it had been at before may have got room by this turn.
+    // Outboxes that were processed earlier may have got room in this turn.
     if (in_the_midst && worklist_.last_outbox.value == 0) worklist_.letters_wait = true;
 }
 
@@ -204,7 +204,8 @@ std::uint64_t Engine::ready_count(const Queue& queue) const {
 
 void Engine::refuse(Turn& turn, Refuse refuse) {
     Channel* const channel = turn.attached().find_channel(refuse.channel);
-    // First the channel ends, so that whoever reads the refusal finds its messages back in place.
+    // The channel is closed first, so that its messages are requeued before the client sees the
+    // refusal.
     if (channel != nullptr) close_channel(turn, *channel, {.answer = std::move(refuse)});
 }
 
@@ -217,7 +218,7 @@ void Engine::run(Turn& turn, ChannelCommand&& command) {
     const ChannelId channel = command.channel;
     Outcome wished;
     if constexpr (std::is_same_v<Kind, Settle>) wished = command.outcome;
-    // Commands already under way when their channel was refused are ignored.
+    // Commands that were sent before the client saw a refusal of their channel are ignored.
     const Channel* const found = attached_.find_channel(channel);
     if (found == nullptr || found->closing) return;
     auto done = work(turn, std::forward<ChannelCommand>(command));

@@ -1,9 +1,9 @@
-// Engine: the door to one virtual host. START READING HERE.
+// Engine: the interface to one virtual host. START READING HERE.
 //
 // A pure, single-threaded state machine: no I/O, no clock, no thread, no randomness, no logging.
-// handle(command, now) works on one command as one turn: it decides, applies and records facts
-// (event.h) and asks effects (effect.h) of the sink. Everything a command causes — a death, the
-// overflow it brings about, the deliveries that follow — happens inside the same turn.
+// handle(command, now) processes one command as one turn: it decides, applies and records events
+// (event.h), and issues effects (effect.h) to the sink. All consequences of a command — a death,
+// the overflow that it causes, the deliveries that follow — are part of the same turn.
 #pragma once
 
 #include "base/time.h"
@@ -19,41 +19,42 @@ namespace revenant::engine {
 
 class Engine {
   public:
-    // The recorder may be nullptr: then nothing is written down.
+    // The recorder may be nullptr: then nothing is recorded.
     Engine(EngineSettings settings, EffectSink& effects, Recorder* recorder);
 
     void handle(Command&& command, Timestamp now);
-    // The same for the two commands that pass by the million.
+    // Fast paths for the two most frequent commands.
     void publish(Publish&& command, Timestamp now);
     void settle(const Settle& command, Timestamp now);
 
-    // Applies facts recorded earlier, before anybody is attached.
+    // Applies an event recorded earlier; there must be no clients yet.
     void replay(const Event& event) {
         state_.apply(event);
         state_.free_retired_bindings();
     }
-    // The state is that of before a restart: what depends on the present begins now.
+    // Called after the state was restored: starts timers and everything else that depends on the
+    // time.
     void finish_recovery(Timestamp now);
-    // The wall clock was set: what is shown from now on follows it, deadlines do not.
+    // The wall clock was set: displayed times follow it, deadlines do not.
     void set_wall_ahead(Duration by) { settings_.wall_ahead = by; }
     // The connection of this channel can take no more deliveries for now.
     void pause(ChannelId channel);
 
-    // When the next Tick is due, which does a portion of what there is to do; `never` if nothing
-    // waits.
+    // When the next Tick is due, which does a portion of the outstanding work; `never` if there is
+    // none.
     Timestamp next_deadline() const;
 
-    // What is shown of a queue: without what has expired and is still to be removed.
+    // The count to be displayed: excludes expired messages that are not removed yet.
     std::uint64_t ready_count(const Queue& queue) const;
 
-    // The command that caused the most work lately; little work is not noted.
+    // The command that recently caused the most work; small amounts are not recorded.
     struct Heaviest {
-        std::size_t command = 0;  // its place among the commands
+        std::size_t command = 0;  // index in Command
         std::size_t steps = 0;
         Timestamp at;
     };
     const Heaviest& heaviest() const { return heaviest_; }
-    // The steps (portion.h) of all turns so far that took more than a few.
+    // The total steps (portion.h) of all turns that took more than a few.
     std::uint64_t heavy_steps() const { return heavy_steps_; }
 
     State& state() { return state_; }
@@ -87,7 +88,7 @@ class Engine {
     Worklist worklist_;
     Heaviest heaviest_;
     std::uint64_t heavy_steps_ = 0;
-    Timestamp behind_at_;  // of the last turn, if expiry is behind
+    Timestamp behind_at_;  // time of the last turn, if expiry has a backlog
 };
 
 }  // namespace revenant::engine

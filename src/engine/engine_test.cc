@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// -------------------------------------------------------------------- channels end
+// -------------------------------------------------------------------- closing channels
 
 TEST(ChannelEnd, ReturnsWhatIsUnsettledForOthersToTake) {  // amqp091 5.6
     Scenario s;
@@ -66,7 +66,7 @@ TEST(ChannelEnd, ServesOthersWhileItGivesBackButNotItself) {  // amqp091 5.6; DL
         for (const char* body : {"a", "b", "c"}) ch.publish("q", body);
         s.advance(milliseconds(200));
         ch.take_transcript();
-        ch.close();  // what it holds has expired meanwhile
+        ch.close();  // its unsettled messages have expired
         EXPECT_THAT(ch.take_transcript(), ElementsAre("done"));
         EXPECT_EQ(other.take_bodies().size(), other_waits ? 3U : 0U);
         EXPECT_EQ(s.ended(Ending::target_refused), other_waits ? 0U : 2U);
@@ -90,7 +90,7 @@ TEST(Refusal, EndsTheChannelAndReturnsItsMessages) {  // amqp091 4.4
     EXPECT_EQ(s.queue("q").consumers.all.size(), 0U);
 }
 
-// Only to look at: what the engine does with commands that a Scenario would not send.
+// For commands that a Scenario would not send.
 struct Silent : EffectSink {
     bool deliver(Deliver&&) override { return true; }
     void confirm(const Confirm&) override { ++effects; }
@@ -161,7 +161,7 @@ TEST(Engine, NamesItsOwnVhostInRefusals) {
     EXPECT_EQ(std::get<Refuse>(sink.last).refusal.text, "no queue 'q' in vhost 'my vhost'");
 }
 
-// ------------------------------------------------------------------ connections end
+// ------------------------------------------------------------------ closing connections
 
 TEST(ConnectionEnd, ClosesItsChannelsAndIsTold) {  // amqp091 4.6
     Scenario s;
@@ -184,7 +184,7 @@ TEST(ConnectionEnd, OfAnUnknownOneIsAnswered) {
     Engine engine({}, sink, nullptr);
     engine.handle(CloseConnection{{9}}, {0});
     EXPECT_TRUE(std::holds_alternative<ConnectionClosed>(sink.last));
-    engine.handle(OpenChannel{{9}, {1}}, {0});  // crossed
+    engine.handle(OpenChannel{{9}, {1}}, {0});  // crossed on the wire
     engine.handle(ResumeConnection{{9}}, {0});
     EXPECT_EQ(engine.attached().channel_count(), 0U);
 }

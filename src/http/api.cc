@@ -30,21 +30,20 @@ Response method_not_allowed(const Router::NoRoute& missing, unsigned status) {
 
 Response foreign_wish_refused() {
     return error_response(403, "forbidden",
-                          "Request of a page of another origin refused; see "
-                          "management.cors.allow_origins");
+                          "cross-origin request refused; see management.cors.allow_origins");
 }
 
 bool can_access_vhost(const Call& call, const std::string& vhost) {
     return is_administrator(*call.user) || call.access->can_access_vhost(call.user->name, vhost);
 }
 
-// Roles that are about the vhost in the path.
+// Checks a role that depends on the virtual host in the path.
 std::optional<Response> check_vhost(const Call& call, Role role) {
     const std::string& vhost = call.parameter(0);
     const Response no_object = not_authorised("User not authorised to access object");
     if (role == Role::policymaker && !is_policymaker(*call.user)) return no_object;
     if (call.access->find_vhost(vhost) == nullptr) {
-        // RabbitMQ finds out at different places, with different words.
+        // RabbitMQ's response to an unknown virtual host depends on the method.
         const bool puts = call.request.method == "PUT" || call.request.method == "POST";
         return puts ? error_response(404, "not_found", "vhost_not_found") : not_found();
     }
@@ -56,8 +55,8 @@ std::optional<Response> check_vhost(const Call& call, Role role) {
     return not_authorised("User not authorised to access virtual host");
 }
 
-// Pages of RabbitMQ 3 cannot add a header to a download or an upload of definitions: their login
-// stands in the query.
+// The web pages of RabbitMQ 3 cannot add a header to the download or upload of definitions. They
+// send the credentials in the query.
 std::optional<Request> login_in_query(const Request& request, const Target& target) {
     if (request.find_header("authorization") != nullptr) return std::nullopt;
     if (target.segments.empty() || target.segments.front() != "definitions") return std::nullopt;
@@ -65,7 +64,7 @@ std::optional<Request> login_in_query(const Request& request, const Target& targ
     if (login == target.query.end()) return std::nullopt;
     Request bare;
     std::string base64 = login->second;
-    std::replace(base64.begin(), base64.end(), ' ', '+');  // in a query they mean the same
+    std::replace(base64.begin(), base64.end(), ' ', '+');  // a query decodes + as a space
     bare.headers = {{"authorization", "Basic " + base64}};
     bare.from_loopback = request.from_loopback;
     bare.peer_address = request.peer_address;

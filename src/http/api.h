@@ -1,5 +1,5 @@
-// Api: answers every request below /api. Who asks, whether he may, which file answers. START
-// READING HERE.
+// Api: responds to every request below /api. Authenticates the caller, checks its role and calls
+// the route's action. START READING HERE.
 #pragma once
 
 #include "http/api/context.h"
@@ -28,7 +28,7 @@ class Api final : public Responder {
     std::optional<Response> refuse_early(const Request& request) override;
     Context& context() { return context_; }
     std::vector<std::string> routes() const { return router_.routes(); }
-    // Asks nothing of the broker any more by itself. Before the broker stops.
+    // Stops the sampling thread. Must be called before the broker stops.
     void stop();
 
   private:

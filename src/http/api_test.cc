@@ -419,7 +419,7 @@ TEST_F(ApiTest, MetricsAccountForEveryEntry) {
     EXPECT_EQ(metrics.respond(request).status, 405U);
 }
 
-// So many that no list of them is made in one part.
+// Long enough that every list is read in several parts.
 TEST_F(ApiTest, ListsAreWholeHoweverLong) {
     constexpr std::size_t count = 2 * engine::part_items_max + 50;
     json::array queues;

@@ -1,4 +1,4 @@
-// ApiTest: the API with a real broker behind it, without a socket.
+// ApiTest: the API with a real broker, without a socket.
 #pragma once
 
 #include "base/base64.h"

@@ -1,4 +1,4 @@
-// What RabbitMQ's own management pages ask for, beside what everybody asks.
+// Requests that only RabbitMQ's own management pages send.
 #include "http/api_test.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ TEST_F(RabbitmqPages, LogOutWithoutAnAnswerToWaitFor) {
     EXPECT_EQ(ask("GET", "/login").status, 405U);
 }
 
-// The two forms of 3.x for definitions cannot send a header.
+// The two definitions forms of RabbitMQ 3 cannot send a header.
 TEST_F(RabbitmqPages, LogInByTheQueryForDefinitionsOnly) {
     const std::string login = "?auth=" + base64_encode("guest:guest");
     EXPECT_EQ(ask("GET", "/definitions" + login).status, 200U);
@@ -35,7 +35,7 @@ TEST_F(RabbitmqPages, LogInByTheQueryForDefinitionsOnly) {
     EXPECT_EQ(ask("GET", "/definitions?auth=" + base64_encode("monitoring-user:p")).status, 401U);
     EXPECT_EQ(ask("GET", "/definitions").status, 401U);
     EXPECT_EQ(ask("GET", "/queues" + login).status, 401U);
-    // A login in the header is not replaced.
+    // Credentials in the header take precedence.
     EXPECT_EQ(send("GET", "/definitions" + login, "", "monitoring-user:p").status, 401U);
     Request upload;
     upload.target = "/api/definitions" + login;
@@ -66,7 +66,7 @@ TEST_F(RabbitmqPages, SeeWhatTheMemoryOfANodeIsUsedFor) {
     EXPECT_EQ(send("GET", "/nodes/nosuch/memory/ets").status, 404U);
 }
 
-// Those of 4.3 look into the callbacks of each.
+// The pages of RabbitMQ 4.3 read the callbacks of every flag.
 TEST_F(RabbitmqPages, FindEveryFieldOfAFeatureFlag) {
     const json::value flags = get("/feature-flags");
     ASSERT_FALSE(flags.get_array().empty());
@@ -83,7 +83,7 @@ TEST_F(RabbitmqPages, AreNotToldOfDeprecatedFeaturesThatNobodyUses) {
     EXPECT_EQ(get("/deprecated-features/used").at(0).at("name"), "transient_nonexcl_queues");
 }
 
-// Nobody has sampled anything in this test, and nobody will.
+// No sample is taken in this test.
 TEST_F(RabbitmqPages, DrawChartsFromTheFirstLook) {
     ASSERT_EQ(put("/queues/%2F/q", "{}"), 201U);
     send("POST", "/exchanges/%2F/amq.default/publish",
@@ -99,7 +99,7 @@ TEST_F(RabbitmqPages, DrawChartsFromTheFirstLook) {
     const json::value view = get("/nodes/" + node() + "?node_stats_age=60&node_stats_incr=5");
     EXPECT_GT(
         view.at("mem_used_details").at("samples").at(0).at("sample").to_number<std::int64_t>(), 0);
-    // Without a range there is nothing to draw.
+    // A request without a range gets no samples.
     EXPECT_FALSE(get("/queues/%2F/q").at("messages_details").get_object().contains("samples"));
 }
 

@@ -44,7 +44,7 @@ TEST(BatchFormat, EveryBatchEndsWhereTheNextMayBegin) {
     }
 }
 
-// What stands on disks already must be read forever.
+// Existing files must stay readable.
 TEST(BatchFormat, TheFirstVersionIsReadForEver) {
     const std::string batch = batch_of("r", {0x10}, {0x08}, 3, 0);
     std::string expected;

@@ -16,12 +16,12 @@ constexpr std::uint32_t compacted_magic = 0x52564331;  // "RVC1"
 constexpr std::size_t header_bytes = 40;
 constexpr std::size_t index_entry_bytes = 16;
 constexpr std::string_view suffix = ".compacted";
-// A stretch is copied in pieces of this size.
+// An extent is copied in pieces of this size.
 constexpr std::uint64_t piece_bytes = 1024 * 1024;
 
 Unexpected<IoError> damaged(const std::string& path, std::string_view how) {
     return Unexpected{IoError{"journal damaged: file " + path + ": " + std::string(how) +
-                              "; see docs/formats/journal.md for ways out"}};
+                              "; see docs/formats/journal.md for recovery"}};
 }
 
 std::string encode_index(const std::vector<Extent>& extents) {
@@ -36,7 +36,7 @@ std::string encode_index(const std::vector<Extent>& extents) {
 
 constexpr std::size_t checksum_bytes = 8;
 
-// Of what stands before the checksum, and of the index.
+// Covers the header before the checksum, and the index.
 std::uint64_t checksum_of(std::string_view header, std::string_view index) {
     const std::string_view before = header.substr(0, header_bytes - checksum_bytes);
     const std::uint64_t seed = XXH3_64bits(before.data(), before.size());
@@ -111,7 +111,7 @@ std::optional<Lsn> parse_compacted_name(std::string_view name) {
 
 namespace {
 
-// The offset of the first stretch.
+// Returns the offset of the first extent.
 Result<std::uint64_t, IoError> write_stretches(Disk& disk, const std::string& path, Lsn start,
                                                Lsn end, const std::vector<Extent>& extents,
                                                const ReadExtent& read) {
@@ -137,7 +137,7 @@ Result<CompactedFile, IoError> write_compacted_file(Disk& disk, const std::strin
     const std::string aside = path + ".new";
     const auto first_offset = write_stretches(disk, aside, start, end, extents, read);
     if (!first_offset) {
-        (void)disk.remove(aside).has_value();  // the room it takes may be what is missing
+        (void)disk.remove(aside).has_value();  // frees the space that may be missing
         return Unexpected{first_offset.error()};
     }
     REVENANT_TRY_VOID(disk.rename(aside, path));
@@ -162,12 +162,12 @@ Result<CompactedFile, IoError> open_compacted_file(Disk& disk, const std::string
     const std::uint64_t checksum = in.u64();
     if (got != header_bytes || magic != compacted_magic || said_start != start || end < start ||
         count > (file_bytes - header_bytes) / index_entry_bytes) {
-        return damaged(path, "its header is wrong");
+        return damaged(path, "invalid header");
     }
     std::string index(count * index_entry_bytes, '\0');
     REVENANT_TRY(const std::size_t index_got, file->read(header_bytes, index));
     if (index_got != index.size() || checksum_of(header, index) != checksum) {
-        return damaged(path, "its header or index is wrong");
+        return damaged(path, "invalid header or index");
     }
     std::vector<Extent> extents;
     ByteReader entries(index);
@@ -178,7 +178,7 @@ Result<CompactedFile, IoError> open_compacted_file(Disk& disk, const std::string
         extent.size = entries.u64();
         needed += extent.size;
     }
-    if (needed > file_bytes) return damaged(path, "it is too short");
+    if (needed > file_bytes) return damaged(path, "file too short");
     auto shared =
         std::make_shared<const ExtentIndex>(std::move(extents), header_bytes + index.size());
     return CompactedFile{start, end, path, std::move(file), std::move(shared)};

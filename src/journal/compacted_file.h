@@ -1,12 +1,12 @@
-// A compacted file: what is still in use of neighbouring segments. Positions stay what they were,
-// so nothing that refers to them needs to know: an index says where each stretch went.
+// A compacted file: the parts of adjacent segments that are still in use. Positions do not change;
+// an index maps each extent to its offset in the file.
 //
 //   magic u32 "RVC1", zero u32, start u64, end u64, count u64, checksum u64 (XXH3 of the index,
-//   seeded with XXH3 of what stands before), index { lsn u64, size u64 }, then the stretches in the
-//   same order
+//   seeded with the XXH3 of the header before it), index { lsn u64, size u64 }, then the extents
+//   in the same order
 //
-// Like a snapshot it is written aside, synced and renamed. It is named after the position it begins
-// with and takes the place of every segment that begins before its end.
+// Like a snapshot, it is written under a temporary name, synced and renamed. It is named after its
+// first position and replaces every segment that begins before its end.
 #pragma once
 
 #include "base/ids.h"
@@ -24,7 +24,7 @@
 
 namespace revenant::journal {
 
-// A stretch of the stream.
+// A range of the stream.
 struct Extent {
     Lsn at;
     std::uint64_t size = 0;
@@ -32,14 +32,14 @@ struct Extent {
     friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-// Sorted; those that touch or overlap are one.
+// Sorts the extents and merges those that touch or overlap.
 std::vector<Extent> joined(std::vector<Extent> extents);
 
 class ExtentIndex {
   public:
     ExtentIndex(std::vector<Extent> extents, std::uint64_t first_offset);
 
-    // Where this position lies in the file, and how far one can read from there.
+    // The offset of a position in the file, and the number of bytes readable from there.
     struct FileRange {
         std::uint64_t offset = 0;
         Lsn contiguous_end;
@@ -63,7 +63,7 @@ struct CompactedFile {
 std::string compacted_name(Lsn start);
 std::optional<Lsn> parse_compacted_name(std::string_view name);
 
-// Gives the bytes of a stretch that is to be kept.
+// Reads the bytes of an extent.
 using ReadExtent = std::function<Result<void, IoError>(const Extent&, std::span<char>)>;
 Result<CompactedFile, IoError> write_compacted_file(Disk& disk, const std::string& directory,
                                                     Lsn start, Lsn end, std::vector<Extent> extents,

@@ -33,7 +33,7 @@ TEST(Extents, AnIndexFindsWhatItHoldsAndNothingElse) {
     for (const std::uint64_t at : {9U, 20U, 29U, 35U}) EXPECT_FALSE(index.find({at})) << at;
 }
 
-// Many segments of passed records, a few of which are kept.
+// Many segments of records, a few of which are still in use.
 class Sparse : public testing::Test {
   protected:
     Sparse() {

@@ -1,8 +1,7 @@
-// Disk: the only door to the file system. The simulator brings its own.
+// Disk: the only interface to the file system. The simulator has its own implementation.
 //
-// What was written is certain only after sync() of the file; a file that was created, renamed or
-// removed is so for certain only after sync_directory() of its directory. Paths are joined with
-// '/'.
+// Written data is durable only after sync() of the file. Creating, renaming or removing a file is
+// durable only after sync_directory() of its directory. Paths are joined with '/'.
 #pragma once
 
 #include "base/result.h"
@@ -18,32 +17,32 @@
 namespace revenant::journal {
 
 struct IoError {
-    std::string text;        // what was tried on which file, and what the system said
-    bool disk_full = false;  // trying again later makes sense
+    std::string text;        // operation, file and system error
+    bool disk_full = false;  // a retry may succeed
 };
 
 class File {
   public:
     virtual ~File() = default;
-    // Reads into the whole span; fewer bytes only at the end of the file.
+    // Fills the whole span, except at the end of the file.
     virtual Result<std::size_t, IoError> read(std::uint64_t offset, std::span<char> into) const = 0;
-    // All of it, or an error; after an error any part of it may have been written.
+    // Writes everything or fails. After an error, any part may have been written.
     virtual Result<void, IoError> write(std::uint64_t offset, std::string_view bytes) = 0;
-    // Makes it so long, with room on the disk for all of it.
+    // Sets the size and reserves disk space for all of it.
     virtual Result<void, IoError> allocate(std::uint64_t bytes) = 0;
-    // Contents and size are certain.
+    // Makes contents and size durable.
     virtual Result<void, IoError> sync() = 0;
     virtual Result<std::uint64_t, IoError> size() const = 0;
-    // These bytes will be read soon: a hint.
+    // Hints that these bytes will be read soon.
     virtual void will_need(std::uint64_t offset, std::uint64_t size) const = 0;
-    // While what it returns is held, the file stays the same even if its name comes to mean
-    // another. Files that are held open all the time need nothing.
+    // While the returned object exists, this stays the same file even if its name is reused. Files
+    // that are always open need nothing.
     virtual Result<std::shared_ptr<const void>, IoError> keep_open() const {
         return std::shared_ptr<const void>{};
     }
 };
 
-// Held as long as the object lives.
+// Held for the lifetime of the object.
 class DirectoryLock {
   public:
     virtual ~DirectoryLock() = default;
@@ -53,28 +52,27 @@ class Disk {
   public:
     virtual ~Disk() = default;
     virtual Result<std::shared_ptr<File>, IoError> open(const std::string& path) = 0;
-    // For reading. It is opened when it is read and may be closed again in between, so that any
-    // number of files can be at hand with few descriptors. The name must not come to mean another
-    // file, unless keep_open() is held meanwhile.
+    // Opens the file lazily for reading and may close it between reads, so that many files need few
+    // descriptors. The name must not be reused for another file unless keep_open() is held.
     virtual std::shared_ptr<const File> open_when_read(const std::string& path) = 0;
-    // Empty, in the place of any file of that name.
+    // Creates an empty file and replaces an existing one.
     virtual Result<std::shared_ptr<File>, IoError> create(const std::string& path) = 0;
-    // In the place of any file of the new name, at once.
+    // Replaces an existing file atomically.
     virtual Result<void, IoError> rename(const std::string& from, const std::string& to) = 0;
     virtual Result<void, IoError> remove(const std::string& path) = 0;
-    // With those above it, and for certain; no error if it is there.
+    // Creates missing parents as well and makes them durable. Not an error if the directory exists.
     virtual Result<void, IoError> make_directory(const std::string& path) = 0;
-    // With everything in it, one after the other: whatever may happen meanwhile, the file of the
-    // name `last` is there as long as anything else is.
+    // Removes the directory and its files. If interrupted, the file named `last` exists as long as
+    // any other.
     virtual Result<void, IoError> remove_directory(const std::string& path,
                                                    std::string_view last) = 0;
-    // The names in it, sorted; none for a directory that is not there.
+    // Returns the sorted names; none if the directory does not exist.
     virtual Result<std::vector<std::string>, IoError> list(const std::string& path) = 0;
     virtual Result<void, IoError> sync_directory(const std::string& path) = 0;
-    // An error names the process that holds it already.
+    // The error names the process that holds the lock.
     virtual Result<std::unique_ptr<DirectoryLock>, IoError> lock(const std::string& path) = 0;
     virtual Result<std::uint64_t, IoError> free_bytes(const std::string& path) = 0;
-    // A number that nobody outside can guess.
+    // Returns a random number that clients cannot guess.
     virtual std::uint32_t draw_secret() = 0;
 };
 

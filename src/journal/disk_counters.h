@@ -1,5 +1,4 @@
-// DiskCounters: what the process has read, written and synced since it started, and how long that
-// took.
+// DiskCounters: reads, writes and syncs of the process since startup, with their durations.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ struct DiskCounters {
     Operations syncs;
 };
 
-// From any thread.
+// May be called from any thread.
 DiskCounters disk_counters();
 
 }  // namespace revenant::journal

@@ -44,7 +44,7 @@ SharedOperations reads;
 SharedOperations writes;
 SharedOperations syncs;
 
-// For counters alone: no decision depends on it.
+// For counters only; no decision depends on it.
 std::uint64_t monotonic_nanoseconds() {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -52,7 +52,7 @@ std::uint64_t monotonic_nanoseconds() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Counts one operation from here to the end of its scope.
+// Counts one operation until the end of the scope.
 class Counted {
   public:
     explicit Counted(SharedOperations& operations) : operations_(operations) {}
@@ -99,7 +99,7 @@ void advise_will_need(int descriptor, std::uint64_t offset, std::uint64_t size) 
                     POSIX_FADV_WILLNEED);
 }
 
-// Open only while it is used.
+// A file that is open only while it is used.
 class ReadFile final : public File {
   public:
     ReadFile(std::shared_ptr<OpenFiles> files, std::string path) : files_(std::move(files)) {
@@ -200,8 +200,8 @@ std::string first_line_of(int descriptor) {
 
 constexpr mode_t directory_mode = 0750;
 
-// Its mode is that one whatever the umask: messages are not for everybody, but for the group. The
-// answer is the number of an error, or 0.
+// Sets the mode regardless of the umask, because only the owner and the group may read messages.
+// Returns errno or 0.
 int make_one_directory(const std::string& path) {
     if (::mkdir(path.c_str(), directory_mode) != 0) return errno == EEXIST ? 0 : errno;
     struct stat status {};
@@ -245,7 +245,7 @@ Result<void, IoError> PosixDisk::remove(const std::string& path) {
 }
 
 Result<void, IoError> PosixDisk::make_directory(const std::string& path) {
-    std::vector<std::filesystem::path> missing;  // the innermost first
+    std::vector<std::filesystem::path> missing;  // innermost first
     for (std::filesystem::path at = path; !at.empty(); at = at.parent_path()) {
         std::error_code error;
         const std::filesystem::file_status status = std::filesystem::status(at, error);

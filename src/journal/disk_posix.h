@@ -1,4 +1,4 @@
-// PosixDisk: the real disk.
+// PosixDisk: the file system of the machine.
 #pragma once
 
 #include "journal/disk.h"
@@ -11,7 +11,7 @@ namespace revenant::journal {
 
 class PosixDisk : public Disk {
   public:
-    // So many of the files that are only read are open at a time.
+    // `read_files_max` limits the number of open files that are only read.
     explicit PosixDisk(std::size_t read_files_max = 32)
         : read_files_(std::make_shared<OpenFiles>(read_files_max)) {}
 

@@ -105,7 +105,7 @@ TEST(PosixDisk, DirectoriesAreForTheOwnerAndTheGroupWhateverTheUmask) {
     }
 }
 
-// Who has given a directory another mode had a reason.
+// An administrator may have changed the mode on purpose.
 TEST(PosixDisk, TheModeOfADirectoryThatIsThereStays) {
     Real r;
     ASSERT_TRUE(r.disk.make_directory(r.folder / "x").has_value());
@@ -171,7 +171,7 @@ TEST(PosixDisk, AFullDiskIsToldApart) {
                                             HasSubstr("No space left on device")));
 }
 
-// Files may not grow in the child: its exit tells what it saw.
+// Files cannot grow in the child; its exit status is the result.
 TEST(PosixDisk, AWriteThatStopsHalfwaySaysWhere) {
     Real r;
     const auto file = r.file("a", "");
@@ -218,7 +218,7 @@ TEST(PosixDisk, ALockIsHeldAgainstOtherProcessesAndDiesWithItsOwn) {
         char byte = held ? 'y' : 'n';
         (void)!::write(ready[1], &byte, 1);
         (void)!::read(leave[0], &byte, 1);
-        ::_exit(0);  // without releasing it
+        ::_exit(0);  // without releasing the lock
     }
     ::close(leave[0]);
     char byte = 0;

@@ -1,4 +1,4 @@
-// DiskWorker: where the slow work is done. In order, off the thread that asks for it.
+// DiskWorker: runs slow disk work in order, on another thread.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@ namespace revenant::journal {
 class DiskWorker {
   public:
     virtual ~DiskWorker() = default;
-    // Runs `work` after everything asked for earlier, then `done` at home, where this was called.
+    // Runs `work` after all earlier work, then `done` on the calling thread.
     virtual void run(std::function<void()> work, std::function<void()> done) = 0;
 };
 

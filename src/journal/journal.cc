@@ -15,7 +15,7 @@
 namespace revenant::journal {
 
 struct Journal::Written {
-    std::optional<Lsn> end;  // of the batch; a sync alone has none
+    std::optional<Lsn> end;  // end of the batch; absent for a sync without a batch
     std::optional<IoError> error;
     std::optional<Segment> opened;
     std::int64_t sync_us = 0;
@@ -25,7 +25,7 @@ struct Journal::Snapshot {
     Lsn at;
     std::string bytes;
     std::set<Lsn> segments_in_use;
-    // What is not written yet has no segment that could be named: those that begin later stay.
+    // Unwritten data has no segment to name yet, so later segments stay.
     std::optional<Lsn> last_segment;
     bool submitted = false;
     std::optional<IoError> error;
@@ -42,7 +42,7 @@ Journal::Journal(Disk& disk, DiskWorker& worker, std::string directory, JournalS
 Journal::~Journal() { *self_ = nullptr; }
 
 void Journal::close() {
-    // Whoever was told that the disk is full waits for the opposite.
+    // A listener that was notified of a full disk waits for its end.
     if (std::exchange(disk_full_, false) && listener_.disk_full) listener_.disk_full(false);
     listener_ = {};
     closed_ = true;
@@ -76,12 +76,12 @@ Result<void, IoError> Journal::find_files() {
         } else if (name.ends_with(".spare")) {
             writer_->add_spare(path);
         } else if (name.ends_with(".new")) {
-            leftovers_.push_back(path);  // a file that was never finished
+            leftovers_.push_back(path);  // an unfinished file
         }
     }
     adopt(std::move(compacted_files));
     if (snapshots.empty()) return {};
-    // Every snapshot with its right name was synced before it got it, so the newest must be whole.
+    // Every snapshot was synced before it got its final name, so the newest must be complete.
     std::sort(snapshots.begin(), snapshots.end());
     REVENANT_TRY_VOID(read_snapshot(snapshots.back()));
     snapshots.pop_back();
@@ -89,8 +89,8 @@ Result<void, IoError> Journal::find_files() {
     return {};
 }
 
-// Each takes the place of the files it was made of, of which a crash may have left some. Among them
-// may be earlier compacted ones.
+// Each compacted file replaces the files it was made from, including earlier compacted ones. A
+// crash may have left some of them.
 void Journal::adopt(std::vector<CompactedFile> files) {
     std::sort(files.begin(), files.end(),
               [](const CompactedFile& a, const CompactedFile& b) { return a.start < b.start; });
@@ -125,8 +125,8 @@ namespace {
 
 constexpr std::size_t rewritten_at_once_bytes = 1024 * 1024;
 
-// What a killed process left is not on the disk yet. And where a sync of it failed, it never will
-// be, though it can be read: no later sync knows of it. So it is written once more.
+// Data that a killed process left may not be on disk yet. If a sync of it failed, it never will be,
+// although it is readable: later syncs do not cover it. So it is written again.
 Result<void, IoError> rewrite_tail(const Segment& segment, File& file, Lsn from, Lsn end) {
     std::string bytes;
     for (Lsn at = from; at < end; at.value += bytes.size()) {
@@ -134,7 +134,7 @@ Result<void, IoError> rewrite_tail(const Segment& segment, File& file, Lsn from,
         const std::uint64_t offset = at.value - segment.start.value;
         REVENANT_TRY(const std::size_t got, file.read(offset, bytes));
         if (got != bytes.size()) {
-            return Unexpected{IoError{"file " + segment.path + " is shorter than it was"}};
+            return Unexpected{IoError{"file " + segment.path + " is shorter than expected"}};
         }
         REVENANT_TRY_VOID(file.write(offset, bytes));
     }
@@ -143,7 +143,7 @@ Result<void, IoError> rewrite_tail(const Segment& segment, File& file, Lsn from,
 
 }  // namespace
 
-// The last segment alone may be torn, so that is where the end is looked for.
+// Only the last segment can be torn, so the end is searched there.
 Result<void, IoError> Journal::find_end() {
     Lsn end = snapshot_at_;
     secret_ = read_secret(disk_, directory_);
@@ -151,7 +151,7 @@ Result<void, IoError> Journal::find_end() {
     if (!reader_.all().empty()) {
         const auto at = reader_.all().rbegin();
         const Segment& last = at->second;
-        Lsn certain = last.start;  // everything before is
+        Lsn certain = last.start;  // everything before this position is synced
         const auto visit = [&](const ScannedBatch& batch) {
             certain = std::max(certain, batch.synced);
             epoch_ = std::max(epoch_, batch.epoch);
@@ -163,14 +163,14 @@ Result<void, IoError> Journal::find_end() {
         const auto before = std::next(at);
         if (found.end == last.start && last.start > snapshot_at_ &&
             before != reader_.all().rend()) {
-            // Nothing of it is whole: the epoch is that of the segment before.
+            // No batch in it is intact, so the epoch is that of the segment before.
             REVENANT_TRY_VOID(scan_segment(before->second, before->first, last.start, visit));
         }
         if (found.end < snapshot_at_) {
             return Unexpected{IoError{"journal damaged: file " + last.path + ", offset " +
                                       std::to_string(found.end.value - last.start.value) +
-                                      ": it ends before the snapshot " + snapshot_path() +
-                                      " was taken; see docs/formats/journal.md for ways out"}};
+                                      ": the journal ends before snapshot " + snapshot_path() +
+                                      "; see docs/formats/journal.md for recovery"}};
         }
         end = found.end;
         REVENANT_TRY(auto file, disk_.open(last.path));
@@ -179,8 +179,8 @@ Result<void, IoError> Journal::find_end() {
     }
     REVENANT_TRY_VOID(disk_.sync_directory(directory_));
     if (epoch_ == UINT32_MAX) {
-        return Unexpected{IoError{"journal damaged: directory " + directory_ +
-                                  " says it was started more often than can be"}};
+        return Unexpected{
+            IoError{"journal damaged: directory " + directory_ + ": start counter out of range"}};
     }
     epoch_ += 1;
     while (secret_ == 0) secret_ = disk_.draw_secret();
@@ -204,20 +204,20 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
             if (in.failed()) {
                 return Unexpected{IoError{"journal damaged: directory " + directory_ +
                                           ", position " + std::to_string(at.value) +
-                                          ": a record is longer than its batch"}};
+                                          ": record extends past its batch"}};
             }
             REVENANT_TRY_VOID(visit({bytes, at, batch.at}));
         }
         return {};
     };
-    // Copied: what is replayed may already be appended to, which opens segments.
+    // A copy, because the visitor may append, which opens segments.
     const std::map<Lsn, Segment> segments = reader_.all();
     Lsn expected = snapshot_at_;
     const auto missing = [&] {
         return Unexpected{IoError{"journal damaged: directory " + directory_ +
-                                  ": the segment that holds position " +
+                                  ": the segment that contains position " +
                                   std::to_string(expected.value) +
-                                  " is missing; see docs/formats/journal.md for ways out"}};
+                                  " is missing; see docs/formats/journal.md for recovery"}};
     };
     for (auto at = segments.begin(); at != segments.end(); ++at) {
         const auto following = std::next(at);
@@ -236,7 +236,7 @@ Result<void, IoError> Journal::replay(const Visitor& visit) {
     snapshot_.shrink_to_fit();
     if (secret_is_kept_) return {};
     auto kept = keep_secret(disk_, directory_, secret_);
-    // A full disk can do without it until the next snapshot: every batch has it as well.
+    // On a full disk the file can wait until the next snapshot, because every batch has the secret.
     if (!kept && !kept.error().disk_full) return kept;
     secret_is_kept_ = kept.has_value();
     return {};
@@ -273,7 +273,7 @@ void Journal::flush(SyncMode mode) {
     const bool unsynced = gathered || !sealed_.empty() || durable_ != written_;
     if (gathered) flush_wanted_ = true;
     if (unsynced && mode == SyncMode::immediate) sync_wanted_ = true;
-    // A full disk is asked again by retry(), not by everybody who has something to write.
+    // While the disk is full, only retry() tries again.
     if (!disk_full_) submit();
 }
 
@@ -283,7 +283,7 @@ void Journal::retry() {
     submit();
 }
 
-// What was gathered becomes a batch.
+// Completes the gathered records as a batch.
 void Journal::seal() {
     if (gathering_.size() == batch_header_bytes) return;
     finish_batch(gathering_, gathering_at_, durable_, epoch_, secret_);
@@ -298,9 +298,9 @@ void Journal::submit() {
     if (sealed_.empty() && durable_ == written_) sync_wanted_ = false;
     if (sealed_.empty() && !sync_wanted_) return;
     disk_busy_ = true;
-    // One sync for all that is sealed, after the last of it.
+    // All sealed batches share one sync, after the last.
     syncing_ = sealed_.size() <= 1 && sync_wanted_;
-    // After a full disk more may have been gathered, for which the sync was wanted.
+    // After a full disk, the sync may be meant for records that are still being gathered.
     if (syncing_ && !flush_wanted_) sync_wanted_ = false;
     const auto written = std::make_shared<Written>();
     if (!sealed_.empty()) {
@@ -343,7 +343,7 @@ void Journal::on_written(const Written& written) {
         counters_.syncs.observe(static_cast<std::uint64_t>(written.sync_us));
         submit_snapshot();
     }
-    // Who is told may append and flush at once.
+    // The listener may append and flush immediately.
     if (std::exchange(disk_full_, false) && listener_.disk_full) listener_.disk_full(false);
     if (synced && listener_.durable) listener_.durable(durable_);
     submit();
@@ -413,7 +413,7 @@ std::vector<Lsn> Journal::segments_between(Lsn first, Lsn last) const {
 
 void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
     CHECK(!next_snapshot_ && !compacting_);
-    seal();  // a replay begins with a whole batch
+    seal();  // replay begins with a complete batch
     next_snapshot_ = std::make_shared<Snapshot>(
         Snapshot{gathering_at_, std::move(bytes), std::move(segments_in_use), {}, false, {}});
     if (!reader_.all().empty()) next_snapshot_->last_segment = reader_.all().rbegin()->first;
@@ -421,7 +421,7 @@ void Journal::write_snapshot(std::string bytes, std::set<Lsn> segments_in_use) {
     flush(SyncMode::immediate);
 }
 
-// What a snapshot refers to is safe before the snapshot is.
+// Everything a snapshot refers to is synced before the snapshot is.
 void Journal::submit_snapshot() {
     if (failed_ || closed_ || !next_snapshot_ || durable_ < next_snapshot_->at) return;
     if (std::exchange(next_snapshot_->submitted, true)) return;
@@ -446,7 +446,7 @@ void Journal::submit_snapshot() {
 
 void Journal::on_snapshot_written(const Snapshot& snapshot) {
     const std::shared_ptr<Snapshot> done = std::exchange(next_snapshot_, nullptr);
-    if (snapshot.error && snapshot.error->disk_full) {  // the next one may find room
+    if (snapshot.error && snapshot.error->disk_full) {  // the next one may find space
         found_no_room_ = true;
         return;
     }
@@ -467,7 +467,7 @@ std::vector<Journal::ClosedSegment> Journal::closed_segments() const {
     for (auto at = segments.begin(); at != segments.end(); ++at) {
         const auto following = std::next(at);
         if (following == segments.end()) break;
-        // Behind it there may have been others that are gone.
+        // Segments after it may have been removed.
         std::uint64_t bytes =
             std::min(following->first.value - at->first.value, settings_.segments.segment_bytes);
         if (at->second.index) {
@@ -487,7 +487,7 @@ struct Journal::Compaction {
     Lsn end;
     std::optional<CompactedFile> file;
     std::optional<IoError> error;
-    bool unreadable = false;  // the error is one of the sources
+    bool unreadable = false;  // the error is in a source
 };
 
 void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
@@ -501,8 +501,8 @@ void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
         sources.add(segment);
     }
     CHECK(!compaction->sources.empty() && end <= snapshot_at_);
-    // The new file takes the name of a compacted one that begins with the same position, which is
-    // read until we hear that the new one is there.
+    // The new file may replace a compacted file with the same first position, which is read until
+    // the new file is complete.
     if (const Segment& first = compaction->sources.front(); first.index) {
         auto kept = first.file->keep_open();
         if (!kept) {
@@ -535,12 +535,12 @@ void Journal::compact(Lsn start, Lsn end, std::vector<Extent> in_use) {
 
 void Journal::on_compacted(const Compaction& compaction) {
     compacting_ = false;
-    if (compaction.error && compaction.error->disk_full) {  // the next one may find room
+    if (compaction.error && compaction.error->disk_full) {  // the next one may find space
         found_no_room_ = true;
         return;
     }
     if (compaction.unreadable) {
-        // What cannot be read stays where it is: it may be readable after a restart.
+        // Unreadable data stays in place; it may be readable after a restart.
         for (const Segment& segment : compaction.sources) unreadable_.insert(segment.start);
         return;
     }
@@ -551,14 +551,14 @@ void Journal::on_compacted(const Compaction& compaction) {
     const CompactedFile& file = *compaction.file;
     for (const Segment& segment : compaction.sources) {
         reader_.forget(segment.start);
-        // The new file has the name of a compacted one that begins with the same position.
+        // The new file has replaced a compacted one with the same first position.
         if (segment.path != file.path) retire(segment);
     }
     reader_.add({file.start, file.path, file.file, file.index});
 }
 
 void Journal::retire(const Segment& segment) {
-    if (closed_) return;  // it goes with the directory
+    if (closed_) return;  // removed with the directory
     if (segment.index) {
         worker_.run([&disk = disk_,
                      path = segment.path] { static_cast<void>(disk.remove(path).has_value()); },
@@ -580,7 +580,7 @@ void Journal::drop_segments(const Snapshot& snapshot) {
     const auto& segments = reader_.all();
     for (auto at = segments.begin(); at != segments.end(); ++at) {
         const auto following = std::next(at);
-        // The last one is being written.
+        // The last segment is being written.
         if (following == segments.end() || following->first > snapshot.at) break;
         if (!snapshot.last_segment || at->first > *snapshot.last_segment) break;
         if (!snapshot.segments_in_use.contains(at->first)) dead.push_back(at->second);

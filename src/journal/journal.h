@@ -1,9 +1,9 @@
-// Journal: an ordered stream of records made durable, and snapshots that shorten it. It knows no
-// events. START READING HERE; the format is in batch_format.h.
+// Journal: a durable, ordered stream of records, and snapshots that shorten it. It does not
+// interpret records. START READING HERE; the format is in batch_format.h.
 //
-// It lives on one thread, its home, and never waits: what was appended is gathered, handed to the
-// disk's thread as one batch, and while that is written and synced the next one gathers. Bytes can
-// be read back from the moment they were appended.
+// A journal belongs to one thread, its home thread, and never blocks it. Appended records are
+// gathered and passed to the disk thread as one batch; while that is written and synced, the next
+// batch is gathered. Bytes can be read as soon as they are appended.
 #pragma once
 
 #include "base/ids.h"
@@ -32,20 +32,20 @@ namespace revenant::journal {
 
 struct JournalSettings {
     SegmentSettings segments;
-    Timestamp (*now)() = nullptr;  // to measure syncs by, on the disk's thread; may be absent
+    Timestamp (*now)() = nullptr;  // measures syncs on the disk thread; optional
 };
 
 class Journal {
   public:
-    // Told at home. A failed write or sync is never tried again: the node must stop. A full disk is
-    // no failure: the batch is kept and tried again by retry().
+    // Called on the home thread. A failed write or sync is never retried: the node must stop. A
+    // full disk is not fatal: the batch is kept, and retry() tries again.
     struct Listener {
         std::function<void(Lsn)> durable;
         std::function<void(const std::string&)> failed;
-        std::function<void(bool)> disk_full;  // true when it is, false when it no longer is
+        std::function<void(bool)> disk_full;  // true: became full; false: has space again
     };
 
-    // The records after the newest snapshot; `batch` is the position of the batch a record is in.
+    // A record after the newest snapshot; `batch` is the position of its batch.
     struct Record {
         std::string_view bytes;
         Lsn at;
@@ -60,35 +60,35 @@ class Journal {
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
 
-    // --- at the start: the newest snapshot, then everything behind it ---
+    // --- recovery: the newest snapshot, then everything after it ---
 
-    // Empty if there is none.
+    // Empty if there is no snapshot.
     const std::string& snapshot() const { return snapshot_; }
     std::string snapshot_path() const;
-    // Until it has gone well nothing on the disk is changed: who refuses the contents leaves them
-    // to the version of the broker that wrote them.
+    // Changes nothing on disk until it succeeds. If the visitor fails, the files stay as they are
+    // for the broker version that wrote them.
     Result<void, IoError> replay(const Visitor& visit);
     void listen(Listener listener) { listener_ = std::move(listener); }
-    // Nothing more is handed to the disk, and nobody is told of what was. What can be read stays
-    // readable. When the worker has done what it was given so far, the directory may go.
+    // Stops all writes and notifications. Existing data stays readable. When the worker has
+    // finished its current work, the directory may be removed.
     void close();
 
     // --- appending ---
 
-    // A record is what is appended to this string until end_record().
+    // The bytes appended to this string until end_record() form a record.
     std::string& begin_record();
-    // The position of the next byte that is appended.
+    // Position of the next byte to be appended.
     Lsn position() const { return {gathering_at_.value + gathering_.size()}; }
-    // Where the batch begins that is being gathered.
+    // Position of the batch being gathered.
     Lsn batch_position() const { return gathering_at_; }
-    // The position that must be durable for this record to be safe.
+    // Returns the position that must be durable for this record to be durable.
     Lsn end_record();
 
     enum class SyncMode : std::uint8_t { deferred, immediate };
-    // Hands what was gathered to the disk, unless the disk is still at work: then as soon as it is
-    // done. Convenient means: written, not yet synced.
+    // Passes the gathered records to the disk thread, or does so when its current work is done.
+    // `deferred` writes without a sync.
     void flush(SyncMode mode);
-    // A full disk may have room again.
+    // Tries again to write to a full disk.
     void retry();
     std::size_t waiting_bytes() const;
     std::size_t gathered_bytes() const { return gathering_.size(); }
@@ -100,26 +100,26 @@ class Journal {
     // --- reading ---
 
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
-    // Whether there is a file with this position in it.
+    // Whether a file contains this position.
     bool has_position(Lsn at) const;
-    // The end of what lies in one place with this position: so far one read goes.
+    // The end of the bytes stored contiguously with this position, which one read can return.
     Lsn contiguous_end(Lsn at) const;
-    // That will be read soon.
+    // Hints that these bytes will be read soon.
     void will_need(Lsn at, std::uint64_t size) const { reader_.will_need(at, size); }
-    // "file F, offset N", for errors.
+    // Returns "file F, offset N" for error texts.
     std::string describe_position(Lsn at) const;
-    // The position its segment begins with: what is removed together. Known when it is written;
-    // before that the answer is the segment written last.
+    // The first position of the segment with this position. Segments are removed as a whole. Until
+    // the position is written, this is the segment written last.
     Lsn segment_of(Lsn at) const;
-    // The segments from the one that holds `first` to the one that holds `last`.
+    // The segments from the one that contains `first` to the one that contains `last`.
     std::vector<Lsn> segments_between(Lsn first, Lsn last) const;
 
     // --- snapshots ---
 
     Lsn snapshot_position() const { return snapshot_at_; }
-    // Everything before position() is in these bytes, but for what lies in the segments named,
-    // which are still referred to. Other segments before it are gone when the snapshot is safe;
-    // those that begin only after this call stay until the next one.
+    // The snapshot covers everything before position(), except for data in `segments_in_use`, which
+    // is still referred to. Other earlier segments are removed when the snapshot is synced.
+    // Segments that begin after this call stay until the next snapshot.
     void write_snapshot(std::string bytes, std::set<Lsn> segments_in_use);
     bool is_writing_snapshot() const { return next_snapshot_ != nullptr; }
 
@@ -128,20 +128,20 @@ class Journal {
     struct ClosedSegment {
         Lsn start;
         Lsn end;
-        std::uint64_t bytes = 0;  // that it holds
+        std::uint64_t bytes = 0;  // contents
         bool compacted = false;
         bool unreadable = false;  // a compaction could not read all of it
     };
-    // All but the one that is being written, in order.
+    // All segments in order, except the one being written.
     std::vector<ClosedSegment> closed_segments() const;
-    // Puts what is in use of the segments from `start` to `end`, all before the newest snapshot,
-    // into one file in their place. In use is what that snapshot refers to, not less: a restart
-    // begins there. Neither a snapshot nor another compaction may be under way.
+    // Replaces the segments from `start` to `end`, all before the newest snapshot, by one file with
+    // the extents in use. `in_use` must contain everything the snapshot refers to, because a
+    // restart begins there. No snapshot or other compaction may be in progress.
     void compact(Lsn start, Lsn end, std::vector<Extent> in_use);
     bool is_compacting() const { return compacting_; }
-    // Gives back files that are kept for later, where room has become short.
+    // Removes spare files if disk space is low.
     void trim_spares();
-    // Whether a snapshot or a compaction has found no room since this was last asked.
+    // Whether a snapshot or compaction has failed for lack of space since the last call.
     bool take_found_no_room() { return std::exchange(found_no_room_, false); }
 
   private:
@@ -169,15 +169,15 @@ class Journal {
     const std::string directory_;
     const JournalSettings settings_;
     Listener listener_;
-    // Callbacks of work under way look here whether the journal is still there.
+    // Callbacks of pending work check here whether the journal still exists.
     std::shared_ptr<Journal*> self_;
-    std::shared_ptr<SegmentWriter> writer_;  // touched by the disk's thread only, once it is open
+    std::shared_ptr<SegmentWriter> writer_;  // used by the disk thread only, once open
     SegmentReader reader_;
 
     std::string gathering_;
     Lsn gathering_at_;
     std::size_t record_at_ = 0;
-    // Batches that are complete, the first of them with the disk while it is at work. Mostly one.
+    // Complete batches. The first is being written while the disk is busy. Usually one.
     struct Sealed {
         Lsn at;
         std::shared_ptr<const std::string> bytes;
@@ -194,16 +194,16 @@ class Journal {
     Lsn durable_;
     std::uint32_t epoch_ = 0;
     Secret secret_ = 0;
-    bool secret_is_kept_ = false;  // in its file
+    bool secret_is_kept_ = false;  // the secret is in its file
 
     JournalCounters counters_;
-    std::vector<std::string> leftovers_;  // files that go when the start has succeeded
+    std::vector<std::string> leftovers_;  // files to remove after successful recovery
     std::string snapshot_;
     Lsn snapshot_at_;
     bool compacting_ = false;
     std::set<Lsn> unreadable_;  // segments that a compaction could not read
     bool found_no_room_ = false;
-    std::shared_ptr<Snapshot> next_snapshot_;  // until it is safe
+    std::shared_ptr<Snapshot> next_snapshot_;  // until it is synced
 };
 
 }  // namespace revenant::journal

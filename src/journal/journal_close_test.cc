@@ -1,4 +1,4 @@
-// A journal that is closed: its directory may go, and another one may stand in its place.
+// A closed journal: its directory may be removed and replaced by another.
 #include "journal/journal.h"
 #include "tests/sim/journal_stage.h"
 
@@ -17,8 +17,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using SyncMode = Journal::SyncMode;
 
-// As it was with a journal that nobody had closed: a batch was at work, the next one waited for it,
-// and so it came to the disk after the directory was removed and made again.
+// Regression test: without close(), a batch that waited for the previous one was written after the
+// directory had been removed and created again.
 TEST(ClosedJournal, WritesNothingIntoTheDirectoryOfAnother) {
     JournalStage s;
     s.open();
@@ -74,7 +74,7 @@ TEST(ClosedJournal, RemovesAndCompactsNothing) {
     EXPECT_THAT(s.files(".segment"), SizeIs(3)) << "they go with the directory";
 }
 
-// Who waits for room would wait forever.
+// A publisher that waits for space would wait forever.
 TEST(ClosedJournal, IsNotFull) {
     JournalStage s;
     s.open();

@@ -1,4 +1,4 @@
-// A disk that is full, which passes, and a disk that fails, which does not.
+// A full disk, which is temporary, and a failing disk, which is not.
 #include "base/probe.h"
 #include "journal/journal.h"
 #include "journal/snapshot_file.h"
@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using SyncMode = Journal::SyncMode;
 
-// ------------------------------------------------------------------------- a full disk
+// ------------------------------------------------------------------------- full disk
 
 TEST(JournalDiskFull, KeepsTheBatchAndLosesNothing) {
     JournalStage s;
@@ -142,7 +142,7 @@ TEST(JournalFailure, OfASyncIsToldOnceAndNothingIsPromisedAfterIt) {
     EXPECT_EQ(s.durable, promised);
 }
 
-// What came after it would be cut off by the next start.
+// The next startup would cut off everything after it.
 TEST(JournalFailure, OfAnEpochThatCannotGrowIsRefused) {
     JournalStage s;
     ASSERT_TRUE(s.disk.make_directory(s.directory).has_value());
@@ -150,8 +150,8 @@ TEST(JournalFailure, OfAnEpochThatCannotGrowIsRefused) {
     EXPECT_THAT(s.open(), ElementsAre(HasSubstr("journal damaged: directory " + s.directory)));
 }
 
-// The process ends, the machine goes on: what the sync did not write can still be read. It is not
-// on the disk, and no later sync would bring it there.
+// The process ends but the machine keeps running: data that the sync did not write can still be
+// read. It is not on disk, and no later sync would write it.
 TEST(JournalFailure, WhatASyncLeftOutIsWrittenAgainByTheNextStart) {
     JournalStage s;
     s.open();
@@ -165,7 +165,7 @@ TEST(JournalFailure, WhatASyncLeftOutIsWrittenAgainByTheNextStart) {
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("a", "b", "c"));
 }
 
-// What was asked for while the disk was full is not forgotten over the batch that is tried again.
+// A sync requested while the disk was full still happens after the batch is retried.
 TEST(JournalFailure, OfAFullDiskDelaysNoLaterSync) {
     JournalStage s;
     s.open();
@@ -181,8 +181,8 @@ TEST(JournalFailure, OfAFullDiskDelaysNoLaterSync) {
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), SizeIs(3));
 }
 
-// Some file systems find only then that there is no room. What the failed sync left out may be
-// forgotten by now: written earlier, no longer ours to write again.
+// Some file systems report a lack of space only at the sync. The kernel may have dropped the data
+// that the failed sync did not write.
 TEST(JournalFailure, OfASyncIsNoFullDiskWhateverItSays) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         JournalStage s(seed);

@@ -1,4 +1,4 @@
-// Journal::holds: whether a message that somebody refers to can still be there.
+// Journal::has_position(): whether a message that is referred to can still exist.
 #include "journal/journal.h"
 #include "journal/segments.h"
 #include "tests/sim/journal_stage.h"
@@ -16,7 +16,7 @@ using sim::JournalStage;
 using sim::SimDisk;
 using ::testing::ElementsAre;
 
-// Each record in a segment of its own, the last one in that which is being written.
+// Each record is in its own segment; the last segment is being written.
 struct FourSegments {
     FourSegments() {
         stage.settings.segments.spares_max = 0;
@@ -34,7 +34,7 @@ struct FourSegments {
     std::string file_of(std::size_t record) const {
         return stage.path(segment_name(segment_of(record)));
     }
-    // A snapshot that refers to the first three.
+    // Takes a snapshot that refers to the first three segments.
     void take_snapshot() {
         stage.snapshot_and_wait("snapshot", {segment_of(0), segment_of(1), segment_of(2)});
     }

@@ -1,4 +1,4 @@
-// A snapshot stands for the segments before it, which become spares.
+// A snapshot replaces the segments before it, which become spares.
 #include "base/probe.h"
 #include "journal/journal.h"
 #include "journal/segments.h"
@@ -176,7 +176,7 @@ TEST(JournalSnapshot, AnEarlierOneDoesNotEndTheNext) {
     EXPECT_EQ(s.snapshot, "second");
 }
 
-// What is not written yet has no segment that could be named as in use.
+// Unwritten data has no segment that could be named as in use.
 TEST(JournalSnapshot, KeepsTheSegmentsThatBeganAfterItWasAskedFor) {
     JournalStage s;
     s.settings.segments.spares_max = 0;

@@ -1,4 +1,4 @@
-// What a start makes of what it finds: whole, torn, not yet synced, damaged.
+// Recovery of intact, torn, unsynced and damaged files.
 #include "base/probe.h"
 #include "journal/batch_format.h"
 #include "journal/journal.h"
@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using SyncMode = Journal::SyncMode;
 
-// ------------------------------------------------------------------------- the torn tail
+// ------------------------------------------------------------------------- torn tail
 
 TEST(Journal, WhatWasNotSyncedMayBeMissingButIsNeverTorn) {
     std::set<std::size_t> counts;
@@ -65,7 +65,7 @@ TEST(Journal, ATornTailIsCutAndWhatFollowsIsReadBack) {
     EXPECT_THAT(s.open_after(SimDisk::Loss::power), ElementsAre("safe", "next"));
 }
 
-// Two batches that were not synced, the first of them torn, and nothing that fills ahead.
+// Two unsynced batches, the first of them torn, and no zeros written ahead.
 struct Torn : JournalStage {
     explicit Torn(std::size_t safe_bytes) {
         settings.segments.small_batch_bytes = 0;
@@ -117,7 +117,7 @@ TEST(JournalStart, TheEpochNeverFallsWithinAStream) {
     EXPECT_GT(after.value().epoch, before.value().epoch);
 }
 
-// A process that was killed leaves what the system has yet to write.
+// A killed process leaves data that the system has not written yet.
 struct Killed : JournalStage {
     explicit Killed(std::uint64_t seed) : JournalStage(seed) {
         open();
@@ -223,7 +223,7 @@ TEST(JournalDamage, MissingSegmentsBeforeAnEmptyOneAreRefused) {
     s.append_safely(long_record('a'));
     s.append(long_record('b'));
     s.journal->flush(SyncMode::immediate);
-    s.disk.crash_at_step(s.disk.steps() + 3);  // its segment was made
+    s.disk.crash_at_step(s.disk.steps() + 3);  // its segment was created
     s.worker.run_all();
     EXPECT_THAT(s.open_after(SimDisk::Loss::process), ElementsAre(long_record('a')));
     ASSERT_THAT(s.files(".segment"), SizeIs(2));
@@ -249,7 +249,7 @@ TEST(JournalDamage, AnEndBeforeTheSnapshotIsRefused) {
     ASSERT_THAT(names, ElementsAre(segment_name(s.batches[3])));
     s.disk.flip_bit(s.path(names[0]), s.batches[5].value - s.batches[3].value + 50, 1);
     EXPECT_THAT(s.open(), ElementsAre(AllOf(HasSubstr("journal damaged"), HasSubstr(s.directory),
-                                            HasSubstr("it ends before the snapshot"))));
+                                            HasSubstr("the journal ends before snapshot"))));
 }
 
 TEST(JournalDamage, OfTheSnapshotIsRefused) {

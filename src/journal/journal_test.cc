@@ -261,7 +261,7 @@ TEST(JournalRead, OfASegmentThatIsGoneFails) {
     const Lsn at = s.append_safely(long_record('x'));
     s.append_safely(long_record('y'));
     s.snapshot_and_wait("snapshot");
-    EXPECT_THAT(s.read(at, 10), HasSubstr("no segment holds position"));
+    EXPECT_THAT(s.read(at, 10), HasSubstr("no segment contains position"));
 }
 
 TEST(JournalRead, SegmentOfIsThePositionItsFileIsNamedAfter) {

@@ -33,7 +33,7 @@ int OpenFiles::open_descriptor(const std::string& path, int flags) {
 }
 
 Result<std::shared_ptr<const Descriptor>, IoError> OpenFiles::get(Slot& slot) {
-    std::shared_ptr<const Descriptor> closed;  // outside of the lock
+    std::shared_ptr<const Descriptor> closed;  // destroyed after the lock is released
     {
         const std::lock_guard lock(mutex_);
         if (slot.open) {
@@ -55,7 +55,7 @@ Result<std::shared_ptr<const Descriptor>, IoError> OpenFiles::open_again(Slot& s
     const std::lock_guard lock(mutex_);
     const bool known = slot.inode != 0;
     if (known && (slot.inode != status.st_ino || slot.device != status.st_dev)) {
-        return cannot_open(slot.path, "it is another file than before");
+        return cannot_open(slot.path, "replaced by another file");
     }
     slot.inode = status.st_ino;
     slot.device = status.st_dev;
@@ -63,7 +63,7 @@ Result<std::shared_ptr<const Descriptor>, IoError> OpenFiles::open_again(Slot& s
     return admit(slot, std::move(opened), closed);
 }
 
-// Called with the lock. What is closed for it is closed by the caller, behind the lock.
+// Called with the lock held. The caller closes the evicted descriptor after releasing the lock.
 std::shared_ptr<const Descriptor> OpenFiles::admit(Slot& slot,
                                                    std::shared_ptr<const Descriptor> opened,
                                                    std::shared_ptr<const Descriptor>& closed) {

@@ -1,6 +1,6 @@
-// OpenFiles: descriptors of files that are read now and then. A backlog may lie in thousands of
-// files; those used last are open, a bounded number of them, and the others are opened again when
-// they are read.
+// OpenFiles: descriptors of files that are read occasionally. A backlog may be spread over
+// thousands of files. A bounded number of recently used files is open; the others are opened again
+// when they are read.
 #pragma once
 
 #include "base/result.h"
@@ -27,29 +27,30 @@ class Descriptor {
     int number_;
 };
 
-// Used by all threads; no thread waits for another one's disk.
+// Shared by all threads. No thread waits for the disk access of another.
 class OpenFiles {
   public:
     explicit OpenFiles(std::size_t open_max) : open_max_(open_max) {}
 
-    // A file that may be open or not; made by a ReadFile for itself.
+    // A file that may be open. Each ReadFile creates one.
     struct Slot {
         std::string path;
-        // Which file it is, once it was opened: its name must not come to mean another.
+        // Identifies the file after its first opening, because the name must not be reused for
+        // another.
         std::uint64_t device = 0;
         std::uint64_t inode = 0;
-        std::weak_ptr<const Descriptor> last;  // somebody may still hold it
+        std::weak_ptr<const Descriptor> last;  // a reader may still hold it
         std::shared_ptr<const Descriptor> open;
-        std::list<Slot*>::iterator place;  // while it is open
+        std::list<Slot*>::iterator place;  // valid while open
     };
 
     Result<std::shared_ptr<const Descriptor>, IoError> get(Slot& slot);
     void forget(Slot& slot);
-    // Closes all of them: there are too few descriptors for something else.
+    // Closes all files, because descriptors are needed elsewhere.
     void close_all();
     std::size_t open_count();
-    // A new descriptor for whatever; -1 and errno if there is none. Where descriptors are used up,
-    // files that are only read give theirs.
+    // Opens a file; returns -1 and sets errno on failure. If no descriptors are left, closes files
+    // that are only read.
     int open_descriptor(const std::string& path, int flags);
 
   private:
@@ -58,8 +59,8 @@ class OpenFiles {
                                             std::shared_ptr<const Descriptor>& closed);
 
     const std::size_t open_max_;
-    std::mutex mutex_;       // never held while the disk is at work
-    std::list<Slot*> used_;  // the one used last in front
+    std::mutex mutex_;       // not held during disk access
+    std::list<Slot*> used_;  // most recently used first
 };
 
 }  // namespace revenant::journal

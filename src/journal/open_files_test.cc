@@ -34,7 +34,7 @@ std::size_t descriptors_of_this_process() {
 
 std::string name_of(std::size_t number) { return "file" + std::to_string(number); }
 
-// Files that hold their names, and a disk that has a few of them open.
+// Files that contain their names, and a disk that keeps a few of them open.
 struct ManyFiles {
     explicit ManyFiles(std::size_t count, std::size_t open_max = 3) : disk(open_max) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -110,13 +110,13 @@ TEST(OpenFiles, TheyAreNotForWriting) {
     EXPECT_EQ(m.read(0), name_of(0));
 }
 
-// Lowers the limit while it lives.
+// Lowers the limit for its lifetime.
 class FewDescriptors {
   public:
     explicit FewDescriptors(std::size_t more) {
         getrlimit(RLIMIT_NOFILE, &before_);
         rlimit few = before_;
-        // They are given out from the lowest on.
+        // The lowest free number is assigned first.
         const int next = ::dup(0);
         ::close(next);
         few.rlim_cur = static_cast<rlim_t>(next) + more;

@@ -1,4 +1,4 @@
-// Names of files after positions in the stream: sixteen hexadecimal digits and what the file is.
+// File names derived from stream positions: sixteen hexadecimal digits and a suffix.
 #pragma once
 
 #include "base/ids.h"

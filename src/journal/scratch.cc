@@ -4,7 +4,7 @@
 
 namespace revenant::journal {
 
-// A place is the number of a file and an offset in it.
+// A handle combines the number of a file and an offset in it.
 namespace {
 
 constexpr unsigned offset_bits = 40;
@@ -46,7 +46,7 @@ Result<std::string, IoError> Scratch::fetch(std::uint64_t at, std::uint32_t size
     std::string bytes(size, '\0');
     REVENANT_TRY(const std::size_t got, found->second.file->read(offset_of(at), bytes));
     if (got != size) {
-        return Unexpected{IoError{"file " + path_of(file_of(at)) + " is shorter than it was"}};
+        return Unexpected{IoError{"file " + path_of(file_of(at)) + " is shorter than expected"}};
     }
     return bytes;
 }
@@ -63,10 +63,10 @@ void Scratch::drop(std::uint64_t at) {
     holder.pages -= 1;
     if (holder.pages > 0) return;
     if (found->first == current_) {
-        holder.used = 0;  // written from the beginning again
+        holder.used = 0;  // reuse from the beginning
         return;
     }
-    // If it cannot be removed, the next start will.
+    // If it cannot be removed, the next startup removes it.
     static_cast<void>(disk_.remove(path_of(found->first)).has_value());
     files_.erase(found);
 }

@@ -1,4 +1,4 @@
-// Scratch: pages that no restart looks for. Written at once, never synced, gone with the process.
+// Scratch: pages that are not needed after a restart. Written immediately, never synced.
 #pragma once
 
 #include "base/result.h"
@@ -14,14 +14,14 @@ namespace revenant::journal {
 
 class Scratch {
   public:
-    // Whatever an earlier process left in the directory goes.
+    // Removes files that an earlier process left in the directory.
     static Result<std::unique_ptr<Scratch>, IoError> open(Disk& disk, std::string directory,
                                                           std::uint64_t file_bytes = 16 << 20);
 
-    // Where it is: a number for fetch() and drop().
+    // Returns a handle for fetch() and drop().
     Result<std::uint64_t, IoError> keep(std::string_view bytes);
     Result<std::string, IoError> fetch(std::uint64_t at, std::uint32_t size) const;
-    // It will be fetched soon.
+    // Hints that the page will be fetched soon.
     void expect(std::uint64_t at, std::uint32_t size) const;
     void drop(std::uint64_t at);
     std::size_t file_count() const { return files_.size(); }
@@ -41,7 +41,7 @@ class Scratch {
     const std::uint64_t file_bytes_;
     std::map<std::uint32_t, PageFile> files_;
     std::uint32_t current_ = 0;
-    std::shared_ptr<File> writing_;  // the current one
+    std::shared_ptr<File> writing_;  // the current file
 };
 
 }  // namespace revenant::journal

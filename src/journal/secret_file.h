@@ -1,5 +1,5 @@
-// The file with the secret of a journal. Every batch has it as well; this is for a start that finds
-// no whole batch in the last segment, and so could not tell a forged one from its own.
+// The file with the secret of a journal. Every batch contains the secret as well; the file is
+// needed if the last segment has no complete batch, to distinguish a forged batch from a real one.
 #pragma once
 
 #include "base/result.h"
@@ -10,7 +10,7 @@
 
 namespace revenant::journal {
 
-// 0 if there is none, or none that could be read.
+// Returns 0 if the file is missing or unreadable.
 Secret read_secret(Disk& disk, const std::string& directory);
 Result<void, IoError> keep_secret(Disk& disk, const std::string& directory, Secret secret);
 

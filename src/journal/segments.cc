@@ -13,16 +13,15 @@ constexpr std::string_view segment_suffix = ".segment";
 constexpr std::string_view spare_suffix = ".spare";
 
 Unexpected<IoError> damaged(const Segment& segment, Lsn at) {
-    return Unexpected{IoError{
-        "journal damaged: file " + segment.path + ", offset " +
-        std::to_string(at.value - segment.start.value) +
-        ": what was once safe here can no longer be read; see docs/formats/journal.md for ways "
-        "out"}};
+    return Unexpected{
+        IoError{"journal damaged: file " + segment.path + ", offset " +
+                std::to_string(at.value - segment.start.value) +
+                ": synced data is unreadable; see docs/formats/journal.md for recovery"}};
 }
 
 Unexpected<IoError> unsupported_version(const Segment& segment, unsigned version) {
-    return Unexpected{IoError{"file " + segment.path + " is of version " + std::to_string(version) +
-                              " of the journal's format; this broker knows version " +
+    return Unexpected{IoError{"file " + segment.path + " has journal format version " +
+                              std::to_string(version) + ", this broker supports version " +
                               std::to_string(batch_version_known) +
                               "; see docs/formats/journal.md"}};
 }
@@ -30,8 +29,8 @@ Unexpected<IoError> unsupported_version(const Segment& segment, unsigned version
 Unexpected<IoError> of_earlier_version(const Segment& segment, Lsn at) {
     return Unexpected{IoError{
         "file " + segment.path + ", offset " + std::to_string(at.value - segment.start.value) +
-        ": an earlier version of the broker was used after a later one and did not stop in good "
-        "order; start it once more, stop it, then start this one; see docs/formats/journal.md"}};
+        ": an earlier version of the broker was used after a later one and was not stopped "
+        "cleanly; start it again, stop it, then start this one; see docs/formats/journal.md"}};
 }
 
 }  // namespace
@@ -53,9 +52,9 @@ const Segment* SegmentReader::find(Lsn at) const {
 Result<void, IoError> SegmentReader::read(Lsn at, std::span<char> into) const {
     const Segment* const segment = find(at);
     if (segment == nullptr) {
-        return Unexpected{IoError{"journal damaged: no segment holds position " +
+        return Unexpected{IoError{"journal damaged: no segment contains position " +
                                   std::to_string(at.value) +
-                                  "; see docs/formats/journal.md for ways out"}};
+                                  "; see docs/formats/journal.md for recovery"}};
     }
     std::uint64_t offset = at.value - segment->start.value;
     if (segment->index) {
@@ -103,7 +102,7 @@ void SegmentReader::will_need(Lsn at, std::uint64_t size) const {
 
 namespace {
 
-// A segment as it is read: a window of the file that moves on.
+// A moving window of a segment file.
 class Window {
   public:
     Window(const Segment& segment, std::uint64_t file_bytes)
@@ -111,7 +110,7 @@ class Window {
 
     std::uint64_t end() const { return segment_.start.value + file_bytes_; }
 
-    // The bytes from this position on, `size` of them unless the file ends before.
+    // Returns `size` bytes from this position, or fewer at the end of the file.
     Result<std::string_view, IoError> at(Lsn at, std::size_t size) {
         const std::uint64_t offset = at.value - segment_.start.value;
         const std::uint64_t wanted = std::min<std::uint64_t>(size, file_bytes_ - offset);
@@ -133,7 +132,7 @@ class Window {
     std::string buffer_;
 };
 
-// The whole batch at this position, if there is one.
+// Returns the batch at this position if it is intact.
 Result<std::optional<ScannedBatch>, IoError> read_batch(Window& window, Lsn at) {
     REVENANT_TRY(const std::string_view head, window.at(at, batch_header_bytes));
     const auto header = read_batch_header(head, at);
@@ -143,7 +142,7 @@ Result<std::optional<ScannedBatch>, IoError> read_batch(Window& window, Lsn at) 
     return std::optional{ScannedBatch{at, bytes, header->epoch, header->synced, header->secret}};
 }
 
-// What another version wrote is neither torn nor damaged, and never cut off.
+// A batch of another version is neither torn nor damaged, and is never cut off.
 Result<void, IoError> check_version(const Segment& segment, Window& window, Lsn at, Secret secret) {
     REVENANT_TRY(const std::string_view head, window.at(at, batch_header_bytes));
     const auto version = batch_version(head, at);
@@ -153,7 +152,7 @@ Result<void, IoError> check_version(const Segment& segment, Window& window, Lsn 
     return {};
 }
 
-// What stands behind a place where no whole batch is.
+// Scans the bytes after a position that has no intact batch.
 class TailScan {
   public:
     TailScan(const Segment& segment, Window& window, Lsn broken, Secret secret)
@@ -170,16 +169,16 @@ class TailScan {
         }
         return {};
     }
-    // A later batch says that what stood at the broken place was synced.
+    // Whether a later batch records that the broken position was synced.
     bool was_synced() const { return was_synced_; }
-    std::uint32_t epoch() const { return epoch_; }  // the highest
+    std::uint32_t epoch() const { return epoch_; }  // the highest found
 
   private:
     Result<void, IoError> look_at_the_broken_one() {
         REVENANT_TRY(const std::string_view head, window_.at(broken_, batch_header_bytes));
         header_ = read_batch_header(head, broken_);
         if (!header_) return {};
-        // No client's bytes stand at the beginning of a segment.
+        // The beginning of a segment never contains bytes of a client.
         if (secret_ == 0 && broken_ == segment_.start) secret_ = header_->secret;
         if (secret_ == 0) torn_to_ = {broken_.value + header_->size};
         return {};
@@ -193,8 +192,8 @@ class TailScan {
         epoch_ = std::max(epoch_, batch->epoch);
         return {};
     }
-    // Where no secret is known, what lies within a torn batch is its own, whatever it looks like;
-    // unless it is the size of that batch that is wrong.
+    // If no secret is known, bytes inside a torn batch belong to that batch, whatever they look
+    // like, unless the size of that batch is wrong.
     bool is_beginning_of_next(Lsn at) {
         constexpr unsigned tries_max = 16;
         if (tries_++ >= tries_max) return false;
@@ -206,8 +205,8 @@ class TailScan {
     Window& window_;
     const Lsn broken_;
     Secret secret_;
-    std::optional<BatchHeader> header_;  // of the broken one, if it can be read
-    Lsn torn_to_;                        // so far it reaches, if nothing but its header is known
+    std::optional<BatchHeader> header_;  // of the broken batch, if readable
+    Lsn torn_to_;  // end of the broken batch according to its header, if no secret is known
     unsigned tries_ = 0;
     bool was_synced_ = false;
     std::uint32_t epoch_ = 0;
@@ -241,7 +240,7 @@ Result<StreamEnd, IoError> find_stream_end(const Segment& segment, const KnownOf
         REVENANT_TRY(const auto batch, read_batch(window, at));
         const bool is_ours = batch && (found.secret == 0 || batch->secret == found.secret ||
                                        at == segment.start || at < known.reached);
-        // One of an earlier epoch was cut off by a start after it was written.
+        // A batch of an earlier epoch was cut off by a later start.
         if (batch && batch->epoch >= found.epoch && !is_ours && batch->secret == 0) {
             return of_earlier_version(segment, at);
         }
@@ -274,7 +273,7 @@ void SegmentWriter::resume(Segment segment, std::shared_ptr<File> file, Lsn end)
 Result<void, IoError> SegmentWriter::write(Lsn at, std::string_view batch,
                                            std::optional<Segment>& opened) {
     auto outcome = write_once(at, batch, opened);
-    // Before the disk is called full, it gets back what is kept of it for later.
+    // Before the disk counts as full, the spares are removed.
     while (!outcome && outcome.error().disk_full && drop_spare()) {
         outcome = write_once(at, batch, opened);
     }
@@ -319,7 +318,7 @@ Result<void, IoError> SegmentWriter::sync() {
     return {};
 }
 
-// The end of one segment is certain before the next one begins: only the last can be torn.
+// A segment is synced before the next one begins, so only the last can be torn.
 Result<void, IoError> SegmentWriter::open_next(Lsn start) {
     REVENANT_TRY_VOID(sync());
     const std::string path = directory_ + "/" + segment_name(start);
@@ -343,8 +342,8 @@ Result<void, IoError> SegmentWriter::open_next(Lsn start) {
     return {};
 }
 
-// Behind the last batch no bytes of earlier days may stand that look like the next one. They come
-// before the batch: a process that is killed leaves none of the two undone but the last.
+// No old bytes after the last batch may look like the next one. The zeros are written before the
+// batch, so that a killed process cannot leave a batch without them.
 Result<void, IoError> SegmentWriter::end_with_zeros(std::uint64_t end) {
     const std::uint64_t to = std::min(end + batch_header_bytes, stale_to_);
     if (std::max(end, stale_from_) >= to) return {};
@@ -373,7 +372,7 @@ void SegmentWriter::trim_spares() {
 }
 
 Result<void, IoError> SegmentWriter::retire(const std::string& path) {
-    // Where room is short, nothing is kept for later.
+    // If disk space is low, no spare is kept.
     if (spares_.size() >= settings_.spares_max || !is_roomy()) return disk_.remove(path);
     const std::string spare = path + std::string(spare_suffix);
     REVENANT_TRY_VOID(disk_.rename(path, spare));

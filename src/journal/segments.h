@@ -1,5 +1,5 @@
-// Segments: the files of one journal. Two views of them: SegmentReader, at home with the engine,
-// reads what was written; SegmentWriter, on the disk's thread, appends batches.
+// Segments: the files of one journal. SegmentReader is used on the engine's thread and reads
+// written data; SegmentWriter is used on the disk thread and appends batches.
 #pragma once
 
 #include "base/ids.h"
@@ -22,11 +22,11 @@ namespace revenant::journal {
 
 struct SegmentSettings {
     std::uint64_t segment_bytes = 16 * 1024 * 1024;
-    // A small batch costs half when its place in the file was filled before: that much is filled
-    // with zeros ahead of it. Larger ones just extend the file.
+    // Writing a small batch costs half as much if the file was extended before, so this many zeros
+    // are written ahead of it. Larger batches extend the file directly.
     std::uint64_t fill_bytes = 1024 * 1024;
     std::uint64_t small_batch_bytes = 64 * 1024;
-    // Files of dead segments that are kept to be written again.
+    // Number of files of removed segments that are kept for reuse.
     std::size_t spares_max = 2;
 };
 
@@ -34,7 +34,7 @@ struct Segment {
     Lsn start;
     std::string path;
     std::shared_ptr<const File> file;
-    std::shared_ptr<const ExtentIndex> index;  // of a compacted one: what is left of it
+    std::shared_ptr<const ExtentIndex> index;  // for a compacted segment: its extents
 };
 
 std::string segment_name(Lsn start);
@@ -44,14 +44,14 @@ class SegmentReader {
   public:
     void add(Segment segment) { segments_.insert_or_assign(segment.start, std::move(segment)); }
     void forget(Lsn start) { segments_.erase(start); }
-    // Must have been written.
+    // The position must have been written.
     Result<void, IoError> read(Lsn at, std::span<char> into) const;
     void will_need(Lsn at, std::uint64_t size) const;
-    // Whether one of the files has this position in it.
+    // Whether a file contains this position.
     bool has_position(Lsn at) const;
-    // How far one read goes from here, if the segment is not the last.
+    // The end of a read from here; nothing if the segment is the last one.
     std::optional<Lsn> contiguous_end(Lsn at) const;
-    // The one that holds this position; nullptr if there is none.
+    // The segment that contains this position, or nullptr.
     const Segment* find(Lsn at) const;
     const std::map<Lsn, Segment>& all() const { return segments_; }
 
@@ -61,27 +61,26 @@ class SegmentReader {
 
 struct ScannedBatch {
     Lsn at;
-    std::string_view bytes;  // with its header
+    std::string_view bytes;  // with the header
     std::uint32_t epoch = 0;
     Lsn synced;
     Secret secret = 0;
 };
 using BatchVisitor = std::function<Result<void, IoError>(const ScannedBatch&)>;
 
-// Reads the batches of a segment from its start, or from a position within it, up to `end`: all of
-// them must be there.
+// Reads the batches of a segment from `from` to `end`. All of them must be intact.
 Result<void, IoError> scan_segment(const Segment& segment, Lsn from, Lsn end,
                                    const BatchVisitor& visit);
 
-// Reads the batches of the last segment from its start and finds where they end.
+// Result of reading the last segment from its start to the end of its batches.
 struct StreamEnd {
-    Lsn end;                  // behind the last whole batch
-    std::uint32_t epoch = 0;  // the highest, also of what was cut off
+    Lsn end;                  // after the last intact batch
+    std::uint32_t epoch = 0;  // the highest, including batches that were cut off
     Secret secret = 0;        // of the last batch
 };
 struct KnownOfStream {
     Secret secret = 0;  // of the journal
-    Lsn reached;        // the stream goes so far at least: a snapshot says so
+    Lsn reached;        // the stream extends at least to here, according to a snapshot
 };
 Result<StreamEnd, IoError> find_stream_end(const Segment& segment, const KnownOfStream& known,
                                            const BatchVisitor& visit);
@@ -91,18 +90,19 @@ class SegmentWriter {
     SegmentWriter(Disk& disk, std::string directory, SegmentSettings settings)
         : disk_(disk), directory_(std::move(directory)), settings_(settings) {}
 
-    // Goes on in a segment that was there.
+    // Continues in an existing segment.
     void resume(Segment segment, std::shared_ptr<File> file, Lsn end);
     void add_spare(std::string path) { spares_.push_back(std::move(path)); }
 
-    // Writes the batch at its position; sets `opened` when it begins a new segment for it. After a
-    // full disk the same batch may be written again.
+    // Writes the batch at its position; sets `opened` if it begins a new segment. If the disk was
+    // full, the same batch may be written again.
     Result<void, IoError> write(Lsn at, std::string_view batch, std::optional<Segment>& opened);
-    // A sync that found no room is no full disk: trying it again would not write what it left out.
+    // A sync that fails for lack of space is not reported as a full disk, because a retry would not
+    // write the missing data.
     Result<void, IoError> sync();
-    // The file of a dead segment: kept as a spare or removed.
+    // Keeps the file of a removed segment as a spare, or removes it.
     Result<void, IoError> retire(const std::string& path);
-    // Where room has become short, spares are given back.
+    // Removes spares if disk space is low.
     void trim_spares();
 
   private:
@@ -118,10 +118,9 @@ class SegmentWriter {
     const std::string directory_;
     const SegmentSettings settings_;
     std::optional<Segment> current_;
-    std::shared_ptr<File> file_;  // of the current one, for writing
+    std::shared_ptr<File> file_;  // current segment, for writing
     std::uint64_t filled_ = 0;    // the current file has data or zeros up to here
-    // What the file held before it was given to this segment, or what a crash left in it, may
-    // stand from the one to the other.
+    // Range that may contain old bytes, from the previous use of the file or from a crash.
     std::uint64_t stale_from_ = 0;
     std::uint64_t stale_to_ = 0;
     bool unsynced_ = false;

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A writer in /d, and the stream it is told to write.
+// A writer in /d and the stream it writes.
 struct Stream {
     explicit Stream(SegmentSettings with = {.segment_bytes = 1024,
                                             .fill_bytes = 512,
@@ -31,7 +31,7 @@ struct Stream {
         EXPECT_TRUE(disk.make_directory("/d").has_value());
     }
 
-    // A batch of that many bytes in all.
+    // Writes a batch of `size` bytes in total.
     Result<void, IoError> write(std::size_t size, std::uint32_t epoch = 1, Lsn synced = {}) {
         return write(size, epoch, synced, secret);
     }
@@ -50,7 +50,7 @@ struct Stream {
     std::vector<std::string> names() { return disk.list("/d").value(); }
     const Segment& segment(Lsn at) const { return *reader.find(at); }
 
-    // The positions of the batches, or what was refused.
+    // The positions of the batches, or the error.
     std::vector<std::string> scan(Lsn in, Lsn to) {
         std::vector<std::string> found;
         const auto outcome = scan_segment(segment(in), in, to, [&](const ScannedBatch& batch) {
@@ -60,7 +60,7 @@ struct Stream {
         if (!outcome) return {outcome.error().text};
         return found;
     }
-    // The same of the last segment, up to where the stream ends.
+    // The positions of the batches of the last segment, up to the end of the stream.
     std::vector<std::string> scan(Lsn in, KnownOfStream known = {}) {
         std::vector<std::string> found;
         const auto outcome = find_stream_end(segment(in), known, [&](const ScannedBatch& batch) {
@@ -326,7 +326,7 @@ TEST(ScanSegment, TellsATornTailFromDamage) {
 
 // ------------------------------------------------------------------------- forged batches
 
-// A batch as a client could write it into the body of a message: right for its place, but for the
+// A batch as a client could write it in a message body: valid for its position except for the
 // secret.
 std::string forged_batch(Lsn at, Lsn synced, std::uint32_t epoch, Secret secret) {
     std::string batch(batch_header_bytes, '\0');
@@ -377,7 +377,7 @@ TEST(ForgedBatch, OfAnotherVersionIsNobodysWord) {
     EXPECT_THAT(f.s.scan({0}), ElementsAre("0", "96"));
 }
 
-// The sector with the header was lost with the power, those of the body were not.
+// The power failure lost the sector with the header but not those of the body.
 TEST(ForgedBatch, IsNotBelievedWhereTheHeaderOfTheTornBatchIsLost) {
     Forgery f(7, 0);
     f.overwrite(f.broken.value, std::string(48, '\0'));
@@ -401,7 +401,7 @@ TEST(ForgedBatch, AtTheBeginningOfASegmentItIsKnownToo) {
     }
 }
 
-// Left behind by a batch that was cut off, or by an earlier segment in the same file.
+// Left by a batch that was cut off, or by an earlier segment in the same file.
 TEST(ForgedBatch, BehindTheLastBatchIsNotTheNext) {
     Stream s;
     ASSERT_TRUE(s.write(96).has_value());
@@ -427,14 +427,14 @@ TEST(ForgedBatch, DamageOfAnyBitOfABatchIsTold) {
             ASSERT_TRUE(s.write(96, 1, s.end).has_value());
             s.disk.flip_bit("/d/" + segment_name({0}), 96 + bit / 8, bit % 8);
             const auto found = s.scan({0});
-            // Where no secret was known before, the flipped one is as good as any.
+            // If no secret was known before, the flipped one is accepted.
             ASSERT_THAT(found, ElementsAre(AnyOf(HasSubstr("offset 96"), HasSubstr("version"))))
                 << "bit " << bit;
         }
     }
 }
 
-// What versions without a secret have written.
+// Batches written by versions without a secret.
 TEST(ForgedBatch, WithinATornBatchOfAnEarlierVersionIsNobodysWord) {
     for (const std::uint32_t epoch : {1U, UINT32_MAX}) {
         Forgery f(0, 0, epoch);
@@ -478,7 +478,7 @@ TEST(SegmentWriter, LeavesNothingBehindABatchThatCouldPassForTheNext) {
     EXPECT_EQ(contents.substr(336, 8), "rrrrrrrr");
     ASSERT_TRUE(s.write(480).has_value());
     EXPECT_EQ(s.disk.contents(path).size(), 800U) << "there is nothing behind it to be hidden";
-    // After a restart.
+    // Continues after a restart.
     s.writer = std::make_unique<SegmentWriter>(s.disk, "/d", s.settings);
     s.writer->resume(s.segment(start), s.disk.open(path).value(), {start.value + 296});
     s.end = {start.value + 296};
@@ -488,7 +488,7 @@ TEST(SegmentWriter, LeavesNothingBehindABatchThatCouldPassForTheNext) {
                 ElementsAre(std::to_string(start.value), std::to_string(start.value + 296)));
 }
 
-// More than is read at a time.
+// Larger than the window.
 TEST(ScanSegment, ReadsFilesOfAnySize) {
     Stream s({.segment_bytes = 8'000'000, .fill_bytes = 100, .small_batch_bytes = 64});
     std::vector<std::string> expected;

@@ -1,7 +1,8 @@
-// A snapshot on the disk: written aside, synced, renamed. So one that has its name is whole.
+// A snapshot file: written under a temporary name, synced and renamed, so a file with the final
+// name is complete.
 //
 //   magic u32 "RVS1", epoch u32, lsn u64, size u64,
-//   checksum u64 (XXH3 of the bytes, with the XXH3 of what stands before it as the seed), bytes
+//   checksum u64 (XXH3 of the bytes, with the XXH3 of the header before it as the seed), bytes
 #pragma once
 
 #include "base/ids.h"

@@ -59,7 +59,7 @@ TEST(SnapshotFile, WithItsNameIsWholeAndCertain) {
     }
 }
 
-// One step further each time, until none is left.
+// Crashes one step later each time, until no crash happens.
 TEST(SnapshotFile, WhereverItIsInterruptedTheOldOneOrTheNewOneIsThere) {
     bool crashed = true;
     bool seen_old = false;
@@ -106,7 +106,7 @@ TEST(SnapshotFile, OfAnotherPositionIsRefused) {
     Written w("contents");
     ASSERT_TRUE(w.disk.rename(w.path, "/d/" + snapshot_name({0x2000})).has_value());
     EXPECT_THAT(read_snapshot_file(w.disk, "/d", {0x2000}).error().text,
-                HasSubstr("header is wrong"));
+                HasSubstr("invalid header"));
 }
 
 TEST(SnapshotFile, ThatIsNotThereIsAnError) {

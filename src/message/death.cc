@@ -70,7 +70,7 @@ DeathHistory with_death(const DeathHistory* before, Death death) {
         before->deaths.begin(), before->deaths.end(),
         [&](const Death& d) { return d.reason == death.reason && d.queue == death.queue; });
     const bool is_new = known == before->deaths.end();
-    // Long histories are copied often: once, and nothing moves.
+    // Reserves the exact size because long histories are copied often.
     after.deaths.reserve(before->deaths.size() + (is_new ? 1 : 0));
     if (is_new) {
         after.deaths.push_back(std::move(death));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t golden_ratio = 0x9e3779b9;
 
-// Each kind of term has its own multiple of the golden ratio.
+// Each type of term has its own multiple of the golden ratio.
 constexpr std::uint32_t salt_of(std::uint32_t kind) { return golden_ratio * kind; }
 constexpr std::uint32_t salt_nil = salt_of(2);
 constexpr std::uint32_t salt_atom = salt_of(3);
@@ -25,7 +25,7 @@ constexpr std::uint32_t salt_binary = salt_of(13);
 constexpr std::uint32_t hash_of_nil_alone = 3468870702;
 constexpr std::uint32_t nil = 2;
 
-// Bob Jenkins' mix of 1996.
+// Bob Jenkins' mix function of 1996.
 void mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
     constexpr int shifts[3][3] = {{13, 8, 13}, {12, 16, 5}, {3, 10, 15}};
     for (const auto& [first, second, third] : shifts) {
@@ -35,7 +35,7 @@ void mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
     }
 }
 
-// The hash over a sequence of terms, as Erlang walks a nested one.
+// Hashes a sequence of terms in the order in which Erlang traverses a nested term.
 class TermHash {
   public:
     void add_table(const Table& table) {
@@ -86,7 +86,7 @@ class TermHash {
         std::uint32_t words[3] = {golden_ratio, golden_ratio, seed};
         const auto add_octets = [&](std::size_t count, bool last) {
             for (std::size_t i = 0; i < count; ++i) {
-                // The lowest byte of the last word is the length's.
+                // The lowest byte of the last word is reserved for the length.
                 const std::size_t at = last && i >= 8 ? i + 1 : i;
                 words[at / 4] += static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i]))
                                  << at % 4 * 8;
@@ -171,7 +171,7 @@ class TermHash {
         }
         add_nil();
     }
-    // A table within a table keeps its order.
+    // Nested tables are not sorted.
     void add_fields(const Table& table) {
         for (const Field& field : table) add_field(field);
         add_nil();

@@ -1,5 +1,5 @@
-// The hash of arguments that RabbitMQ shows in the properties_key of a binding: erlang:phash2 of
-// the table as Erlang terms. Tools keep it as the identity of the binding, so it must be the same.
+// The hash of arguments in the properties_key of a binding: erlang:phash2 of the table as Erlang
+// terms. Tools store it as the identity of a binding, so it must equal RabbitMQ's.
 #pragma once
 
 #include "message/value.h"
@@ -11,11 +11,11 @@
 
 namespace revenant {
 
-// Fields are taken in the order of their names, whatever their order in the table.
+// Hashes the fields in the order of their names.
 std::uint32_t erlang_hash(const Table& table);
-// Of a list of binaries.
+// Hashes a list of binaries.
 std::uint32_t erlang_hash(std::span<const std::string_view> binaries);
-// Its four bytes in base64 for URLs.
+// The four bytes of the hash in URL-safe base64.
 std::string arguments_hash(const Table& table);
 
 }  // namespace revenant

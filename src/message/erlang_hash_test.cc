@@ -12,8 +12,8 @@ struct Example {
     Table table;
 };
 
-// What erlang:phash2(Table, 1 bsl 32) says of the same terms. tests/http has what a live RabbitMQ
-// 4.3.6 shows.
+// The expected values are those of erlang:phash2(Table, 1 bsl 32). tests/http has values of a
+// running RabbitMQ 4.3.6.
 TEST(ErlangHash, IsThatOfErlang) {
     const std::string long_text = "a value that is longer than twelve bytes, twice and more";
     const Example examples[] = {
@@ -40,7 +40,7 @@ TEST(ErlangHash, IsThatOfErlang) {
          {{"d", {ValueType::decimal, Decimal{2, 12345}}},
           {"t", typed(ValueType::timestamp, 1'700'000'000)},
           {"u", typed(ValueType::timestamp, -1)}}},
-        // A binding made over the HTTP API of RabbitMQ 4.3.6.
+        // A binding created over the HTTP API of RabbitMQ 4.3.6.
         {"lbAiJg",
          {{"b", Value::boolean(true)},
           {"f", {ValueType::float64, 1.5}},

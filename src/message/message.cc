@@ -10,9 +10,8 @@
 namespace revenant {
 namespace {
 
-// Bodies up to this size are allocated immediately; larger ones grow as they arrive. Pages that
-// nothing was written to take no memory, so a body grows in large steps: to move one costs the more
-// the closer the steps are.
+// Bodies up to this size are allocated immediately; larger ones grow as they arrive. Untouched
+// pages take no memory, so a body grows in large steps: small steps would copy it more often.
 constexpr std::uint32_t eager_body_bytes = 128 * 1024;
 constexpr std::size_t body_growth = 16;
 
@@ -69,7 +68,7 @@ void MessageBuilder::append_body(std::string_view part) {
     if (size > capacity_) {
         capacity_ = static_cast<std::uint32_t>(std::min<std::size_t>(
             declared_bytes_, std::max<std::size_t>(size, std::size_t{capacity_} * body_growth)));
-        // Nobody else holds the message yet, and its members may be moved bytewise.
+        // There is no other reference to the message yet, and its members can be moved bytewise.
         void* memory =
             std::realloc(static_cast<void*>(message_), sizeof(Message) + before_body + capacity_);
         CHECK(memory != nullptr);

@@ -1,11 +1,12 @@
-// Message: what a client published, as it arrived, and a small head that needs no protocol.
+// Message: a published message in the encoding in which it arrived, and a small
+// protocol-independent head.
 //
-// A stub is a message whose properties and body are left on the disk: it can wait, be counted, be
-// routed by its keys and die, but not be delivered before it was made whole again.
+// A stub is a message whose properties and body are only on disk. It can be queued, counted, routed
+// by its keys and dead-lettered, but it must be loaded before it is delivered.
 //
-// One allocation holds head and bytes: exchange, routing key, properties (in the dialect of the
-// protocol that brought it) and body lie behind each other. It never changes after MessageBuilder
-// has finished it; what the broker adds later stands in an Envelope beside it.
+// One allocation contains head and bytes: exchange, routing key, properties (in the encoding of the
+// publisher's protocol) and body follow each other. A message is immutable once MessageBuilder has
+// finished it. Everything that the broker adds later is in an Envelope.
 #pragma once
 
 #include "base/check.h"
@@ -27,26 +28,27 @@ struct DeathHistory;
 struct PortableMessage;
 using MessageRef = Ref<const Message>;
 
-// What the engine may ask of a protocol about bytes it does not understand itself.
+// Functions of a protocol for bytes that the engine cannot interpret.
 struct MessageFormat {
-    std::uint8_t number = 0;  // in files; never changes
+    std::uint8_t number = 0;  // stored in files; never changes
     // The headers (0-9-1) or application properties (1.0), for a headers exchange.
     Table (*headers)(const Message& message);
     // correlation_id, message_id or timestamp as text, for a consistent-hash exchange.
     std::string (*property)(const Message& message, std::string_view name);
-    // What its publisher says of earlier deaths. Only RabbitMQ 3.x takes it for history (DL-109).
+    // The earlier deaths that the publisher claims. Only RabbitMQ 3.x uses them as history
+    // (DL-109).
     std::optional<DeathHistory> (*claimed_history)(const Message& message);
     // For a consumer of another protocol.
     PortableMessage (*portable)(const Message& message) = nullptr;
-    // Whether a message is as large as all of it, or only as its body.
+    // Whether the size of a message includes its properties, or only its body.
     bool size_includes_properties = false;
 };
 
-// Further routing keys of a message (sender-selected distribution). Rare, so it stands apart.
+// Additional routing keys of a message (sender-selected distribution). Rare, so stored separately.
 struct ExtraKeys {
     std::vector<std::string> cc;
     std::vector<std::string> bcc;
-    std::size_t memory_bytes = 0;  // about; counted when they become part of a message
+    std::size_t memory_bytes = 0;  // approximate; computed when they are added to a message
 };
 
 struct MessageHead {
@@ -64,7 +66,8 @@ class Message {
     std::string_view exchange() const { return {bytes(), exchange_size_}; }
     std::string_view routing_key() const { return {bytes() + exchange_size_, routing_key_size_}; }
     bool is_loaded() const { return whole_; }
-    // Of a whole one. In the dialect of format(); 0-9-1: property flags and list as on the wire.
+    // Requires is_loaded(). In the encoding of format(); 0-9-1: property flags and list as on the
+    // wire.
     std::string_view properties() const {
         CHECK(whole_);
         return {bytes() + exchange_size_ + routing_key_size_, properties_size_};
@@ -75,12 +78,13 @@ class Message {
     }
     std::uint32_t body_size() const { return body_size_; }
     std::uint32_t properties_size() const { return properties_size_; }
-    // As those who publish it count: in AMQP 1.0 all of its sections, in AMQP 0-9-1 its body.
+    // The size as the publisher's protocol defines it: all sections in AMQP 1.0, the body in AMQP
+    // 0-9-1.
     std::uint64_t published_size() const {
         const std::uint64_t body_bytes = body_size_;
         return format_->size_includes_properties ? properties_size_ + body_bytes : body_bytes;
     }
-    // About what it takes in memory.
+    // Approximate memory use.
     std::size_t memory_bytes() const {
         return sizeof(Message) + exchange_size_ + routing_key_size_ +
                (whole_ ? std::size_t{properties_size_} + body_size_ : 0) +
@@ -96,13 +100,13 @@ class Message {
     // nullptr for a message without CC and BCC.
     const ExtraKeys* extra_keys() const { return extra_keys_; }
     const MessageFormat& format() const { return *format_; }
-    // Where a journal keeps it; nowhere before it was first written. Only for the thread at whose
-    // vhost it is.
+    // Position in the journal; absent until the message is first written. Only for the thread of
+    // its home reactor.
     std::optional<Lsn> stored_at() const {
         return stored_at_.value == nowhere ? std::nullopt : std::optional{stored_at_};
     }
     void set_stored_at(Lsn at) const { stored_at_ = at; }
-    // Of a whole one.
+    // Requires is_loaded().
     Table headers() const { return format_->headers(*this); }
 
     void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
@@ -137,8 +141,8 @@ class Message {
     mutable Lsn stored_at_{nowhere};
 };
 
-// Builds one message while its frames arrive. Memory grows with what was really received, so that
-// an announced but never sent body costs nothing.
+// Builds one message while its frames arrive. Memory grows with the bytes received, so a declared
+// but never sent body costs nothing.
 class MessageBuilder {
   public:
     MessageBuilder() = default;
@@ -152,7 +156,7 @@ class MessageBuilder {
     void append_body(std::string_view part);
     bool started() const { return message_ != nullptr; }
     std::uint32_t body_bytes_left() const { return declared_bytes_ - message_->body_size_; }
-    // All announced bytes must have been appended.
+    // Requires that all declared bytes were appended.
     MessageRef finish();
     void discard();
 
@@ -163,17 +167,17 @@ class MessageBuilder {
     std::uint32_t capacity_ = 0;
 };
 
-// A message that is kept at `stored_at`, without its properties and body.
+// Sizes of the parts of a stub, which are stored at `stored_at`.
 struct StubSizes {
     std::uint32_t properties = 0;
     std::uint32_t body = 0;
 };
 MessageRef make_stub(std::string_view exchange, std::string_view routing_key, StubSizes sizes,
                      MessageHead head, Lsn stored_at);
-// The stub of a message that is kept somewhere.
+// The stub of a message that is stored in a journal.
 MessageRef make_stub(const Message& message);
 
-// A whole message at once.
+// Builds a complete message in one step.
 MessageRef make_message(std::string_view exchange, std::string_view routing_key,
                         std::string_view properties, std::string_view body, MessageHead head);
 

@@ -146,7 +146,7 @@ TEST(MessageBuilder, GrowsToABodyOfSeveralMebibytesWithoutLosingAByte) {
     std::string body(size, '\0');
     for (std::uint32_t i = 0; i < size; ++i) body[i] = static_cast<char>(i * 31 + i / 257);
     MessageHead copied = head();
-    copied.extra_keys.cc = {"cc"};  // must survive the move to larger memory
+    copied.extra_keys.cc = {"cc"};  // must survive the reallocation
     MessageBuilder builder;
     builder.start("exchange", "key", "properties", size, std::move(copied));
     for (std::size_t at = 0; at < size; at += 131'064) {
@@ -166,7 +166,7 @@ TEST(MessageBuilder, MoreThanWasAnnouncedIsABugOfTheCaller) {
     EXPECT_DEATH((void)builder.finish(), "CHECK failed");
 }
 
-TEST(MessageBuilder, AnUnfinishedMessageLeavesNothingBehind) {  // the leak checker would tell
+TEST(MessageBuilder, AnUnfinishedMessageLeavesNothingBehind) {  // checked by the leak sanitizer
     MessageBuilder builder;
     MessageHead copied = head();
     copied.extra_keys.cc = {"cc"};

@@ -1,6 +1,6 @@
-// PortableMessage: a message in no protocol's bytes, on its way from the protocol that brought it
-// to a consumer of another one. It has the shape of 0-9-1's basic properties, into which every
-// other protocol has a known mapping.
+// PortableMessage: a protocol-independent message, for delivery to a consumer whose protocol is not
+// the publisher's. It has the shape of the 0-9-1 basic properties, to which every other protocol
+// has a defined mapping.
 #pragma once
 
 #include "message/death.h"
@@ -13,7 +13,7 @@
 
 namespace revenant {
 
-// Texts have at most 255 bytes, as have the names in tables.
+// Strings and the names in tables have at most 255 bytes.
 struct PortableMessage {
     std::optional<std::string> content_type;
     std::optional<std::string> content_encoding;
@@ -29,14 +29,14 @@ struct PortableMessage {
     std::optional<std::string> user_id;
     std::optional<std::string> app_id;
     std::optional<std::string> cluster_id;
-    // Deaths of which its publisher says that they were, in a form that is no header (DL-103).
+    // Earlier deaths claimed by the publisher in a form other than a header (DL-103).
     std::vector<Death> claimed_deaths;
-    std::optional<std::string> body;  // nothing: the body of the message as it stands
+    std::optional<std::string> body;  // absent: the body of the message, unchanged
 
     friend bool operator==(const PortableMessage&, const PortableMessage&) = default;
 };
 
-// The `type` of a message whose body is sections of AMQP 1.0 (amqp10 6.9).
+// The `type` of a message whose body consists of AMQP 1.0 sections (amqp10 6.9).
 constexpr std::string_view encoded_sections_type = "amqp-1.0";
 
 }  // namespace revenant

@@ -48,7 +48,7 @@ bool operator==(const Value& a, const Value& b) {
     const auto* real_a = std::get_if<double>(&a.data);
     const auto* real_b = std::get_if<double>(&b.data);
     if (real_a != nullptr && real_b != nullptr) {
-        // A NaN that came in equals itself, and 0.0 is not -0.0.
+        // A NaN equals itself, and 0.0 does not equal -0.0.
         return std::bit_cast<std::uint64_t>(*real_a) == std::bit_cast<std::uint64_t>(*real_b);
     }
     return a.data == b.data;

@@ -1,5 +1,5 @@
-// Value: one typed AMQP value. It keeps the type a client chose, so that what came in goes out
-// unchanged, and compares as RabbitMQ compares arguments: integers by value, whatever their width.
+// Value: one typed AMQP value. It keeps the type that the client chose, so it is sent unchanged,
+// and compares as RabbitMQ compares arguments: integers by value, independent of their width.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ enum class ValueType : std::uint8_t {
 struct Value;
 struct Field;
 using Array = std::vector<Value>;
-// In the order of the wire. Small: a linear search beats a map.
+// In wire order. Tables are small, so a linear search is faster than a map.
 using Table = std::vector<Field>;
 
 struct Decimal {
@@ -44,7 +44,7 @@ struct Decimal {
 
 struct Value {
     ValueType type = ValueType::void_value;
-    // int64_t carries every integer width and the timestamp (its bits, as unsigned seconds).
+    // int64_t contains every integer width and the timestamp (as the bits of its unsigned seconds).
     std::variant<std::monostate, bool, std::int64_t, double, Decimal, std::string, Array, Table>
         data;
 
@@ -58,14 +58,14 @@ struct Value {
     static Value table(Table fields);
 
     bool is_integer() const;  // any integer width; not a timestamp
-    // The content, or nullptr when the value is of another kind.
+    // The content, or nullptr if the value has another type.
     const std::int64_t* as_integer() const;
     const std::string* as_string() const;  // long_string only
     const bool* as_boolean() const;
     const Array* as_array() const;
     const Table* as_table() const;
 
-    // Same type, same content, to the bit.
+    // True if type and content are identical, bit by bit.
     friend bool operator==(const Value&, const Value&);
 };
 
@@ -79,9 +79,9 @@ struct Field {
 std::string_view type_name(ValueType type);
 // The value as RabbitMQ prints it between quotes in an error text: 1000, true, abc.
 std::string display(const Value& value);
-// As operator==, but integers of every width compare by value, floats likewise.
+// Like operator==, but compares integers by value regardless of their width, and floats likewise.
 bool equivalent(const Value& a, const Value& b);
-// The first field of that name; nullptr if there is none.
+// The first field with that name, or nullptr.
 const Value* find(const Table& table, std::string_view name);
 
 }  // namespace revenant

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int accepts_per_turn = 256;
 
-// Accepted sockets inherit them.
+// Accepted sockets inherit these options.
 void set_options(int descriptor, const SocketOptions& options) {
     const int nodelay = options.nodelay ? 1 : 0;
     const int keepalive = options.keepalive ? 1 : 0;
@@ -107,7 +107,7 @@ void Listener::stop() {
 
 void Listener::tick(Timestamp) {
     shortage_logged_ = false;
-    // Descriptors ran out a moment ago; try again.
+    // Accepting stopped when descriptors ran out. Tries again.
     if (watching_ || descriptor_ < 0) return;
     reactor_.watch(descriptor_, EPOLLIN, *this);
     watching_ = true;
@@ -121,7 +121,8 @@ void Listener::ready(std::uint32_t) {
                                        SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (descriptor < 0) {
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-                network_.log_line("cannot accept: " + std::string(std::strerror(errno)));
+                network_.log_line("cannot accept connections: " +
+                                  std::string(std::strerror(errno)));
                 reactor_.unwatch(descriptor_, *this);
                 watching_ = false;
             }
@@ -130,14 +131,14 @@ void Listener::ready(std::uint32_t) {
         if (runtime::is_reserved_for_files(descriptor)) {
             ::close(descriptor);
             if (std::exchange(shortage_logged_, true)) continue;
-            network_.log_line("connections are refused: the descriptors left are kept for files");
+            network_.log_line(
+                "connection refused: remaining file descriptors are reserved for files");
             continue;
         }
         sockaddr_storage local{};
         size = sizeof local;
         getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &size);
-        // Owned by itself from register_with_reactor() on: the reactor disposes of it when it
-        // closes.
+        // Owns itself after register_with_reactor(); the reactor deletes it when it closes.
         auto stream = address_.tls ? tls_stream(descriptor, address_.tls->current(),
                                                 network_.settings().certificate_login)
                                    : plain_stream(descriptor);

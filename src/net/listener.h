@@ -1,4 +1,4 @@
-// Listener: accepts connections on one address and gives each a Socket.
+// Listener: accepts connections on one address and creates a Socket for each.
 #pragma once
 
 #include "base/result.h"
@@ -24,8 +24,9 @@ class Listener final : public runtime::Source, public runtime::Tickable {
     // On the reactor's thread.
     void start();
     void stop();
-    // After stop(), on any thread: binds the same port again, for start() to follow. False if it
-    // was not stopped. A name is resolved, which takes time, so it is not the reactor that does it.
+    // Binds the same port again after stop(), before start(). May be called from any thread;
+    // resolving a name takes time, so not from the reactor's. Returns false if the listener was not
+    // stopped.
     Result<bool, std::string> open_again();
     void ready(std::uint32_t events) override;
     void tick(Timestamp now) override;

@@ -44,7 +44,7 @@ runtime::ConnectionView view(const Socket& socket) {
     return shown;
 }
 
-// Connections that a list looks at in a turn, their channels counted with them.
+// Maximum number of connections plus channels that a listing visits per turn.
 constexpr std::size_t weight_max = 200;
 
 std::vector<Socket*> all_of(const Roster<Socket>& sockets) {
@@ -57,7 +57,7 @@ std::vector<Socket*> all_of(const Roster<Socket>& sockets) {
     return all;
 }
 
-// visit(socket, view, items) of the next ones. It must not end any of them.
+// Calls visit(socket, view, items) for the next sockets. It must not close any of them.
 template <typename Visit>
 ListPart<runtime::ConnectionView> look_at_some(const Roster<Socket>& sockets, std::uint64_t after,
                                                Visit visit) {

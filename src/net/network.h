@@ -25,28 +25,28 @@ namespace revenant::net {
 class Listener;
 class Socket;
 
-// Of every AMQP listener and of the connections it accepts.
+// Options of all AMQP listeners and of the connections they accept.
 struct SocketOptions {
     int backlog = 4096;
     bool nodelay = true;
     bool keepalive = false;
-    int send_buffer_bytes = 0;  // 0: what the system thinks right
+    int send_buffer_bytes = 0;  // 0: the system's default
     int receive_buffer_bytes = 0;
-    bool proxy_protocol = false;  // every connection begins with a PROXY header
+    bool proxy_protocol = false;  // every connection starts with a PROXY header
 };
 
 struct NetworkSettings {
     protocol::ConnectionSettings connection;
     tls::CertificateLogin certificate_login;
     SocketOptions sockets = {};
-    std::shared_ptr<runtime::LoginThrottle> login_throttle = nullptr;  // none: nobody has to wait
-    std::shared_ptr<runtime::ClientLogins> logins = nullptr;           // none: nobody counts
+    std::shared_ptr<runtime::LoginThrottle> login_throttle = nullptr;  // nullptr: no throttling
+    std::shared_ptr<runtime::ClientLogins> logins = nullptr;           // nullptr: not counted
 };
 
 struct ListenAddress {
     std::string host;
-    std::uint16_t port = 0;                                    // 0: a free one
-    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // without: plain TCP
+    std::uint16_t port = 0;                                    // 0: any free port
+    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // nullptr: plain TCP
 };
 
 class Network {
@@ -57,26 +57,26 @@ class Network {
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    // Binds and listens; connections are accepted from then on. The answer is the port, or what
-    // went wrong.
+    // Binds and listens. Connections are accepted from then on. Returns the port or an error.
     Result<std::uint16_t, std::string> listen(const ListenAddress& address);
-    // While suspended, connections are refused; those that are open stay. On failure the listeners
-    // that could not be opened again stay closed, and the next attempt tries them.
+    // While suspended, new connections are refused; open ones stay. If listeners cannot be
+    // reopened, they stay closed and the next call tries again.
     Result<void, std::string> suspend_listeners(bool suspended);
     bool listeners_are_suspended();
-    // Accepts no more, tells every client, and waits until they have left or the time is over.
+    // Stops accepting, closes every connection, and waits until clients have disconnected or the
+    // time is over.
     void shut_down(Duration patience);
 
-    // Resources are short (a reason) or no longer (empty).
+    // A non-empty reason raises an alarm; an empty one clears it.
     void set_alarm(const std::string& reason);
-    // Ends the connection of that name; false if there is none.
+    // Closes the connection with that name; false if there is none.
     bool close_connection(std::string_view name, const std::string& reason);
     void close_connections_if(std::function<bool(const runtime::ConnectionView&)> chosen,
                               const std::string& reason);
     std::vector<runtime::ConnectionView> connections();
-    // Those of the connection of that name; none if it has none or is gone.
+    // The sessions of the connection with that name; empty if it has none or does not exist.
     std::vector<protocol::SessionInfo> sessions(std::string_view connection);
-    // Of all connections, those that are gone included.
+    // Totals of all connections, including closed ones.
     runtime::NetworkTraffic traffic();
 
     const NetworkSettings& settings() const { return settings_; }
@@ -93,7 +93,7 @@ class Network {
   private:
     void stop_listeners();
 
-    // Touched on the reactor's own thread only, so none shares a cache line with another.
+    // Used only on its reactor's thread. Aligned so that no two share a cache line.
     struct alignas(64) PerReactor {
         Roster<Socket> sockets;
         std::string alarm;
@@ -107,7 +107,7 @@ class Network {
     std::vector<std::unique_ptr<Listener>> listeners_;
     std::mutex listeners_mutex_;  // guards listeners_ and the two below
     bool suspended_ = false;
-    bool closing_ = false;  // for good
+    bool closing_ = false;  // permanently
 };
 
 }  // namespace revenant::net

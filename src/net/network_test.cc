@@ -15,7 +15,7 @@
 namespace revenant::net {
 namespace {
 
-// A client that has been greeted: the broker knows it by then.
+// A client that has received connection.start, so the broker has registered it.
 class Visitor {
   public:
     explicit Visitor(std::uint16_t port) : descriptor_(connect_to_loopback(port)) {

@@ -17,8 +17,8 @@ using Parsed = Result<std::optional<ProxyHeader>, std::string>;
 
 constexpr std::string_view line_beginning = "PROXY ";
 constexpr std::string_view signature = "\r\n\r\n\0\r\nQUIT\n"sv;
-constexpr std::size_t fixed_bytes = 16;  // of version 2
-// Version and command of version 2 in one octet, family and protocol in another.
+constexpr std::size_t fixed_bytes = 16;  // in version 2
+// In version 2, one octet contains version and command, another one family and protocol.
 constexpr std::uint8_t version_2 = 2;
 constexpr std::uint8_t command_local = 0;
 constexpr std::uint8_t command_proxy = 1;
@@ -89,8 +89,7 @@ std::vector<std::string_view> split_fields(std::string_view line) {
 Parsed parse_line(std::string_view bytes) {
     const std::size_t end = bytes.substr(0, proxy_line_bytes_max).find("\r\n");
     if (end == std::string_view::npos) {
-        if (bytes.size() >= proxy_line_bytes_max)
-            return bad("the line of its PROXY header has no end");
+        if (bytes.size() >= proxy_line_bytes_max) return bad("PROXY header: unterminated line");
         return std::optional<ProxyHeader>{};
     }
     ProxyHeader header{end + 2, std::nullopt};
@@ -98,17 +97,17 @@ Parsed parse_line(std::string_view bytes) {
     if (words[1] == "UNKNOWN") return std::optional(header);
     const bool is_tcp4 = words[1] == "TCP4";
     if ((!is_tcp4 && words[1] != "TCP6") || words.size() != 6) {
-        return bad("its PROXY header names no TCP connection");
+        return bad("PROXY header: not a TCP connection");
     }
     const int family = is_tcp4 ? AF_INET : AF_INET6;
     const auto source = parse_text_endpoint(family, words[2], words[4]);
     const auto destination = parse_text_endpoint(family, words[3], words[5]);
-    if (!source || !destination) return bad("its PROXY header has a wrong address or port");
+    if (!source || !destination) return bad("PROXY header: invalid address or port");
     header.pair = ProxiedPair{*source, *destination};
     return std::optional(header);
 }
 
-// Source, destination and their ports stand behind the fixed part.
+// The fixed part is followed by source, destination and their ports.
 ProxiedPair pair_in_bytes(std::string_view details, std::size_t address_bytes) {
     const auto make = address_bytes == sizeof(in_addr) ? ipv4 : ipv6;
     const std::string_view ports = details.substr(2 * address_bytes);
@@ -122,20 +121,20 @@ Parsed parse_binary(std::string_view bytes) {
     const std::uint8_t family = octet(bytes, 13);
     const std::size_t size = static_cast<std::size_t>(octet(bytes, 14)) << 8 | octet(bytes, 15);
     if (version != version_2 || (command != command_local && command != command_proxy)) {
-        return bad("its PROXY header is of an unknown version or command");
+        return bad("PROXY header: unknown version or command");
     }
-    if (size > proxy_details_bytes_max) return bad("its PROXY header is too long");
+    if (size > proxy_details_bytes_max) return bad("PROXY header: too long");
     if (bytes.size() < fixed_bytes + size) return std::optional<ProxyHeader>{};
     ProxyHeader header{fixed_bytes + size, std::nullopt};
     if (command == command_local || family == unspecified || family == unix_stream) {
         return std::optional(header);
     }
     if (family != tcp_over_ipv4 && family != tcp_over_ipv6) {
-        return bad("its PROXY header names no TCP connection");
+        return bad("PROXY header: not a TCP connection");
     }
     const std::size_t address_bytes = family == tcp_over_ipv4 ? sizeof(in_addr) : sizeof(in6_addr);
     if (size < 2 * (address_bytes + sizeof(in_port_t))) {
-        return bad("its PROXY header is too short for its addresses");
+        return bad("PROXY header: too short for its addresses");
     }
     header.pair = pair_in_bytes(bytes.substr(fixed_bytes, size), address_bytes);
     return std::optional(header);
@@ -146,11 +145,11 @@ Parsed parse_binary(std::string_view bytes) {
 Result<std::optional<ProxyHeader>, std::string> parse_proxy_header(std::string_view bytes) {
     if (may_begin_with(bytes, line_beginning)) return parse_line(bytes);
     if (may_begin_with(bytes, signature)) return parse_binary(bytes);
-    return bad("it does not begin with a PROXY header");
+    return bad("no PROXY header");
 }
 
-// What belongs to a header that is not complete is taken at once, or the reactor would be told of
-// it again and again; where it ends is looked at first.
+// Consumes the bytes of an incomplete header immediately, because the level-triggered reactor would
+// report them again. Peeks first to find the end of the header.
 ProxyHeaderReader::State ProxyHeaderReader::read(int descriptor) {
     while (true) {
         std::array<char, fixed_bytes + proxy_details_bytes_max> buffer;

@@ -1,5 +1,5 @@
-// The header of the PROXY protocol, versions 1 and 2: a proxy in front of the broker says whose
-// connection it passes on. It stands before everything else, TLS included.
+// The header of the PROXY protocol, versions 1 and 2, with which a proxy passes on the addresses of
+// a connection. It precedes everything else, TLS included.
 // https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt
 #pragma once
 
@@ -14,39 +14,40 @@
 
 namespace revenant::net {
 
-// With its line end, as the protocol has it.
+// Including the line end, as defined by the protocol.
 constexpr std::size_t proxy_line_bytes_max = 107;
-// Behind the fixed part of version 2: addresses, and what proxies add of certificates and the like.
+// After the fixed part of version 2: addresses and additional fields such as certificate data.
 constexpr std::size_t proxy_details_bytes_max = 1024;
 
-// Whose connection it is, and where it was meant to go.
+// The addresses of the original connection.
 struct ProxiedPair {
     sockaddr_storage source{};
     sockaddr_storage destination{};
 };
 
 struct ProxyHeader {
-    std::size_t bytes = 0;  // what follows is the connection itself
-    // Absent: the proxy speaks for itself or does not know, so the socket's own ends count.
+    std::size_t bytes = 0;  // the connection's own data follows
+    // Absent: the proxy connects for itself or does not know the addresses, so the socket's own
+    // apply.
     std::optional<ProxiedPair> pair;
 };
 
-// Absent: all of it may be a header, but there is more to come. The error says what is wrong.
+// Absent: the bytes may be the start of a header, but more are needed.
 Result<std::optional<ProxyHeader>, std::string> parse_proxy_header(std::string_view bytes);
 
-// Takes the header from a socket and not one byte more.
+// Reads the header from a socket and not a byte more.
 class ProxyHeaderReader {
   public:
     enum class State : std::uint8_t { waiting, passed, refused, gone };
 
     State read(int descriptor);
-    // Once it has passed.
+    // Valid in the state `passed`.
     const ProxyHeader& header() const { return header_; }
-    // Once it was refused.
+    // Valid in the state `refused`.
     const std::string& fault() const { return fault_; }
 
   private:
-    std::string held_;  // the beginning of a header
+    std::string held_;  // the start of a header
     ProxyHeader header_;
     std::string fault_;
 };

@@ -45,7 +45,7 @@ std::vector<Expected> valid_headers() {
         {"PROXY UNKNOWN ffff::1 ffff::2 65535 65535 and more\r\n", "", ""},
         {binary_header('\x21', '\x11', ipv4_ends), "192.0.2.1:56324", "198.51.100.7:5672"},
         {binary_header('\x21', '\x21', ipv6_ends), "2001:db8::1:56324", "::1:5672"},
-        // Behind the addresses stands what the proxy has to add.
+        // Additional fields of the proxy follow the addresses.
         {binary_header('\x21', '\x11', ipv4_ends + std::string(300, '\x04')), "192.0.2.1:56324",
          "198.51.100.7:5672"},
         {binary_header('\x20', '\x00', ""), "", ""},
@@ -66,7 +66,7 @@ void expect_header(const ProxyHeader& header, const Expected& expected) {
 TEST(ProxyHeader, EveryPrefixOfAHeaderWaitsForMore) {
     for (const Expected& expected : valid_headers()) {
         for (std::size_t size = 0; size < expected.bytes.size(); ++size) {
-            // A block of its own, so that a read beyond it is seen by the sanitizer.
+            // A separate allocation, so that the sanitizer detects a read past its end.
             const std::vector<char> prefix(expected.bytes.begin(),
                                            expected.bytes.begin() + static_cast<long>(size));
             const auto parsed = parse_proxy_header({prefix.data(), prefix.size()});
@@ -94,7 +94,7 @@ TEST(ProxyHeader, WhatIsNoneIsRefusedAtOnce) {
           binary_header('\x11', '\x11', ipv4_ends), binary_header('\x22', '\x11', ipv4_ends),
           binary_header('\x21', '\x12', ipv4_ends), binary_header('\x21', '\x11', "short"),
           binary_header('\x21', '\x21', ipv4_ends),
-          // Refused by its length alone, before the rest arrives.
+          // Refused because of the declared length, before the rest arrives.
           proxy_signature + "\x21\x11\x04\x01"}) {
         const auto parsed = parse_proxy_header(bytes);
         EXPECT_FALSE(parsed) << bytes;
@@ -164,7 +164,7 @@ TEST(ProxyHeaderReader, TakesItByteByByteAndLeavesNothingWaiting) {
         for (const char byte : expected.bytes.substr(0, expected.bytes.size() - 1)) {
             pair.send({&byte, 1});
             ASSERT_EQ(gate.read(pair.descriptor()), ProxyHeaderReader::State::waiting);
-            EXPECT_EQ(pair.rest(), "");  // the reactor is not told of it again
+            EXPECT_EQ(pair.rest(), "");  // the reactor does not report it again
         }
         pair.send(expected.bytes.substr(expected.bytes.size() - 1) + "A");
         ASSERT_EQ(gate.read(pair.descriptor()), ProxyHeaderReader::State::passed);
@@ -185,7 +185,7 @@ TEST(ProxyHeaderReader, TellsWhoIsWrongFromWhoIsGone) {
     ProxyHeaderReader strict;
     other.send("AMQP");
     EXPECT_EQ(strict.read(other.descriptor()), ProxyHeaderReader::State::refused);
-    EXPECT_EQ(strict.fault(), "it does not begin with a PROXY header");
+    EXPECT_EQ(strict.fault(), "no PROXY header");
 }
 
 }  // namespace

@@ -16,12 +16,12 @@ namespace revenant::net {
 namespace {
 
 constexpr std::size_t parts_per_write = 256;
-// One socket may not keep the others of its reactor waiting forever.
+// One socket must not block the others of its reactor.
 constexpr int writes_per_flush = 16;
 constexpr std::size_t idle_buffer_bytes = 1024;
 constexpr std::size_t greeting_bytes = 8;
 
-// Commands straight into the engine of a vhost at home on this reactor.
+// Passes commands directly to an engine whose home is this reactor.
 class LocalEngineProxy final : public protocol::EngineProxy {
   public:
     LocalEngineProxy(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor,
@@ -29,7 +29,7 @@ class LocalEngineProxy final : public protocol::EngineProxy {
         : vhost_(std::move(vhost)), reactor_(reactor), connection_(connection) {}
     void send(engine::Command&& command) override {
         vhost_->engine().handle(std::move(command), reactor_.now());
-        // These are rare, and some take long.
+        // These commands are rare, and some take long.
         connection_.look_at_the_clock();
     }
     void publish(engine::Publish&& command) override {
@@ -58,7 +58,7 @@ class LocalEngineProxy final : public protocol::EngineProxy {
     std::uint64_t heavy_steps_seen_ = 0;
 };
 
-// Commands by letter to the reactor where the vhost is at home.
+// Passes commands to an engine on another reactor through its mailbox.
 class RemoteEngineProxy final : public protocol::EngineProxy {
   public:
     RemoteEngineProxy(std::shared_ptr<runtime::Vhost> vhost, runtime::Reactor& reactor)
@@ -67,7 +67,7 @@ class RemoteEngineProxy final : public protocol::EngineProxy {
         reactor_.send(home_, runtime::VhostCommand{vhost_, std::move(command)});
     }
     void publish(engine::Publish&& command) override {
-        // Most of a large one came in earlier turns.
+        // Most bytes of a large message arrived in earlier turns.
         reactor_.note_sent(home_, command.message->memory_bytes());
         send(std::move(command));
     }
@@ -128,14 +128,14 @@ bool Socket::may_work() const { return connection_->wants_input() && !stalled_; 
 
 bool Socket::can_read() const { return may_work() && !work_waits_; }
 
-// An alarm, a client that does not read, a full disk: what else is to be read may have to wait for
-// good, and what the connection holds would be held as long.
+// Whether reading may be paused indefinitely, because of an alarm, a client that does not read or a
+// full disk. Meanwhile the connection would keep its resources.
 bool Socket::may_be_long() const {
     return !connection_->wants_input() || (stalled_ && vhost_->is_disk_full());
 }
 
-// The kernel tells of a peer that is gone again and again, whether we want to hear it or not.
-// What the peer sent before is still to be read, when that is possible.
+// The kernel reports a disconnected peer repeatedly, whatever the interest set. Input that the peer
+// sent before is read later, when possible.
 void Socket::look_away() {
     reactor_->unwatch(descriptor_, *this);
     watched_ = false;
@@ -153,7 +153,7 @@ void Socket::read() {
     update_interest();
 }
 
-// From here on the connection is that of whom the proxy names.
+// From here on, the connection has the addresses that the proxy named.
 bool Socket::read_proxy_header() {
     switch (proxy_gate_->read(descriptor_)) {
         case ProxyHeaderReader::State::waiting:
@@ -171,7 +171,7 @@ bool Socket::read_proxy_header() {
             proxy_gate_.reset();
             return true;
     }
-    peer_left();  // whoever it is expects no farewell
+    peer_left();  // no close is sent to an unknown peer
     return false;
 }
 
@@ -193,7 +193,7 @@ void Socket::read_some() {
     }
 }
 
-// A client greets with the protocol it speaks.
+// The first bytes from a client select the protocol.
 void Socket::choose_protocol(std::string_view greeting) {
     if (greeting.size() < greeting_bytes) return;
     greeted_ = true;
@@ -224,7 +224,7 @@ void Socket::process_pending() {
     const std::string_view bytes = std::string_view(pending_).substr(pending_used_);
     if (!greeted_) choose_protocol(bytes);
     pending_used_ += receive(bytes);
-    // What waits for others is not moved to the front as often as it waits.
+    // Interrupted input is not moved to the front after every interruption.
     if (pending_used_ == pending_.size() || !connection_->is_interrupted()) {
         pending_.erase(0, std::exchange(pending_used_, 0));
     }
@@ -233,7 +233,7 @@ void Socket::process_pending() {
 
 void Socket::after_processing() {
     work_waits_ = connection_->is_interrupted() && !pending_.empty();
-    // An idle connection holds no buffer.
+    // An idle connection has no buffer.
     if (pending_.empty() && pending_.capacity() > idle_buffer_bytes) std::string().swap(pending_);
     if (moving_to_ != nullptr) {
         move_to(*std::exchange(moving_to_, nullptr));
@@ -262,14 +262,14 @@ void Socket::flush() {
         close();
         return;
     }
-    // Last: it may take the socket to another reactor.
+    // Must be last: it may move the socket to another reactor.
     if (work_waits_ && may_work()) return process_pending();
     if (stream_->has_buffered() && can_read()) return read_some();
     update_interest();
 }
 
-// What is delivered without acknowledgement is written as consumed: a disk that is behind comes
-// first.
+// Deliveries without acknowledgement are journaled as consumed, so they wait while the disk is
+// behind.
 void Socket::resume_deliveries() {
     if (vhost_ == nullptr || !vhost_->is_behind()) connection_->output_drained();
 }
@@ -290,8 +290,8 @@ void Socket::send() {
     output.shrink();
 }
 
-// Watches for what the connection can use: input unless it is blocked or behind, output while some
-// is unsent.
+// Watches for input unless the connection is blocked or the disk is behind, and for output while
+// some is unsent.
 void Socket::update_interest() {
     if (closed_) return;
     const bool congested =
@@ -301,12 +301,13 @@ void Socket::update_interest() {
     std::uint32_t wanted = 0;
     if (can_read()) {
         wanted |= stream_->read_waits_for_write() ? EPOLLOUT : EPOLLIN;
-        // The descriptor does not tell of these; the flush reads them.
+        // The descriptor does not report buffered bytes; the flush reads them.
         if (stream_->has_buffered()) request_flush();
     } else if (may_be_long()) {
         wanted |= EPOLLRDHUP;
     }
-    // What this turn adds is sent at its end; only what did not fit then waits for the peer.
+    // Output of this turn is sent at its end. Only output that was not accepted then waits for the
+    // peer.
     if (!flush_queued_ && !connection_->output().empty()) wanted |= EPOLLOUT;
     if (!watched_) {
         if (wanted == 0) return;
@@ -326,7 +327,7 @@ void Socket::tick(Timestamp now) {
     connection_->tick(now);
     if (connection_->finished()) {
         request_flush();
-        // Its time is over: what cannot be sent now is not sent.
+        // The timeout has passed: output that cannot be sent now is dropped.
         peer_gone_ = true;
         return;
     }
@@ -343,7 +344,7 @@ void Socket::close() {
     network_.remove(*reactor_, *this);
     if (connection_sink_ != 0) reactor_->release_sink(connection_sink_);
     if (admitted_) network_.broker().release_connection(admitted_vhost_, admitted_user_);
-    // Those that are still open go with the connection.
+    // Channels that are still open are closed with the connection.
     network_.broker().release_channels(admitted_user_, std::exchange(channels_admitted_, 0));
     if (!peer_gone_) stream_->close_notify();
     ::close(std::exchange(descriptor_, -1));
@@ -377,7 +378,7 @@ protocol::VhostAnswer Socket::open_vhost(std::string_view vhost, std::string_vie
 }
 
 protocol::VhostAnswer Socket::enter_vhost() {
-    // It may have been deleted while the connection moved, when nobody could close it.
+    // The vhost may have been deleted while the connection moved and could not be closed.
     if (vhost_->is_deleted()) {
         return protocol::VhostRefused{"vhost " + vhost_->name() + " not found"};
     }

@@ -1,5 +1,5 @@
-// Socket: one TCP connection and the AMQP connection it carries. It lives on one reactor at a time
-// and may move once, when the vhost is known.
+// Socket: one TCP connection and its AMQP connection. It belongs to one reactor at a time and may
+// move once, when the vhost is known.
 #pragma once
 
 #include "net/network.h"
@@ -29,7 +29,8 @@ class Socket final : public runtime::Source,
     Socket(const Socket&) = delete;
     Socket& operator=(const Socket&) = delete;
 
-    // Takes its place on the reactor it was made or moved to. On that reactor's thread.
+    // Registers with the reactor on which it was created or to which it moved. Called on that
+    // reactor's thread.
     void register_with_reactor();
 
     void ready(std::uint32_t events) override;
@@ -64,7 +65,7 @@ class Socket final : public runtime::Source,
     const protocol::Connection& connection() const { return *connection_; }
     std::uint64_t received_bytes() const { return received_bytes_; }
     std::uint64_t sent_bytes() const { return sent_bytes_; }
-    // How often something was read and written.
+    // The number of reads and writes.
     std::uint64_t received_count() const { return received_count_; }
     std::uint64_t sent_count() const { return sent_count_; }
     Timestamp connected_at() const { return connected_at_; }
@@ -93,18 +94,18 @@ class Socket final : public runtime::Source,
 
     Network& network_;
     runtime::Reactor* reactor_;
-    Roster<Socket>::Place place_;  // among those of its reactor
+    Roster<Socket>::Place place_;  // among the sockets of its reactor
     int descriptor_;
     std::unique_ptr<Stream> stream_;
     std::string name_;
     SocketPeer peer_;
-    // until its header was read; none if none is wanted
+    // Present until the header was read; nullptr if none is expected.
     std::unique_ptr<ProxyHeaderReader> proxy_gate_;
     std::uint32_t interest_ = 0;
     bool flush_queued_ = false;
     bool watched_ = false;     // by the reactor
-    bool stalled_ = false;     // the vhost's reactor cannot take more commands for the moment
-    bool work_waits_ = false;  // whole frames are pending, for others came first
+    bool stalled_ = false;     // the vhost's reactor cannot take more commands at present
+    bool work_waits_ = false;  // complete frames are pending; other sockets are served first
     bool closed_ = false;
     bool peer_gone_ = false;
     bool greeted_ = false;  // the protocol is known
@@ -116,14 +117,14 @@ class Socket final : public runtime::Source,
     std::uint64_t channels_admitted_ = 0;
     std::unique_ptr<protocol::EngineProxy> port_;
     std::uint64_t connection_sink_ = 0;
-    std::string pending_;  // an incomplete frame, or what waits its turn
+    std::string pending_;  // an incomplete frame, or frames that wait for other sockets
     std::size_t pending_used_ = 0;
     std::uint64_t received_bytes_ = 0;
     std::uint64_t sent_bytes_ = 0;
     std::uint64_t received_count_ = 0;
     std::uint64_t sent_count_ = 0;
     Timestamp connected_at_;
-    // Last: it may use everything above while it goes.
+    // Must be last: its destructor may use all other members.
     std::unique_ptr<protocol::Connection> connection_;
 };
 

@@ -1,4 +1,4 @@
-// Addresses as the system has them: in words, and how far away they are.
+// Formats socket addresses and determines whether they are local.
 #pragma once
 
 #include "auth/sasl.h"
@@ -9,7 +9,7 @@
 
 namespace revenant::net {
 
-// The other end of a socket.
+// The peer of a socket.
 struct SocketPeer {
     std::string address;
     PeerLocation place;

@@ -32,13 +32,13 @@ std::string framed(std::uint16_t channel, const Methods&... methods) {
     return frames;
 }
 
-// A client whose bytes arrive in the pieces it chooses.
+// A client that sends its bytes in pieces of chosen sizes.
 class Piecemeal {
   public:
     explicit Piecemeal(ListeningBroker& listening)
         : network_(listening.network), descriptor_(connect_to_loopback(listening.port)) {}
     ~Piecemeal() { ::close(descriptor_); }
-    // Nobody waits until it is read.
+    // Does not wait until the broker has read it.
     void send_on(std::string_view piece) {
         CHECK(::send(descriptor_, piece.data(), piece.size(), 0) ==
               static_cast<ssize_t>(piece.size()));
@@ -107,7 +107,7 @@ std::string some_body(std::size_t size) {
 
 class SocketPieces : public testing::TestWithParam<std::size_t> {};
 
-// Frames of every size, cut at every place that matters to the buffer a socket reads into.
+// Frames of every size, split at every position that matters to the read buffer of a socket.
 TEST_P(SocketPieces, AFrameIsTheSameHoweverItArrives) {
     ListeningBroker listening;
     Piecemeal client(listening);
@@ -129,7 +129,8 @@ TEST_P(SocketPieces, AFrameIsTheSameHoweverItArrives) {
     }
 }
 
-// A client that is not read because of an alarm may go: what it holds may be what caused the alarm.
+// A client that is not read from because of an alarm may disconnect: its resources may have caused
+// the alarm.
 class SocketAbandoned : public testing::TestWithParam<bool> {};
 
 TEST_P(SocketAbandoned, ABlockedClientThatHasGoneIsForgotten) {

@@ -25,7 +25,7 @@ class PlainStream final : public Stream {
     }
 
     Outcome write(std::span<const std::string_view> parts) override {
-        std::array<iovec, parts_max> vectors;  // without zeros first, on purpose
+        std::array<iovec, parts_max> vectors;  // deliberately not initialized
         const std::size_t count = std::min(parts.size(), parts_max);
         for (std::size_t i = 0; i < count; ++i) {
             vectors[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
@@ -46,7 +46,7 @@ class PlainStream final : public Stream {
     const int descriptor_;
 };
 
-// One record of TLS holds so much; smaller parts are put together.
+// The maximum size of a TLS record. Smaller parts are combined.
 constexpr std::size_t record_bytes = 16 * 1024;
 
 class TlsStream final : public Stream {
@@ -75,12 +75,12 @@ class TlsStream final : public Stream {
             }
             outcome.bytes += static_cast<std::size_t>(got);
         }
-        // What came before the end is worked on first; the end is seen again.
+        // Input before the end is processed first. The next read reports the end again.
         if (outcome.bytes > 0) outcome.state = State::open;
         return outcome;
     }
 
-    // A record that did not fit is begun again with the same bytes, at least as many: the output
+    // A record that was not accepted is retried with the same bytes, possibly more, because output
     // only grows.
     Outcome write(std::span<const std::string_view> parts) override {
         if (!SSL_is_init_finished(connection_.get())) return {0, State::waiting};
@@ -136,7 +136,7 @@ class TlsStream final : public Stream {
     const tls::CertificateLogin login_;
     bool waits_for_write_ = false;
     bool read_waits_for_write_ = false;
-    bool broken_ = false;  // nothing more may be said
+    bool broken_ = false;  // nothing more may be sent
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Stream: what the bytes of a socket go through: TCP itself, or TLS over it. Never waits.
+// Stream: plain TCP, or TLS over TCP. Never blocks.
 #pragma once
 
 #include "tls/context.h"
@@ -24,14 +24,14 @@ class Stream {
 
     virtual ~Stream() = default;
     virtual Outcome read(std::span<char> into) = 0;
-    // Takes a part of these, in order; what was not taken is offered again, first.
+    // Takes some of the bytes, in order. The caller offers the rest again, first.
     virtual Outcome write(std::span<const std::string_view> parts) = 0;
-    // The end is near: says goodbye as far as the peer lets us.
+    // Called before the socket closes. Sends a TLS close_notify if possible.
     virtual void close_notify() {}
 
-    // There are bytes to read of which the descriptor does not tell.
+    // Whether there are bytes to read that the descriptor does not report.
     virtual bool has_buffered() const { return false; }
-    // A read goes on only when the descriptor can be written.
+    // Whether a read can continue only when the descriptor is writable.
     virtual bool read_waits_for_write() const { return false; }
 
     virtual std::optional<tls::TlsView> tls() const { return std::nullopt; }

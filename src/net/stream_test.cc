@@ -28,7 +28,7 @@ std::string some_bytes(std::size_t size) {
     return bytes;
 }
 
-// The two ends of a connection; reads and writes of neither wait.
+// The two ends of a connection. Reads and writes do not block.
 struct Ends {
     Ends() { CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, descriptors) == 0); }
     ~Ends() {
@@ -62,7 +62,7 @@ TEST(PlainStream, GivesAndTakesWhatThereIs) {
     EXPECT_EQ(stream->write(parts).state, State::gone);
 }
 
-// A client of OpenSSL itself against our end.
+// An OpenSSL client connected to the broker's end.
 class TlsStreams : public testing::Test {
   protected:
     TlsSettings server_settings() {
@@ -100,7 +100,7 @@ class TlsStreams : public testing::Test {
         SSL_set_mode(client.get(), SSL_MODE_ENABLE_PARTIAL_WRITE);
     }
 
-    // Both ends take turns until the handshake is over, well or not.
+    // Both ends take turns until the handshake succeeds or fails.
     State shake_hands() {
         std::string buffer(1000, '\0');
         for (int i = 0; i < turns_max; ++i) {
@@ -164,7 +164,7 @@ TEST_F(TlsStreams, WhatDoesNotFitGoesOnWithTheSameBytes) {
     std::string received;
     std::string buffer(20'000, '\0');
     int waited = 0;
-    std::size_t offered = 5'000;  // grows, as the output of a busy connection does
+    std::size_t offered = 5'000;  // grows, like the output of a busy connection
     for (int i = 0; i < turns_max && received.size() < all.size(); ++i) {
         while (!unsent.empty()) {
             const std::string_view some = unsent.substr(0, std::min(offered, unsent.size()));

@@ -1,5 +1,5 @@
-// Ballast: room on the disk that is held for the moment when there is none. Settlements and
-// snapshots need a little to give back a lot: without it a full disk could never be emptied.
+// Ballast: disk space reserved for a full disk. Settlements and snapshots need a little space to
+// free a lot; without it, a full disk could never be emptied.
 #pragma once
 
 #include "journal/disk.h"
@@ -17,8 +17,8 @@ class Ballast {
     Ballast(journal::Disk& disk, std::string directory)
         : disk_(disk), path_(std::move(directory) + "/ballast") {}
 
-    // Takes the room if `free_bytes` are plenty and it is not held yet. False: there is too little,
-    // and what there is must not go to publishers.
+    // Reserves the space if `free_bytes` is large enough. Returns false if it is not; publishers
+    // must then stay blocked.
     bool hold(std::uint64_t free_bytes);
     // May be called from any thread.
     void release();

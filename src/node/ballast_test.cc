@@ -40,7 +40,7 @@ TEST(Ballast, IsNotTakenOfTheLast) {
     EXPECT_EQ(h.size(), std::nullopt);
 }
 
-// What is free besides is for everybody then.
+// The remaining free space is then available to publishers.
 TEST(Ballast, OnceHeldIsHeldHoweverLittleIsLeft) {
     Held h;
     EXPECT_TRUE(h.ballast.hold(plenty));
@@ -76,7 +76,7 @@ TEST(Ballast, OfAnEarlierRunIsFound) {
     EXPECT_TRUE(next.hold(0));
 }
 
-// A run that ended while it was taken.
+// An earlier process ended while writing the ballast.
 TEST(Ballast, ThatIsTooSmallIsNone) {
     Held h;
     ASSERT_TRUE(h.disk.create(h.path).value()->write(0, std::string(Ballast::bytes - 1, 'x')));
@@ -86,7 +86,7 @@ TEST(Ballast, ThatIsTooSmallIsNone) {
     EXPECT_TRUE(h.ballast.hold(0));
 }
 
-// Others were faster: publishers may have what there is, and it is tried again.
+// Other processes used the space first: publishers stay unblocked, and the ballast is tried again.
 TEST(Ballast, ThatFindsNoRoomIsNotHeld) {
     Held h;
     h.disk.set_capacity(h.disk.used_bytes() + Ballast::bytes / 2);

@@ -12,7 +12,7 @@
 namespace revenant::node {
 namespace {
 
-// "max" or nothing is no limit.
+// "max" or an empty file means no limit.
 std::uint64_t limit_in(const std::string& path) {
     std::ifstream file(path);
     std::string word;
@@ -21,7 +21,7 @@ std::uint64_t limit_in(const std::string& path) {
     return number ? *number : UINT64_MAX;
 }
 
-// Of version 2: the line "0::/system.slice/revenant.service".
+// For cgroups version 2: the line "0::/system.slice/revenant.service".
 std::string path_of_group(std::string_view own_group) {
     constexpr std::string_view begin = "0::";
     const std::size_t at = own_group.find(begin);
@@ -35,7 +35,8 @@ std::string path_of_group(std::string_view own_group) {
 std::uint64_t memory_bytes_within(std::uint64_t physical_bytes, const std::string& groups,
                                   const std::string& own_group) {
     std::uint64_t bytes = physical_bytes;
-    // The limit of every group above counts as well; within a container the own one is the root.
+    // The limits of all parent groups apply as well. In a container, the process's group is the
+    // root.
     std::string path = path_of_group(own_group);
     while (true) {
         bytes = std::min(bytes, limit_in(groups + path + "/memory.max"));

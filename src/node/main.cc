@@ -1,5 +1,5 @@
-// revenant: reads its configuration, starts the node, reloads what can be reloaded on SIGHUP and
-// stops cleanly on SIGTERM or SIGINT.
+// revenant: reads the configuration, starts the node, reloads settings on SIGHUP and stops cleanly
+// on SIGTERM or SIGINT.
 #include "http/web/web_assets.h"
 #include "node/config/command_line.h"
 #include "node/config/configuration.h"
@@ -17,9 +17,9 @@
 #include <sys/signalfd.h>
 #include <utility>
 
-// Read by jemalloc: what is free goes back to the system within a second instead of ten, and a
-// thread of its own gives it back, so that no reactor does. Without the threshold's default, bodies
-// of 8 MiB and more would be given back at once by whoever frees them: a millisecond per 16 MiB.
+// jemalloc options. Free memory is returned to the system within one second instead of ten, by a
+// background thread instead of a reactor. With the default oversize_threshold, freeing a body of 8
+// MiB or more would return it immediately on the calling thread: a millisecond per 16 MiB.
 extern "C" const char* malloc_conf;
 const char* malloc_conf =
     "dirty_decay_ms:1000,muzzy_decay_ms:0,oversize_threshold:0,background_thread:true";
@@ -28,7 +28,7 @@ namespace {
 
 using namespace revenant::node;
 
-// One descriptor per connection: as many as the system lets us have.
+// Every connection needs a descriptor, so the limit is raised to the maximum.
 void raise_descriptor_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -36,7 +36,7 @@ void raise_descriptor_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Blocked in every thread, so that they arrive at the descriptor alone.
+// Blocked in every thread, so that signals only arrive at the descriptor.
 int signals_descriptor() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -69,7 +69,7 @@ int check_config(const Configuration& configuration) {
     return 0;
 }
 
-// A configuration with a fault changes nothing.
+// An invalid configuration changes nothing.
 void reload(const Sources& sources, Configuration& configuration, Node& node, Log& log) {
     notify_supervisor("RELOADING=1");
     Configuration fresh = load_configuration(sources);
@@ -108,7 +108,7 @@ int run(const Sources& sources, Configuration configuration) {
         write_patiently(STDERR_FILENO, "revenant: " + ready.error() + "\n");
         return 1;
     }
-    // Who hears that the broker is ready finds in the log where it listens.
+    // The addresses of the listeners must be in the log before readiness is reported.
     log.drain(log_patience);
     write_patiently(STDOUT_FILENO, "revenant ready amqp=" + ready->amqp + " http=" + ready->http +
                                        " prometheus=" + ready->prometheus + "\n");
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
     Configuration configuration = load_configuration(command_line.sources);
     if (command_line.check_config) return check_config(configuration);
     if (!configuration.errors.empty()) {
-        std::fprintf(stderr, "revenant: the configuration has faults; nothing is started\n%s",
+        std::fprintf(stderr, "revenant: invalid configuration, not starting\n%s",
                      format_errors(configuration).c_str());
         return 1;
     }

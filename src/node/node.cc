@@ -7,6 +7,7 @@
 #include "http/api/cluster_parameters.h"
 #include "http/api/definitions/definitions.h"
 #include "node/config/addresses.h"
+#include "node/free_memory.h"
 #include "node/machine_memory.h"
 #include "runtime/descriptors.h"
 #include "runtime/system_clock.h"
@@ -27,8 +28,12 @@ namespace {
 
 constexpr Duration shutdown_timeout = seconds(2);
 constexpr std::uint64_t descriptors_min = 48;
-// A node that can serve fewer connections than this is not started.
+// The node does not start if it could serve fewer connections.
 constexpr std::uint64_t connections_min = 4;
+
+// The allocator returns freed memory to the system about a second later. More than this at a time is
+// returned now: after a burst, it would be most of what the process occupies.
+constexpr std::uint64_t free_memory_bytes_max = 8 * 1024 * 1024;
 
 std::uint64_t resident_bytes() {
     std::ifstream file("/proc/self/statm");
@@ -39,9 +44,9 @@ std::uint64_t resident_bytes() {
 }
 
 Unexpected<std::string> too_few_descriptors(std::uint64_t needed) {
-    return Unexpected{"Too many open files: only " + std::to_string(runtime::descriptor_limit()) +
-                      " are allowed, and " + std::to_string(needed) +
-                      " are needed at least; see ulimit -n or LimitNOFILE"};
+    return Unexpected{"open file limit is " + std::to_string(runtime::descriptor_limit()) +
+                      ", at least " + std::to_string(needed) +
+                      " is required; see ulimit -n or LimitNOFILE"};
 }
 
 Salt random_salt() {
@@ -50,7 +55,7 @@ Salt random_salt() {
     return salt;
 }
 
-// Of 128 bits, in letters that a URL can carry.
+// A random name of 128 bits in URL-safe characters.
 std::string random_name() {
     std::array<char, 16> bytes{};
     CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
@@ -67,8 +72,7 @@ runtime::ConnectionPlacement placement_named(const std::string& name) {
     return runtime::ConnectionPlacement::automatic;
 }
 
-// Ciphers that are named are the only ones: a version of TLS for which none is named is not
-// offered.
+// If ciphers are configured, they are the only ones: a TLS version without any is disabled.
 void add_ciphers(const TlsRules& rules, tls::TlsSettings& settings) {
     if (rules.ciphers.empty()) return;
     settings.ciphers.clear();
@@ -108,7 +112,7 @@ tls::TlsSettings amqps_settings(const TlsConfig& config) {
     return settings;
 }
 
-// A setting that HTTP does not have is that of AMQP.
+// Settings absent for HTTP are taken from AMQP.
 tls::TlsSettings https_settings(const TlsConfig& config, const HttpsConfig& https) {
     tls::TlsSettings settings = amqps_settings(config);
     if (!https.rules.ciphers.empty() && https.rules.versions.empty()) {
@@ -126,7 +130,7 @@ tls::TlsSettings https_settings(const TlsConfig& config, const HttpsConfig& http
     return settings;
 }
 
-// "connection NAME: what happened" to the name and the rest.
+// Splits "connection NAME: event" into the name and the event.
 std::pair<std::string_view, std::string_view> split_connection_name(std::string_view text) {
     constexpr std::string_view beginning = "connection ";
     const std::size_t end = text.find(": ");
@@ -142,7 +146,7 @@ Node::Node(Config config, Log& log, std::span<const http::WebAsset> pages)
     login_throttle_ =
         std::make_shared<runtime::LoginThrottle>(config_.logins, [this](std::string_view source) {
             log_.write(LogLevel::warning, "connection",
-                       "too many wrong passwords: logins from this address have to wait",
+                       "too many failed logins: throttling logins from this address",
                        {{"address", source}});
         });
 }
@@ -180,7 +184,7 @@ runtime::BrokerSettings Node::broker_settings() {
         settings.new_vhost_limits.push_back(limits);
     }
     for (const auto& [name, one] : config_.default_users) {
-        PasswordHash password;  // without one, nobody logs in by password
+        PasswordHash password;  // without one, password logins are disabled
         if (one.password) {
             password = make_hash(*one.password, random_salt(), config_.passwords.algorithm);
         }
@@ -210,32 +214,32 @@ runtime::BrokerSettings Node::broker_settings() {
         vhosts_with_full_disk_.fetch_add(full ? 1 : -1);
         if (full) {
             ballast_.release();
-            disk_alarm_.store(true);  // what it gives is not for publishers
+            disk_alarm_.store(true);  // the released space is not for publishers
         }
         set_alarms();
     };
     settings.fatal = [this](const std::string& text) {
         log_.write(LogLevel::critical, "node",
-                   text + "; the broker stops so that nothing more is promised");
+                   text + "; stopping the node because durability can no longer be guaranteed");
         log_.drain(log_patience);
         std::_Exit(1);
     };
     return settings;
 }
 
-// By it a cluster is known for good. A new node may get it with its definitions; otherwise, and
-// whatever is imported later, it has its own.
+// The cluster id is permanent. A new node may get it from its definitions; otherwise, and whatever
+// is imported later, it has its own.
 Result<void, std::string> Node::ensure_cluster_id() {
     if (broker_->access()->rules().global_parameters.contains(http::cluster_id_parameter)) {
         return {};
     }
     const auto record = broker_->change(SetGlobalParameter{
         std::string(http::cluster_id_parameter), "\"rabbitmq-cluster-id-" + random_name() + "\""});
-    if (!record) return Unexpected{"the cluster id is refused: " + record.error().text};
+    if (!record) return Unexpected{"cannot set the cluster id: " + record.error().text};
     return {};
 }
 
-// Definitions with users and virtual hosts take the place of the first content, as in RabbitMQ.
+// Definitions with users and virtual hosts replace the default ones, as in RabbitMQ.
 Result<void, std::string> Node::initialize(bool known) {
     std::vector<DefinitionsFile> files;
     if (!config_.definitions_path.empty()) {
@@ -249,7 +253,9 @@ Result<void, std::string> Node::initialize(bool known) {
         for (const CatalogCommand& command : initial_commands(
                  config_.initial_definitions, random_salt(), config_.passwords.algorithm)) {
             const auto record = broker_->change(command);
-            if (!record) return Unexpected{"the first content is refused: " + record.error().text};
+            if (!record)
+                return Unexpected{"cannot create the default user and virtual host: " +
+                                  record.error().text};
         }
     }
     REVENANT_TRY_VOID(broker_->adopt_vhosts());
@@ -265,11 +271,11 @@ Result<void, std::string> Node::import(const std::vector<DefinitionsFile>& files
     const auto found = table->rules().global_parameters.find(name);
     const bool noted = found != table->rules().global_parameters.end();
     if (config_.definitions_skip_if_unchanged && noted && found->second == digest) {
-        log_.info("definitions not imported: they have not changed since the last time",
+        log_.info("definitions unchanged since the last import, not imported",
                   {{"path", config_.definitions_path}});
         return {};
     }
-    // What an earlier start noted is no longer true, even if this import ends half-way.
+    // The digest of an earlier import is no longer valid, even if this import fails.
     if (noted) {
         const auto forgotten = broker_->change(ClearGlobalParameter{name});
         if (!forgotten) return Unexpected{forgotten.error().text};
@@ -305,7 +311,7 @@ Result<void, std::string> Node::listen() {
 
 Result<Ready, std::string> Node::start() {
     if (config_.data_dir.empty())
-        return Unexpected{std::string("--data-dir (data_dir) names no directory")};
+        return Unexpected{std::string("data_dir (--data-dir) must not be empty")};
     if (runtime::descriptor_limit() < descriptors_min) return too_few_descriptors(descriptors_min);
     const protocol::ConnectionSettings own;
     log_.info("starting", {{"product", own.product_name},
@@ -316,7 +322,7 @@ Result<Ready, std::string> Node::start() {
                            {"memory_limit", std::to_string(memory_limit_bytes_.load())}});
     broker_ = std::make_unique<runtime::Broker>(broker_settings());
     auto opened = broker_->open();
-    // Every virtual host has a file that is open all the time.
+    // Every virtual host keeps one file open.
     if (runtime::next_descriptor() + descriptors_min / 2 > runtime::descriptor_limit()) {
         return too_few_descriptors(runtime::next_descriptor() + descriptors_min);
     }
@@ -449,7 +455,7 @@ Result<void, std::string> Node::start_http() {
     settings.threads = 2;
     settings.body_bytes_max = config_.http_body_bytes_max;
     settings.note_failure = [this](const http::Request& request, std::string_view what) {
-        log_.write(LogLevel::error, "http", "a request failed: internal error",
+        log_.write(LogLevel::error, "http", "request failed: internal error",
                    {{"method", request.method}, {"path", request.path()}, {"error", what}});
     };
     if (config_.http) REVENANT_TRY_VOID(open_http("http", *config_.http, settings, api_servers_));
@@ -484,6 +490,7 @@ Result<void, std::string> Node::start_http() {
 
 void Node::watch_resources() {
     while (!stopping_.load()) {
+        if (free_memory_bytes() > free_memory_bytes_max) return_free_memory();
         memory_alarm_.store(resident_bytes() > memory_limit_bytes_.load());
         const auto free_bytes = disk_.free_bytes(config_.data_dir);
         if (free_bytes && vhosts_with_full_disk_.load() == 0) {
@@ -495,7 +502,7 @@ void Node::watch_resources() {
     }
 }
 
-// Publishers are told the first reason there is.
+// Publishers are sent only one reason.
 void Node::set_alarms() {
     const std::lock_guard lock(alarm_mutex_);
     std::string alarm;
@@ -504,9 +511,9 @@ void Node::set_alarms() {
     if (alarm == reported_alarm_ || !network_) return;
     reported_alarm_ = alarm;
     if (alarm.empty()) {
-        log_.warn("alarm cleared: publishers go on");
+        log_.warn("alarm cleared: publishers unblocked");
     } else {
-        log_.warn("alarm: publishers are blocked", {{"reason", alarm}});
+        log_.warn("alarm raised: publishers blocked", {{"reason", alarm}});
     }
     network_->set_alarm(alarm);
 }
@@ -514,7 +521,7 @@ void Node::set_alarms() {
 void Node::stop() {
     if (!broker_ || stopping_.exchange(true)) return;
     if (resource_watch_.joinable()) resource_watch_.join();
-    // HTTP first: it asks reactors, which must be there to answer.
+    // HTTP stops first, because its requests wait for reactors.
     for (const auto& server : api_servers_) server->stop();
     for (const auto& server : metrics_servers_) server->stop();
     if (api_) api_->stop();

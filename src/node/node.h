@@ -1,4 +1,4 @@
-// Node: wires the rooms together. The only room that knows all rooms.
+// Node: connects all modules. The only module that knows all others.
 #pragma once
 
 #include "base/result.h"
@@ -25,7 +25,7 @@
 
 namespace revenant::node {
 
-// Where the node can be reached, as HOST:PORT; "none" if it cannot.
+// Addresses of the listeners as HOST:PORT; "none" if there is none.
 struct Ready {
     std::string amqp;
     std::string http;
@@ -34,16 +34,16 @@ struct Ready {
 
 class Node {
   public:
-    // The log outlives the node, and so do the web pages.
+    // The log and the web pages must outlive the node.
     Node(Config config, Log& log, std::span<const http::WebAsset> pages = {});
     ~Node();
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
-    // After it returned, every listener accepts.
+    // On return, every listener accepts connections.
     Result<Ready, std::string> start();
     void stop();
-    // Limits of memory and disk; the rest of the configuration needs a restart.
+    // Applies memory and disk limits and reloads certificates; other settings need a restart.
     void reload(const Config& config);
 
   private:
@@ -51,12 +51,12 @@ class Node {
     void set_alarms();
     void set_limits(const Config& config);
     runtime::BrokerSettings broker_settings();
-    // Users and virtual hosts of a node that has none, definitions it is to have.
+    // Creates the default user and virtual host of a new node, and imports definitions.
     Result<void, std::string> initialize(bool known);
     Result<void, std::string> ensure_cluster_id();
     Result<void, std::string> import(const std::vector<DefinitionsFile>& files);
     Result<void, std::string> listen();
-    // The HTTP API and the page for Prometheus; both know where AMQP listens.
+    // Starts the HTTP API and the metrics listener. Both show the AMQP listeners.
     Result<void, std::string> start_http();
     using HttpListeners = std::vector<std::unique_ptr<http::Server>>;
     Result<void, std::string> open_http(std::string_view name, const Endpoint& endpoint,
@@ -76,22 +76,22 @@ class Node {
         std::make_shared<runtime::ClientLogins>();
     std::unique_ptr<runtime::Broker> broker_;
     std::unique_ptr<net::Network> network_;
-    std::vector<std::shared_ptr<tls::ReloadableTlsContext>> certificates_;  // of every TLS listener
+    std::vector<std::shared_ptr<tls::ReloadableTlsContext>> certificates_;  // of all TLS listeners
     std::unique_ptr<http::Api> api_;
     std::unique_ptr<http::Metrics> metrics_;
-    std::unique_ptr<http::WebPages> web_;  // in front of the API
+    std::unique_ptr<http::WebPages> web_;  // serves pages before the API
     std::unique_ptr<PathPrefix> moved_web_;
     std::unique_ptr<PathPrefix> prefixed_metrics_;
     HttpListeners api_servers_;
     HttpListeners metrics_servers_;
     std::thread resource_watch_;
-    std::mutex alarm_mutex_;  // guards the telling of alarms
+    std::mutex alarm_mutex_;  // serializes alarm notifications
     std::string reported_alarm_;
     std::atomic<std::uint64_t> memory_limit_bytes_{0};
     std::atomic<std::uint64_t> disk_free_limit_bytes_{0};
     std::atomic<bool> memory_alarm_{false};
     std::atomic<bool> disk_alarm_{false};
-    std::atomic<int> vhosts_with_full_disk_{0};  // vhosts whose journals found no room
+    std::atomic<int> vhosts_with_full_disk_{0};  // vhosts whose journals found the disk full
     std::atomic<bool> stopping_{false};
 };
 

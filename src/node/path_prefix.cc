@@ -22,7 +22,7 @@ std::optional<http::Request> PathPrefix::translate(const http::Request& request)
 }
 
 http::Response PathPrefix::respond(const http::Request& request) {
-    // The files of a page stand beside it, and beside /prefix there is nothing.
+    // The web pages use relative paths, which do not resolve from /prefix without a slash.
     if (inside_.empty() && request.target == outside_ && request.method == "GET") {
         http::Response response;
         response.status = 301;

@@ -1,5 +1,4 @@
-// PathPrefix: moves everything a Responder answers below another path. Who asks elsewhere finds
-// nothing.
+// PathPrefix: moves all paths of a Responder below a prefix. Other paths are not found.
 #pragma once
 
 #include "http/server/request.h"
@@ -12,7 +11,7 @@ namespace revenant::node {
 
 class PathPrefix final : public http::Responder {
   public:
-    // Below `outside` stands what the responder knows below `inside`.
+    // Maps paths below `outside` to paths below `inside`.
     PathPrefix(http::Responder& responder, std::string outside, std::string inside)
         : responder_(responder), outside_(std::move(outside)), inside_(std::move(inside)) {}
 

@@ -18,7 +18,7 @@ void notify_supervisor(std::string_view message) {
     if (length < 2 || length >= sizeof address.sun_path) return;
     address.sun_family = AF_UNIX;
     std::memcpy(static_cast<char*>(address.sun_path), name, length);
-    // An abstract name is written with an @ where it has a zero.
+    // An abstract socket name has an @ in place of the zero byte.
     if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (socket < 0) return;

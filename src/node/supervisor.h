@@ -1,5 +1,5 @@
-// Supervisor: who started us and wants to know when we are ready. It is told by datagrams on the
-// socket that NOTIFY_SOCKET names, as systemd reads them; without that variable nobody is told.
+// Supervisor: notifies systemd by datagrams on the socket in NOTIFY_SOCKET; does nothing without
+// that variable.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace revenant::node {
 
-// "READY=1", "RELOADING=1", "STOPPING=1", "STATUS=…"; lines.
+// Lines such as "READY=1", "RELOADING=1", "STOPPING=1", "STATUS=…".
 void notify_supervisor(std::string_view message);
 
 }  // namespace revenant::node

@@ -22,8 +22,8 @@ using CompileContext = std::unique_ptr<pcre2_compile_context, FreeWith<pcre2_com
 using MatchContext = std::unique_ptr<pcre2_match_context, FreeWith<pcre2_match_context_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, FreeWith<pcre2_match_data_free>>;
 
-// Working memory of a search. A compiled pattern is shared by threads, this is not: each thread has
-// one for all its patterns.
+// Working memory of a search. Compiled patterns are shared by threads; each thread has one Scratch
+// for all patterns.
 struct Scratch {
     MatchContext context{pcre2_match_context_create(nullptr)};
     MatchData data{pcre2_match_data_create(1, nullptr)};
@@ -37,7 +37,7 @@ struct Scratch {
 };
 
 PCRE2_SPTR units(std::string_view text) {
-    // An empty view may have no address; PCRE2 wants one.
+    // PCRE2 requires a non-null pointer, which an empty view may not have.
     return reinterpret_cast<PCRE2_SPTR>(text.empty() ? "" : text.data());
 }
 
@@ -58,18 +58,18 @@ Result<Pattern, std::string> Pattern::compile(std::string_view source) {
     const CompileContext context{pcre2_compile_context_create(nullptr)};
     CHECK(context);
     pcre2_set_max_pattern_length(context.get(), source_bytes_max);
-    // Whatever the library was built with, $ looks for a line feed, as in Erlang.
+    // `$` matches before a line feed, as in Erlang, independent of the library's build options.
     pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
     int error = 0;
     std::size_t offset = 0;
-    // A source could switch Unicode on by (*UTF); then a name that is not valid UTF-8 would be an
+    // A source could enable Unicode with (*UTF). A name that is not valid UTF-8 would then be an
     // error instead of a subject.
     pcre2_code* code =
         pcre2_compile(units(source), source.size(), PCRE2_NEVER_UTF | PCRE2_NEVER_UCP, &error,
                       &offset, context.get());
     if (!code) return Unexpected{error_text(error, offset)};
     Pattern pattern{std::string(source), code};
-    // Without JIT, on machines that forbid it, the interpreter gives the same answers.
+    // JIT may be forbidden on this machine. The interpreter gives the same results.
     static_cast<void>(pcre2_jit_compile(code, PCRE2_JIT_COMPLETE));
     return pattern;
 }
@@ -86,7 +86,7 @@ bool Pattern::matches(std::string_view subject) const {
         PROBE("pattern.jit_stack");
         found = search(PCRE2_NO_JIT);
     }
-    // 0 means: found, with more groups than the scratch has room for.
+    // 0 means a match with more groups than the scratch can store.
     if (found >= 0) return true;
     if (found != PCRE2_ERROR_NOMATCH) PROBE("pattern.limit");
     return false;

@@ -1,5 +1,5 @@
-// Connection: one client's connection without its socket, whatever protocol it speaks. Bytes and
-// time in, commands and bytes out.
+// Connection: one client connection without its socket, for any protocol. Takes bytes and time,
+// produces commands and bytes.
 #pragma once
 
 #include "base/ids.h"
@@ -20,16 +20,16 @@
 
 namespace revenant::protocol {
 
-// A channel as listings name it; the engine knows the rest of it by its id.
+// A channel in listings. The engine has the rest of the data under its id.
 struct ChannelInfo {
     ChannelId id;
     std::uint16_t number = 0;
     bool confirming = false;
 };
 
-// What listings show of a connection.
+// The data of a connection for listings.
 struct ConnectionInfo {
-    ConnectionId id;  // none before the vhost is open
+    ConnectionId id;  // unset until the vhost is open
     engine::ClientProtocol protocol = engine::ClientProtocol::amqp091;
     std::string user;
     std::string vhost;
@@ -41,7 +41,7 @@ struct ConnectionInfo {
     std::uint16_t channel_max = 0;
     std::uint16_t heartbeat_seconds = 0;
     std::string container_id;       // AMQP 1.0 only
-    std::size_t session_count = 0;  // the same
+    std::size_t session_count = 0;  // AMQP 1.0 only
 };
 
 class Connection : public engine::EffectSink {
@@ -54,56 +54,59 @@ class Connection : public engine::EffectSink {
           last_sent_at_(now),
           state_deadline_(now + settings.handshake_timeout) {}
 
-    // Works on every whole frame in the bytes, or on some of them if others wait; returns how many
-    // bytes were used. The rest must be given again, in front of what arrives later.
+    // Processes the complete frames in the bytes, or some of them if other connections are waiting,
+    // and returns the number of bytes used. The caller passes the rest again, followed by later
+    // input.
     virtual std::size_t receive(std::string_view bytes, Timestamp now) = 0;
-    // Heartbeats and time-outs. To be called a few times per second.
+    // Handles heartbeats and timeouts. Called a few times per second.
     virtual void tick(Timestamp now) = 0;
-    // The peer is gone; nothing can be said any more.
+    // The peer has disconnected. Nothing more can be sent.
     virtual void on_connection_lost() = 0;
-    // Every connection of the node is about to be closed: what goes with the others is no news.
+    // All connections of the node are about to be closed.
     virtual void expect_close() {}
-    // An operator or the node ends the connection.
+    // An operator or the node closes the connection.
     virtual void close_forced(std::string_view reason, Timestamp now) = 0;
 
-    // The home of the vhost was reached after VhostOnOtherReactor.
+    // The home reactor of the vhost was reached after VhostOnOtherReactor.
     virtual void vhost_opened(const VhostAnswer& answer) = 0;
-    // Resources are short (a reason) or no longer (empty): publishers are blocked.
+    // A non-empty reason raises an alarm and blocks publishers; an empty one clears it.
     virtual void set_alarm(std::string_view reason) = 0;
 
-    // Puts what was gathered during the turn into the output.
+    // Appends everything gathered during the turn to the output.
     virtual void before_flush() = 0;
-    // Did so much of the output leave that consumers may be served again?
+    // Called after output was sent. Resumes deliveries if enough of it was.
     virtual void output_drained() = 0;
     Output& output() { return output_; }
     const Output& output() const { return output_; }
 
     virtual bool wants_input() const = 0;
-    // The last receive() made room for others: the rest of its bytes is worth another call.
+    // The last receive() stopped early for other connections, so its remaining bytes can be
+    // processed.
     bool is_interrupted() const { return interrupted_; }
-    // What a frame caused took as long as so many frames do, or so long that the clock is to be
-    // looked at before the next one.
+    // The work caused by a frame took as long as this many frames, or long enough to read the clock
+    // before the next frame.
     void spend(std::uint64_t frames) {
         frames_before_look_ -= std::min(frames, frames_before_look_ - 1);
     }
     void look_at_the_clock() { frames_before_look_ = 1; }
-    // The socket is to be closed once the output is sent; or at once.
+    // Whether to close the socket once the output is sent.
     virtual bool finished() const = 0;
     virtual ConnectionInfo info() const = 0;
     // Only AMQP 1.0 has sessions.
     virtual std::vector<SessionInfo> sessions() const { return {}; }
 
-    // --- for what belongs to it: channels, sessions, links ---
+    // --- for its parts: channels, sessions, links ---
     const ConnectionSettings& settings() const { return settings_; }
     Host& host() { return host_; }
-    // False when the socket cannot keep up with deliveries.
+    // Returns false if the socket cannot keep up with deliveries.
     bool on_delivery_written() {
         host_.request_flush();
         if (output_.unsent_bytes() < deliveries_pause_bytes) return true;
         deliveries_paused_ = true;
         return false;
     }
-    // Deliveries stopped on their way here; more come when they are asked for.
+    // Deliveries were stopped before they reached this connection. More come when they are
+    // requested.
     void deliveries_paused() {
         deliveries_paused_ = true;
         host_.request_flush();
@@ -114,8 +117,8 @@ class Connection : public engine::EffectSink {
         return deliveries_paused_ && output_.unsent_bytes() <= deliveries_resume_bytes;
     }
     void deliveries_resumed() { deliveries_paused_ = false; }
-    // At the beginning of receive(), and behind each of its frames: whether the next one may
-    // follow.
+    // begin_receiving() is called at the start of receive(), may_go_on() after each frame. The
+    // latter returns whether the next frame may be processed.
     void begin_receiving() { interrupted_ = false; }
     bool may_go_on() {
         if (--frames_before_look_ != 0) return true;
@@ -123,7 +126,7 @@ class Connection : public engine::EffectSink {
         interrupted_ = host_.others_wait();
         return !interrupted_;
     }
-    // A peer that does not read what it caused is not read from.
+    // A peer that does not read its replies is not read from.
     bool output_has_room() const { return output_.unsent_bytes() < reading_pause_bytes; }
 
     const ConnectionSettings& settings_;
@@ -139,7 +142,7 @@ class Connection : public engine::EffectSink {
     static constexpr std::size_t deliveries_resume_bytes = 256 * 1024;
     static constexpr std::size_t reading_pause_bytes = 16 * 1024 * 1024;
 
-    // A millisecond or two of small ones.
+    // About 1 to 2 ms of small frames.
     static constexpr std::uint64_t frames_between_looks = 8192;
 
     bool deliveries_paused_ = false;

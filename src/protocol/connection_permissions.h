@@ -1,5 +1,5 @@
-// ConnectionPermissions: the rights of the user of a connection, which change with the permissions
-// while it is open.
+// ConnectionPermissions: the permissions of the user of a connection. They may change while it is
+// open.
 #pragma once
 
 #include "engine/words/refusal.h"
@@ -19,9 +19,9 @@ class ConnectionPermissions {
     ConnectionPermissions(Host& host, std::string user, std::string vhost)
         : host_(host), user_(std::move(user)), vhost_(std::move(vhost)) {}
 
-    // Good until the next turn.
+    // Valid until the next turn.
     UserPermissions current() const { return {*host_.access(), user_, vhost_}; }
-    // May it publish to this exchange? The answer for the last one is remembered.
+    // The refusal to publish to this exchange, if any. Caches the result for the last exchange.
     std::optional<engine::Refusal> write_refusal(std::string_view exchange);
 
   private:

@@ -1,6 +1,6 @@
-// EnvelopeCache: what the latest envelopes look like in a protocol's bytes. Messages that died
-// together share an envelope and are most often delivered one after the other, so a few lines are
-// enough. A message without an envelope never comes here.
+// EnvelopeCache: recently used envelopes in the encoding of a protocol. Messages that were
+// dead-lettered together share an envelope and are usually delivered one after the other, so a few
+// lines suffice. Not used for messages without an envelope.
 #pragma once
 
 #include "message/death.h"
@@ -13,14 +13,14 @@
 
 namespace revenant::protocol {
 
-// Rendered has memory_bytes().
+// Rendered must have memory_bytes().
 template <typename Rendered>
 class EnvelopeCache {
   public:
     using RenderedRef = std::shared_ptr<const Rendered>;
 
-    // The result of render(envelope, rendered), now or earlier; render() finds an earlier value to
-    // overwrite, unless an output still refers to it. One that is too large to be kept is moved to
+    // Returns the result of render(envelope, rendered), cached or new. render() may overwrite an
+    // earlier value that no output refers to. A result that is too large for the cache is moved to
     // `scratch`. The reference is valid until the next call.
     template <typename Render>
     const RenderedRef& of(const Envelope& envelope, RenderedRef& scratch, Render render) {
@@ -43,11 +43,11 @@ class EnvelopeCache {
   private:
     static constexpr unsigned lines_bits = 3;
     static constexpr std::size_t line_bytes_max = std::size_t{32} * 1024;
-    // It holds the envelope, so that no other can take its address.
+    // Owns the envelope so that no other can have its address.
     struct Line {
         EnvelopeRef envelope;
         std::shared_ptr<Rendered> rendered;
-        RenderedRef shown;  // the same, of this envelope
+        RenderedRef shown;  // `rendered`, for this envelope
     };
 
     static std::size_t line_of(const Envelope* envelope) {

@@ -49,7 +49,7 @@ TEST_F(EnvelopeCacheTest, EveryEnvelopeIsShownAsItself) {
     }
 }
 
-// A new envelope must not be taken for an old one that was freed and had its address.
+// A new envelope must not be mistaken for a freed one with the same address.
 TEST_F(EnvelopeCacheTest, AnEnvelopeThatIsShownKeepsItsAddress) {
     for (int i = 0; i < 1000; ++i) {
         EXPECT_EQ(show(envelope_to(std::to_string(i)))->text, std::to_string(i));

@@ -1,5 +1,5 @@
-// Host: what a connection needs of the world that carries it — a socket in the broker, a script in
-// a test. EngineProxy: the way to the engine of its virtual host, near or far.
+// Host: the environment of a connection: a socket in the broker, a script in a test. EngineProxy:
+// access to the engine of its virtual host, on this reactor or another.
 #pragma once
 
 #include "auth/access.h"
@@ -19,8 +19,8 @@
 
 namespace revenant::protocol {
 
-// Commands to the engine of one virtual host, handled in the order they are sent. Effects come back
-// through the EffectSink the host registered, perhaps before send() returns.
+// Commands to the engine of one virtual host, handled in the order they are sent. Effects arrive at
+// the EffectSink that the host registered, possibly before send() returns.
 class EngineProxy {
   public:
     virtual ~EngineProxy() = default;
@@ -32,77 +32,77 @@ class EngineProxy {
 struct ConnectionSettings {
     std::uint16_t channel_max = 2047;
     std::uint32_t frame_max = 131072;
-    std::uint32_t frame_max_min = 8192;  // that a client may ask for: amqp091 2.15
+    std::uint32_t frame_max_min = 8192;  // lowest value a client may request: amqp091 2.15
     std::uint32_t initial_frame_max = 8192;
     std::uint16_t heartbeat_seconds = 60;
-    std::uint16_t session_max = 64;  // of an AMQP 1.0 connection
-    std::uint32_t link_max = 256;    // of a session
+    std::uint16_t session_max = 64;  // per AMQP 1.0 connection
+    std::uint32_t link_max = 256;    // per session
     std::uint64_t max_message_size = 16777216;
     Duration handshake_timeout = seconds(10);
-    // Whom clients believe to speak to: some refuse any other.
+    // The product name and version that clients see. Some clients refuse any other.
     std::string product = "RabbitMQ";
     std::string version = "4.3.0";
-    // Who it is.
+    // The broker's actual name and version.
     std::string product_name = "Revenant";
     std::string product_version{revenant_version};
     std::string platform = "C++";
     std::string cluster_name = "rabbit@localhost";
     std::vector<std::string> loopback_users = {"guest"};
-    // Offered, in this order; ANONYMOUS only if there is somebody for it to be, EXTERNAL only to
-    // clients with a certificate that holds.
+    // Offered in this order: ANONYMOUS only if anonymous_login_user is set, EXTERNAL only to
+    // clients with a valid certificate.
     std::vector<Mechanism> mechanisms = {Mechanism::plain, Mechanism::amqplain,
                                          Mechanism::anonymous};
     std::string anonymous_login_user = "guest";  // empty: ANONYMOUS is not offered
     std::string anonymous_login_password = "guest";
     std::uint32_t consumer_max_per_channel = 0;  // 0: no limit
-    // Also for clients that could be told that their consumer ends.
+    // Also for clients that support consumer cancellation.
     bool consumer_timeout_closes_channel = false;
-    std::string default_queue_type = "classic";  // in virtual hosts that name none
-    std::string compat = "4.3";                  // in virtual hosts that name none
+    std::string default_queue_type = "classic";  // for virtual hosts without their own
+    std::string compat = "4.3";                  // for virtual hosts without their own
     bool permits_global_qos = true;              // amqp091 11.1
 };
 
-// The answer to connection.open.
+// The result of connection.open.
 struct VhostOpened {
     EngineProxy* port = nullptr;
     ConnectionId connection;
 };
 struct VhostRefused {
-    std::string text;  // of the 530
+    std::string text;  // reply text of the 530
 };
-// The connection goes to another reactor first; vhost_opened() follows there.
+// The connection moves to another reactor first; vhost_opened() is called there.
 struct VhostOnOtherReactor {};
 using VhostAnswer = std::variant<VhostOpened, VhostRefused, VhostOnOtherReactor>;
 
 class Host {
   public:
     virtual ~Host() = default;
-    // The permissions in force; the reference is good until the next turn.
+    // The current permissions; the reference is valid until the next turn.
     virtual const std::shared_ptr<const AccessTable>& access() = 0;
     virtual PeerLocation peer_location() const = 0;
-    // Too many passwords from where the peer is were wrong: its own is not looked at for now.
+    // The peer's address has too many failed logins, so its password is not checked now.
     virtual bool is_login_throttled() { return false; }
-    // The password of the peer was wrong.
+    // The password was wrong.
     virtual void login_failed() {}
-    // Any login that was looked at.
+    // Counts a login that was checked.
     virtual void count_login(engine::ClientProtocol, bool /*succeeded*/) {}
-    // Whom the certificate of the client names, if it has shown one that holds.
+    // The user named by the client's certificate, if it sent a valid one.
     virtual std::optional<std::string> certificate_user() const { return std::nullopt; }
-    // The vhost exists and the user may enter it.
+    // Requires that the vhost exists and that the user has access to it.
     virtual VhostAnswer open_vhost(std::string_view vhost, std::string_view user) = 0;
-    // Counts a channel in, or says why there may be none; it is counted out when it is closed.
+    // Counts a new channel, or returns why it is refused. on_channel_closed() uncounts it.
     virtual std::optional<std::string> admit_channel() { return std::nullopt; }
     virtual void on_channel_closed() {}
-    // Effects for the channel go to the sink until release_channel.
+    // Effects for the channel are sent to the sink until release_channel().
     virtual ChannelId register_channel(engine::EffectSink& sink) = 0;
     virtual void release_channel(ChannelId channel) = 0;
     // The prefix followed by 22 random characters of the URL-safe base64 alphabet.
     virtual std::string random_name(std::string_view prefix) = 0;
-    // There is output where there was none.
+    // The output is no longer empty.
     virtual void request_flush() = 0;
-    // Others have waited long enough for this connection. Reads the clock.
+    // Whether other connections have waited long enough. Reads the clock.
     virtual bool others_wait() { return false; }
-    // For the diary: no secrets, no bodies.
+    // Writes a log line. It must not contain secrets or bodies.
     virtual void log_line(std::string_view text) = 0;
 };
 

@@ -21,7 +21,7 @@ Result<std::string, LoginRefusal> log_in_with_password(
     return Unexpected{user.error()};
 }
 
-// The client has named no password, so it is not at fault if ours is wrong.
+// The client sent no password, so a wrong configured one does not count as a failed login.
 Result<std::string, LoginRefusal> log_in_anonymously(Host& host,
                                                      const ConnectionSettings& settings) {
     REVENANT_TRY(
@@ -30,7 +30,7 @@ Result<std::string, LoginRefusal> log_in_anonymously(Host& host,
     return user->name;
 }
 
-// The certificate has been verified: whom it names needs no password.
+// The certificate was verified, so its user needs no password.
 Result<std::string, LoginRefusal> log_in_by_certificate(Host& host) {
     const auto named = host.certificate_user();
     if (!named || host.access()->find_user(*named) == nullptr) {

@@ -1,4 +1,4 @@
-// Login: who a client is, by the mechanisms of SASL. The same for every protocol.
+// Login: identifies a client by a SASL mechanism. Used by all protocols.
 #pragma once
 
 #include "auth/sasl.h"
@@ -11,10 +11,10 @@
 
 namespace revenant::protocol {
 
-// Those a client may use here, in the order they are offered.
+// The mechanisms that are available to a client, in the order they are offered.
 std::vector<Mechanism> offered_mechanisms(const ConnectionSettings& settings, const Host& host);
 
-// The user whose password these credentials show, unless too many were wrong.
+// Returns the user if the password is correct and the address is not throttled.
 Result<std::string, LoginRefusal> log_in_with_password(
     Host& host, const Result<Credentials, LoginRefusal>& credentials);
 Result<std::string, LoginRefusal> log_in_anonymously(Host& host,

@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A place where somebody logs in: it knows the users, and counts wrong passwords.
+// A host with users that counts failed logins.
 class Door final : public StubHost {
   public:
     Door() {
@@ -42,7 +42,7 @@ ConnectionSettings all_mechanisms() {
     return settings;
 }
 
-// Whether it went well, and who it is or why not.
+// The user or the refusal, as text.
 std::string outcome(const Result<std::string, LoginRefusal>& login) {
     if (login) return "user " + *login;
     switch (login.error()) {
@@ -101,7 +101,8 @@ TEST(LoginWithPassword, WhatIsNoLoginIsNoWrongPassword) {
     EXPECT_EQ(door.failures, 0);
 }
 
-// Not even the right one, and it is not counted: the client shall not learn that it was right.
+// Even the correct password is refused and not counted, so that the client does not learn that it
+// is correct.
 TEST(LoginWithPassword, IsNotLookedAtAfterTooManyFailures) {
     Door door;
     door.barred = true;
@@ -118,7 +119,7 @@ TEST(LoginAnonymously, IsTheUserOfTheSettings) {
     settings.anonymous_login_user = "ann";
     settings.anonymous_login_password = "secret";
     EXPECT_EQ(outcome(log_in_anonymously(door, settings)), "user ann");
-    // Whoever shares an address with somebody who guesses has guessed nothing.
+    // Throttling of the address does not affect anonymous logins.
     door.barred = true;
     EXPECT_EQ(outcome(log_in_anonymously(door, settings)), "user ann");
 }

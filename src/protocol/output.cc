@@ -7,8 +7,8 @@
 namespace revenant::protocol {
 namespace {
 
-// A buffer that grew beyond this in a burst is given back when the burst is over; what remains is
-// given back when nothing was said for a while.
+// A buffer that grew beyond this size in a burst is freed after the burst. The rest is freed when
+// the connection is idle.
 constexpr std::size_t kept_buffer_bytes = 256 * 1024;
 constexpr std::size_t idle_buffer_bytes = 256;
 constexpr std::size_t kept_parts = 256;
@@ -46,7 +46,7 @@ void Output::consume(std::size_t count) {
         sent_ = 0;
         return;
     }
-    // Bodies that are wholly sent are let go, so that a slow reader does not pin them.
+    // Releases bodies that are completely sent, so that a slow reader does not keep them in memory.
     std::size_t passed = 0;      // logical bytes before the current shared part
     std::size_t buffer_cut = 0;  // bytes of the buffer before the first kept part
     std::size_t done = 0;
@@ -59,8 +59,7 @@ void Output::consume(std::size_t count) {
         done_bytes += shared.part.size();
         ++done;
     }
-    // What lies in the buffer before the next unsent byte goes too, when it is worth moving the
-    // rest.
+    // Also removes the sent part of the buffer if it is large enough to justify moving the rest.
     if (done == shared_.size()) buffer_cut = sent_ - done_bytes;
     const bool much = buffer_cut > 0 && buffer_cut >= buffer_.size() / 2;
     const bool many = done > 0 && done >= shared_.size() / 2;

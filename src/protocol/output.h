@@ -1,7 +1,7 @@
-// Output: what a connection has to say and its socket has not sent yet.
+// Output: the unsent bytes of a connection.
 //
-// Small things are appended to one buffer. The bodies of large messages and the rendered histories
-// of dead letters are referenced, never copied, and sent from where they are.
+// Small parts are appended to one buffer. Bodies of large messages and rendered histories of dead
+// letters are referenced and sent without copying.
 #pragma once
 
 #include "message/message.h"
@@ -17,15 +17,15 @@ namespace revenant::protocol {
 
 class Output {
   public:
-    // Bodies from this size on are referenced.
+    // Bodies of at least this size are referenced.
     static constexpr std::size_t shared_bytes_min = 8 * 1024;
-    // Bytes that many messages have in common are referenced from this size on: they are warm, and
-    // the buffer stays small.
+    // Bytes that many messages share are referenced from this size on: they are in the CPU cache,
+    // and the buffer stays small.
     static constexpr std::size_t common_bytes_min = 1024;
 
-    // To append to.
+    // For appending.
     std::string& buffer() { return buffer_; }
-    // Appends room for exactly `size` bytes and returns its start; the caller writes them all.
+    // Appends `size` bytes and returns their start. The caller must write all of them.
     char* extend(std::size_t size) {
         const std::size_t before = buffer_.size();
         buffer_.resize(before + size);
@@ -43,19 +43,19 @@ class Output {
     bool empty() const { return unsent_bytes() == 0; }
     std::size_t unsent_bytes() const { return buffer_.size() + shared_bytes_ - sent_; }
 
-    // Fills in views of what is unsent, in order, and returns how many it filled.
+    // Fills `parts` with views of the unsent bytes, in order, and returns the number of views.
     std::size_t gather(std::span<std::string_view> parts) const;
-    // The first `count` unsent bytes are on their way.
+    // Removes the first `count` unsent bytes after they were sent.
     void consume(std::size_t count);
-    // Gives memory back when nothing is unsent: after a burst, and when the connection is idle.
+    // Free memory if nothing is unsent: after a burst, and when the connection is idle.
     void shrink();
     void shrink_to_idle();
 
   private:
     struct Shared {
-        std::size_t at;                     // how many bytes of the buffer come before it
-        MessageRef message;                 // the part belongs to a message,
-        std::shared_ptr<const void> owner;  // or to this
+        std::size_t at;                     // offset in the buffer
+        MessageRef message;                 // owner of the part if it belongs to a message
+        std::shared_ptr<const void> owner;  // owner of any other part
         std::string_view part;
     };
     std::string buffer_;

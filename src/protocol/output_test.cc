@@ -72,7 +72,7 @@ TEST(Output, LetsGoOfWhatIsWhollySent) {
     EXPECT_TRUE(watched_second.expired());
 }
 
-// What was sent leaves the buffer, also when the peer never takes all of it.
+// Sent bytes are removed from the buffer even if the peer never takes all of it.
 TEST(Output, DoesNotGrowWhileAsMuchIsSentAsIsSaid) {
     Output output;
     std::string expected;

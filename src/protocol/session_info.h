@@ -1,4 +1,4 @@
-// A session of AMQP 1.0 and its links, as listings show them. Made when somebody asks.
+// An AMQP 1.0 session and its links, as shown in listings. Created on request.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ struct LinkInfo {
     std::uint32_t handle = 0;
     std::string name;
     bool client_receives = false;
-    std::optional<std::string> address;             // of our end; an anonymous one has none
-    std::string queue;                              // that the client receives from
-    SettleMode settle_mode = SettleMode::mixed;     // of the end that sends
-    std::optional<std::uint64_t> max_message_size;  // none: unlimited
+    std::optional<std::string> address;             // of the broker's end; none if anonymous
+    std::string queue;                              // from which the client receives
+    SettleMode settle_mode = SettleMode::mixed;     // of the sending end
+    std::optional<std::uint64_t> max_message_size;  // absent: unlimited
     std::uint32_t delivery_count = 0;
     std::uint32_t credit = 0;
-    bool timed_out = false;         // the client was too slow once, and messages were taken back
-    std::uint64_t unconfirmed = 0;  // messages of the client that wait for their outcome
+    bool timed_out = false;         // the client timed out once, and its messages were requeued
+    std::uint64_t unconfirmed = 0;  // messages from the client without an outcome
 };
 
 struct SessionInfo {

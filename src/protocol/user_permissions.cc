@@ -5,7 +5,7 @@
 namespace revenant::protocol {
 namespace {
 
-// The default exchange goes by another name where permissions are concerned (amqp091 15.1).
+// The name of the default exchange in permissions (amqp091 15.1).
 std::string_view permission_name_of(std::string_view exchange) {
     return exchange.empty() ? std::string_view{"amq.default"} : exchange;
 }

@@ -12,7 +12,8 @@ namespace revenant::runtime {
 namespace {
 
 constexpr unsigned reactors_max = 64;
-// A home busier than this sends new connections to a reactor that is idler by the margin.
+// A home reactor busier than this gives new connections to a reactor that is less busy by the
+// margin.
 constexpr unsigned busy_home_percent = 70;
 constexpr unsigned busy_margin_percent = 20;
 constexpr std::chrono::seconds vhost_close_timeout{60};
@@ -79,7 +80,7 @@ void Broker::stop() {
     removals_->stop();
 }
 
-// Nothing is lost if it cannot be done in time: the next start has more to replay.
+// If this does not finish in time, nothing is lost; the next startup has more to replay.
 void Broker::close_vhosts() {
     {
         const std::lock_guard lock(mutex_);
@@ -100,7 +101,7 @@ void Broker::close_vhosts() {
 
 void Broker::fail_fatally(const std::string& text) {
     if (settings_.fatal) settings_.fatal(text);
-    CHECK(false);  // never reached: the process has ended
+    CHECK(false);  // not reached: the process has ended
 }
 
 std::shared_ptr<Vhost> Broker::find_vhost(std::string_view name) {
@@ -116,9 +117,9 @@ std::vector<std::shared_ptr<Vhost>> Broker::vhosts() {
     return all;
 }
 
-// ------------------------------------------------------------------------- the catalog
+// ------------------------------------------------------------------------- catalog
 
-// The catalog may have lost a virtual host; its messages are not thrown away for that.
+// The catalog may have lost a virtual host. Its messages are not removed in that case.
 Result<void, std::string> Broker::look_for_lost_vhosts() {
     REVENANT_TRY(const auto found, directories_->remove_deleted(catalog_.rules().vhosts));
     catalog_.reserve_vhost_ids(found.last_id);
@@ -126,15 +127,15 @@ Result<void, std::string> Broker::look_for_lost_vhosts() {
         if (!settings_.adopt_vhosts || !stray.vhost) {
             return Unexpected{
                 "directory " + stray.directory +
-                " is that of a virtual host which the catalog does not know, so the "
-                "catalog may have been lost; see docs/formats/journal.md for ways out"};
+                " belongs to a virtual host that is not in the catalog; the catalog may have been "
+                "lost; see docs/formats/journal.md for recovery"};
         }
         const bool is_new =
             lost_vhosts_.emplace(*stray.vhost, FoundDirectory{stray.id, stray.id == 0}).second;
         if (is_new && !catalog_.rules().vhosts.contains(*stray.vhost)) continue;
-        return Unexpected{"directory " + stray.directory + " is that of the virtual host '" +
-                          *stray.vhost +
-                          "', which has another one; see docs/formats/journal.md for ways out"};
+        return Unexpected{
+            "directory " + stray.directory + " belongs to the virtual host '" + *stray.vhost +
+            "', which has another directory; see docs/formats/journal.md for recovery"};
     }
     return {};
 }
@@ -152,7 +153,7 @@ Result<void, std::string> Broker::adopt_vhosts() {
     return {};
 }
 
-// Whoever makes a vhost that the catalog has lost makes it with the messages that were found.
+// Recreating a vhost that the catalog has lost attaches the directory that was found.
 CatalogCommand Broker::with_lost_directory(const CatalogCommand& command) const {
     const auto* const wished = std::get_if<PutVhost>(&command);
     if (wished == nullptr) return command;
@@ -176,7 +177,7 @@ Result<CatalogRecord, CatalogRefusal> Broker::change_catalog(
     if (catalog_store_ && !catalog_store_->has_room()) {
         return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
     }
-    // A copy, because the disk may have no room for what the change brings about.
+    // Changes a copy, because the disk may be too full for the change.
     Catalog changed = catalog_;
     REVENANT_TRY(const CatalogRecord record, changed.handle(with_lost_directory(command)));
     if (record.empty()) return record;
@@ -187,14 +188,14 @@ Result<CatalogRecord, CatalogRefusal> Broker::change_catalog(
     }
     catalog_ = std::move(changed);
     for (const auto& vhost : changes.made) {
-        // One that was lost has the policies it had.
+        // A recovered vhost keeps its own policies.
         if (!lost_vhosts_.contains(vhost->name())) created.push_back(vhost);
     }
     announce(record, changes);
     return record;
 }
 
-// Everything that may still be refused, before the change is written down.
+// Runs every step that may be refused, before the change is written.
 Result<Broker::VhostChanges, CatalogRefusal> Broker::prepare(const CatalogRecord& record,
                                                              const AccessRules& rules) {
     VhostChanges changes;
@@ -230,14 +231,14 @@ Result<std::shared_ptr<Vhost>, CatalogRefusal> Broker::make_vhost(const revenant
         error.disk_full = !is_found && !catalog_store_->has_room();
     }
     if (!error.disk_full) fail_fatally(error.text);
-    // Nobody has seen the id, but something of its directory may be left until the next start.
+    // The id was not published, but parts of its directory may remain until the next startup.
     catalog_.reserve_vhost_ids(rules.id);
     static_cast<void>(
         remove_vhost_directory(*settings_.disk, directories_->path_of(rules)).has_value());
     return Unexpected{CatalogRefusal{CatalogRefusal::Kind::disk_is_full, "the disk is full"}};
 }
 
-// The change is safe: from now on it is seen.
+// The change is durable; publishes it to all readers.
 void Broker::announce(const CatalogRecord& record, const VhostChanges& changes) {
     const auto table = catalog_.snapshot();
     for (const auto& vhost : changes.made) {
@@ -316,7 +317,7 @@ Result<std::shared_ptr<Vhost>, std::string> Broker::open_vhost(const revenant::V
         .memory_budget_bytes = settings_.memory_budget_bytes,
         .permits_transient_queues = settings_.permits_transient_queues,
         .node_limits = settings_.limits};
-    // The last who holds a deleted one is a connection, on any thread.
+    // The last reference to a deleted vhost may be released by a connection, on any thread.
     const auto free = [removals = removals_, disk = settings_.disk,
                        directory = directories_ ? directories_->path_of(rules)
                                                 : std::string()](Vhost* vhost) {
@@ -326,7 +327,7 @@ Result<std::shared_ptr<Vhost>, std::string> Broker::open_vhost(const revenant::V
         }
         removals->run([vhost, disk, directory] {
             delete vhost;
-            // What is left if this fails goes with the next start.
+            // If this fails, the next startup removes the rest.
             if (disk == nullptr) return;
             static_cast<void>(remove_vhost_directory(*disk, directory).has_value());
         });
@@ -339,7 +340,7 @@ Result<std::shared_ptr<Vhost>, std::string> Broker::open_vhost(const revenant::V
     }
     journal::Journal::Listener listener;
     listener.failed = [this](const std::string& text) { fail_fatally(text); };
-    // Whoever listens may have something to do on the disk, and the reactor has no time for it.
+    // The listener may access the disk, which a reactor must not.
     if (settings_.disk_full) {
         listener.disk_full = [this, &home](bool full) {
             committer_->run(
@@ -354,15 +355,15 @@ void Broker::drop_vhost(const std::shared_ptr<Vhost>& vhost) {
     vhost->home().post([this, vhost](Reactor& reactor) {
         reactor.drop_vhost(*vhost);
         vhost->retire();
-        // It goes when the last connection has let it go, but not before the committer has done
-        // what its journal had asked for.
+        // Holds the vhost until the committer has finished the work of its journal, even if the
+        // last connection ends earlier.
         if (committer_)
             committer_->run(
                 reactor, [] {}, [vhost] {});
     });
 }
 
-// The engine knows whether that is news.
+// The engine ignores the command if nothing changes.
 void Broker::set_compatibility(const std::shared_ptr<Vhost>& vhost, std::string_view wished) {
     const engine::Compatibility compatibility =
         engine::parse_compatibility(wished).value_or(settings_.compatibility);

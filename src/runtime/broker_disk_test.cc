@@ -1,4 +1,4 @@
-// A broker on a disk: where its vhosts lie, and that no reactor waits for it.
+// A broker on a disk: the directories of its vhosts, and reactors that never wait for the disk.
 #include "engine/words/command.h"
 #include "runtime/broker.h"
 #include "tests/support/folder.h"
@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds patience{60};
 
-// Whether it came to be in time.
+// Whether the condition becomes true in time.
 template <typename Condition>
 bool eventually(Condition condition) {
     const auto end = Clock::now() + patience;
@@ -61,7 +61,7 @@ struct OnDisk : ::testing::Test {
         };
         return settings;
     }
-    // What the start says; nothing if it went well.
+    // The error of the startup, or an empty string.
     std::string start() {
         broker = std::make_unique<Broker>(settings());
         if (const auto opened = broker->open(); !opened) {
@@ -119,7 +119,7 @@ TEST_F(OnDisk, EachIncarnationOfAVhostHasADirectoryOfItsOwn) {
     EXPECT_THAT(directories(), UnorderedElementsAre("1.vhost"));
     EXPECT_EQ(file_contents(folder / "data/vhosts/1.vhost/name"), "v\n");
     declare_queue("v", "of the first");
-    // Somebody is still there, so the directory is, and the next one does not wait for it.
+    // A reference keeps the directory; the next vhost does not wait for it.
     auto held = broker->find_vhost("v");
     ASSERT_EQ(change(DeleteVhost{"v"}), "");
     ASSERT_EQ(change(PutVhost{.name = "v"}), "");
@@ -136,7 +136,7 @@ TEST_F(OnDisk, EachIncarnationOfAVhostHasADirectoryOfItsOwn) {
     EXPECT_THAT(directories(), UnorderedElementsAre("2.vhost", "3.vhost"));
 }
 
-// A connection that publishes on after its vhost is gone writes nothing any more.
+// A connection that still publishes after its vhost was deleted writes nothing.
 TEST_F(OnDisk, ADeletedVhostWritesNothing) {
     ASSERT_EQ(start(), "");
     ASSERT_EQ(change(PutVhost{.name = "v"}), "");
@@ -162,7 +162,7 @@ TEST_F(OnDisk, ADeletedVhostWritesNothing) {
     EXPECT_EQ(written(), before);
 }
 
-// What a channel is told.
+// Replies to a channel.
 struct Told final : engine::EffectSink {
     bool deliver(engine::Deliver&&) override { return true; }
     void confirm(const engine::Confirm& effect) override { confirms.push_back(effect.accepted); }
@@ -173,7 +173,7 @@ struct Told final : engine::EffectSink {
     int answers = 0;
 };
 
-// The disk will not be asked, so who waits for it would wait forever.
+// The disk is not used any more, so a reply that waits for it would never be sent.
 TEST_F(OnDisk, WhoWaitsForTheDiskIsAnsweredWhenTheVhostGoes) {
     ASSERT_EQ(start(), "");
     ASSERT_EQ(change(PutVhost{.name = "v"}), "");
@@ -240,7 +240,7 @@ TEST_F(OnDisk, AVhostThatTheCatalogHasLostIsAdoptedOnlyIfThatIsSaid) {
     EXPECT_THAT(queues("a/b"), ElementsAre("q"));
 }
 
-// As the first start of a node does, which makes the default vhost before it adopts the others.
+// The first startup of a node creates the default vhost before it adopts the others.
 TEST_F(OnDisk, WhoMakesALostVhostAnewGetsItsMessages) {
     ASSERT_EQ(start(), "");
     ASSERT_EQ(change(PutVhost{.name = "/"}), "");
@@ -258,7 +258,7 @@ TEST_F(OnDisk, WhoMakesALostVhostAnewGetsItsMessages) {
     EXPECT_TRUE(broker->adopt_vhosts());
 }
 
-// Deaths that are due would write without end while the last snapshot waits for its turn.
+// Due expirations would write continuously while the last snapshot waits.
 TEST_F(OnDisk, AVhostThatIsBeingClosedLetsNothingExpire) {
     ASSERT_EQ(start(), "");
     ASSERT_EQ(change(PutVhost{.name = "v"}), "");
@@ -304,15 +304,14 @@ TEST_F(OnDisk, DirectoriesAreNotForEverybody) {
     }
 }
 
-// ------------------------------------------------------------------------- a slow disk
+// ------------------------------------------------------------------------- slow disk
 
 struct OnASlowDisk : OnDisk {
     OnASlowDisk() {
         EXPECT_EQ(start(), "");
         for (const CatalogCommand& command : initial_commands({}, Salt{})) change(command);
     }
-    // The longest time that reactors took for what a connection needs when it comes and goes,
-    // while this is done.
+    // The longest time that reactors took to open and close a connection while the work runs.
     template <typename Work>
     std::chrono::milliseconds longest_turn_during(Work work) {
         disk.set_delay(std::chrono::seconds(1));
@@ -342,7 +341,7 @@ struct OnASlowDisk : OnDisk {
     }
 };
 
-// A sync takes a second; a turn takes much less.
+// A sync takes a second; a turn must take much less.
 constexpr std::chrono::milliseconds turn_max{500};
 
 TEST_F(OnASlowDisk, NoReactorWaitsForAChangeOfTheCatalog) {
@@ -371,7 +370,7 @@ TEST_F(OnASlowDisk, NoReactorWaitsForAJournal) {
     EXPECT_GE(disk.slow_calls(), 1U);
 }
 
-// ------------------------------------------------------------------------- a full disk
+// ------------------------------------------------------------------------- full disk
 
 struct OnAFullDisk : OnDisk {
     OnAFullDisk() {
@@ -387,7 +386,7 @@ struct OnAFullDisk : OnDisk {
     }
 };
 
-// It may have something to do on the disk.
+// The sink may access the disk.
 TEST_F(OnAFullDisk, NoReactorTellsOfIt) {
     for (std::size_t i = 0; i < broker->reactor_count(); ++i) {
         EXPECT_FALSE(broker->ask(broker->reactor(i), [&](Reactor&) {
@@ -402,7 +401,7 @@ TEST_F(OnAFullDisk, AVhostThatIsDeletedWaitsForNoRoom) {
     EXPECT_TRUE(eventually([&] { return full_disks.load() == 0; }));
 }
 
-// Of what one client causes, as much waits in memory as of a slow disk; time causes nothing more.
+// A full disk buffers as much per client as a slow disk does, and timers stop.
 TEST_F(OnAFullDisk, ItsVhostIsBehindWhenMuchWaits) {
     const auto vhost = broker->find_vhost("v");
     EXPECT_TRUE(eventually([&] { return vhost->is_disk_full(); }));
@@ -420,7 +419,7 @@ TEST_F(OnAFullDisk, ItsVhostIsBehindWhenMuchWaits) {
     EXPECT_TRUE(eventually([&] { return !vhost->is_behind() && !vhost->is_disk_full(); }));
 }
 
-// What a channel is to get behind an answer that waits for the disk is no backlog in memory.
+// Deliveries after a reply that waits for the disk must not build up in memory.
 TEST_F(OnAFullDisk, DeliveriesBehindAnAnswerStop) {
     struct Taker final : engine::EffectSink {
         bool deliver(engine::Deliver&& /*effect*/) override {

@@ -7,7 +7,7 @@
 namespace revenant::runtime {
 namespace {
 
-// A broker that nobody starts: who may come in is decided without its reactors.
+// A broker that is not started: admission needs no reactors.
 class Admission : public testing::Test {
   protected:
     explicit Admission(BrokerSettings settings = {}) : broker_(settings) {
@@ -49,7 +49,7 @@ TEST_F(AdmissionOfAFullNode, ANodeHasALimit) {
     EXPECT_EQ(broker_.connection_count(), 1U);
 }
 
-// amqp091 3.7: a negative limit is none.
+// amqp091 3.7: a negative limit means no limit.
 TEST_F(Admission, ANegativeLimitIsNone) {
     ASSERT_TRUE(broker_.change(SetVhostLimits{"/", {.max_connections = -1}}));
     EXPECT_EQ(broker_.admit("/", "guest"), std::nullopt);
@@ -124,7 +124,7 @@ TEST(DefaultPolicies, AreSetInNewVhostsThatMatch) {
     ASSERT_TRUE(broker.change(PutVhost{.name = "prod"}));
     EXPECT_EQ(policies_of("dev1"), std::vector{policy});
     EXPECT_TRUE(policies_of("prod").empty());
-    // Only the creation of a virtual host sets them.
+    // Operator policies are set only when a virtual host is created.
     ASSERT_TRUE(execute(broker.find_vhost("dev1"), "guest",
                         engine::ClearPolicy{{}, engine::PolicyScope::operator_only, "limit"}));
     ASSERT_TRUE(broker.change(PutVhost{.name = "dev1", .description = "changed"}));

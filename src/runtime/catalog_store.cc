@@ -9,20 +9,20 @@ namespace revenant::runtime {
 namespace {
 
 constexpr std::uint64_t snapshot_after_bytes = 1024 * 1024;
-// More than any change takes, with the zeros that are written ahead of it.
+// More than any change needs, including the zeros written ahead of it.
 constexpr std::uint64_t room_bytes = 4 * 1024 * 1024;
 
 std::string text_of(CatalogDecodeError error, std::string_view record) {
     switch (error) {
         case CatalogDecodeError::malformed:
-            return "a record that is damaged";
+            return "damaged record";
         case CatalogDecodeError::unknown_event:
-            return "a record with a fact that this broker does not know";
+            return "record with an unknown event";
         case CatalogDecodeError::unknown_version:
-            return "a record of version " +
+            return "record version " +
                    std::to_string(
                        static_cast<unsigned>(static_cast<std::uint8_t>(record.front()))) +
-                   "; this broker knows version " + std::to_string(catalog_record_version);
+                   ", this broker supports version " + std::to_string(catalog_record_version);
     }
     UNREACHABLE();
 }
@@ -53,8 +53,8 @@ Result<bool, std::string> CatalogStore::load(Catalog& catalog) {
             return Unexpected{journal::IoError{place + ": " + text_of(record.error(), bytes)}};
         }
         if (!catalog.replay(*record)) {
-            return Unexpected{journal::IoError{
-                place + ": a record with a fact that contradicts those before it"}};
+            return Unexpected{
+                journal::IoError{place + ": record with an event that contradicts earlier ones"}};
         }
         found = true;
         return {};
@@ -86,7 +86,7 @@ Result<void, std::string> CatalogStore::append(const CatalogRecord& record,
     journal_->begin_record() += encode_catalog_record(record);
     const Lsn end = journal_->end_record();
     journal_->flush(journal::Journal::SyncMode::immediate);
-    journal_->retry();  // an earlier change may have found a full disk
+    journal_->retry();  // an earlier change may have found the disk full
     if (failure_) return Unexpected{*failure_};
     if (journal_->durable() < end) return Unexpected{std::string("the disk is full")};
     const std::uint64_t written = journal_->position().value - journal_->snapshot_position().value;

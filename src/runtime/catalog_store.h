@@ -1,5 +1,4 @@
-// CatalogStore: the catalog's own journal. Changes are rare, so whoever makes one waits for the
-// disk.
+// CatalogStore: the journal of the catalog. Changes are rare, so the caller waits for the disk.
 #pragma once
 
 #include "base/result.h"
@@ -19,17 +18,18 @@ class CatalogStore {
     static Result<std::unique_ptr<CatalogStore>, std::string> open(journal::Disk& disk,
                                                                    const std::string& directory);
 
-    // True if there was a catalog.
+    // Returns true if a catalog existed.
     Result<bool, std::string> load(Catalog& catalog);
-    // Whether a change can be written down: a full disk refuses it before it is made.
+    // Whether the disk has space for a change. Checked first, so that a full disk refuses a change
+    // before it is made.
     bool has_room() const;
-    // Safe when it returns; the rules are those after it.
+    // The record is durable on return. `rules` are those after the change.
     Result<void, std::string> append(const CatalogRecord& record, const AccessRules& rules);
-    // At a stop: what is damaged later cannot pass for a change that was torn.
+    // Writes a snapshot at shutdown, so that later damage cannot look like a torn change.
     void close(const AccessRules& rules);
 
   private:
-    // Does everything at once.
+    // Runs all work synchronously.
     class Inline final : public journal::DiskWorker {
       public:
         void run(std::function<void()> work, std::function<void()> done) override {

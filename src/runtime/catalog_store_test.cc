@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 struct Stored {
     Stored() { open(); }
-    // What is found; an error instead of "true" or "false".
+    // Whether a catalog was found, "true" or "false"; otherwise the error.
     std::string open() {
         store.reset();
         catalog = std::make_unique<Catalog>();
@@ -33,14 +33,14 @@ struct Stored {
         disk.restart(loss);
         return open();
     }
-    // "safe", or why not.
+    // "safe", or the error.
     std::string change(const CatalogCommand& command) {
         const auto record = catalog->handle(command).value();
         const auto kept = store->append(record, catalog->rules());
         return kept ? "safe" : kept.error();
     }
     bool has_vhost(const std::string& name) { return catalog->rules().vhosts.contains(name); }
-    // Its path; empty if there is none.
+    // The path of the snapshot; empty if there is none.
     std::string snapshot() {
         const auto names = disk.list(directory).value();
         for (const std::string& name : names) {
@@ -95,7 +95,7 @@ TEST(CatalogStore, AFullDiskIsTold) {
     Stored s;
     EXPECT_EQ(s.change(PutVhost{.name = "a"}), "safe");
     s.disk.set_capacity(s.disk.used_bytes());
-    // Within the zeros that were written ahead there is still room.
+    // Within the zeros written ahead there is still space.
     const std::string large(2 * 1024 * 1024, 'x');
     EXPECT_EQ(s.change(PutVhost{.name = "b", .description = large}), "the disk is full");
 }
@@ -164,7 +164,7 @@ TEST(CatalogStore, AFactThatContradictsOthersIsToldWithFileAndPlace) {
                                 HasSubstr("contradicts")));
 }
 
-// ------------------------------------------------------------------------- room
+// ------------------------------------------------------------------------- space
 
 constexpr std::uint64_t room_needed = 4 * 1024 * 1024;
 
@@ -187,7 +187,7 @@ TEST(CatalogStoreRoom, IsEnoughForALargeChange) {
     EXPECT_EQ(s.change(PutVhost{.name = "a", .description = large}), "safe");
 }
 
-// It is the write that tells then.
+// In that case the write reports the error.
 TEST(CatalogStoreRoom, IsSupposedWhereTheDiskDoesNotSay) {
     Stored s;
     s.disk.set_capacity(s.disk.used_bytes());
@@ -196,7 +196,7 @@ TEST(CatalogStoreRoom, IsSupposedWhereTheDiskDoesNotSay) {
     EXPECT_TRUE(s.store->has_room());
 }
 
-// ------------------------------------------------------------------------- the end
+// ------------------------------------------------------------------------- shutdown
 
 TEST(CatalogStoreClose, LeavesEverythingInASnapshot) {
     Stored s;
@@ -234,7 +234,7 @@ TEST(CatalogStoreClose, OnAFullDiskLeavesTheJournalAsItIs) {
     EXPECT_TRUE(s.has_vhost("a"));
 }
 
-// A last record that cannot be read looks like one that was never finished.
+// An unreadable last record looks like one that was never finished.
 TEST(CatalogStoreClose, DamageDoneLaterIsNoTornChange) {
     Stored killed;
     EXPECT_EQ(killed.change(PutVhost{.name = "a"}), "safe");

@@ -1,4 +1,4 @@
-// ClientLogins: how often clients tried to log in, by protocol. Counted by sockets, shown by HTTP.
+// ClientLogins: login attempts by protocol. Sockets count them, HTTP shows them.
 #pragma once
 
 #include "engine/words/client_protocol.h"

@@ -1,5 +1,5 @@
-// Committer: the thread of a disk. It writes and syncs for all virtual hosts, in the order they
-// ask, so that no reactor ever waits for the disk.
+// Committer: the disk thread. It writes and syncs for all virtual hosts in the order of their
+// requests, so that no reactor waits for the disk.
 #pragma once
 
 #include "journal/disk_worker.h"
@@ -20,9 +20,9 @@ class Committer {
     Committer(const Committer&) = delete;
     Committer& operator=(const Committer&) = delete;
 
-    // From any thread. `done` runs on the reactor.
+    // May be called from any thread. `done` runs on the reactor.
     void run(Reactor& home, std::function<void()> work, std::function<void()> done);
-    // Does what was asked for, then ends.
+    // Finishes all queued work, then ends the thread.
     void stop();
 
   private:
@@ -40,7 +40,7 @@ class Committer {
     std::thread thread_;
 };
 
-// The committer as the journals of one reactor see it.
+// The DiskWorker for the journals of one reactor; it runs their work on the committer.
 class ReactorWorker final : public journal::DiskWorker {
   public:
     ReactorWorker(Committer& committer, Reactor& home) : committer_(committer), home_(home) {}

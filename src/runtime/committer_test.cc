@@ -13,7 +13,7 @@
 namespace revenant::runtime {
 namespace {
 
-// Reactors with their own threads.
+// Reactors with running threads.
 class Reactors {
   public:
     explicit Reactors(std::uint8_t count) {
@@ -74,11 +74,11 @@ TEST(Committer, WorksInTheOrderItWasAskedAndTellsInIt) {
     EXPECT_EQ(told, in_order);
 }
 
-// Every reactor asks from its own thread, as journals do, for more when it was told.
+// Every reactor submits work from its own thread, as journals do, and more when it is done.
 TEST(Committer, ServesSeveralReactorsAtOnce) {
     constexpr int rounds = 300;
     constexpr std::uint8_t count = 3;
-    std::uint64_t worked = 0;  // by the committer alone
+    std::uint64_t worked = 0;  // written by the committer only
     std::promise<void> finished[count];
     struct Asker {
         void ask() {

@@ -1,4 +1,4 @@
-// ConnectionView: a connection as listings show it, whatever its protocol.
+// ConnectionView: a connection of any protocol as listings show it.
 #pragma once
 
 #include "base/ids.h"
@@ -14,14 +14,14 @@
 
 namespace revenant::runtime {
 
-// A channel of a connection; the engine knows the rest of it by its id.
+// A channel of a connection. The engine has its other data under the id.
 struct ChannelNumber {
     ChannelId id;
     std::uint16_t number = 0;
     bool confirming = false;
 };
 
-// How a connection is protected, and the certificate of its client if there is one.
+// TLS parameters of a connection, and the client certificate if there is one.
 struct TlsInfo {
     std::string protocol;
     std::string cipher;
@@ -33,7 +33,7 @@ struct TlsInfo {
 };
 
 struct ConnectionView {
-    ConnectionId id;  // none before the vhost is open
+    ConnectionId id;  // unset until the vhost is open
     std::string name;
     engine::ClientProtocol protocol = engine::ClientProtocol::amqp091;
     std::string user;
@@ -41,31 +41,32 @@ struct ConnectionView {
     std::string state;
     std::string mechanism;
     Table client_properties;
-    std::vector<ChannelNumber> channels;  // by number
+    std::vector<ChannelNumber> channels;  // in the order of their numbers
     std::uint32_t frame_max = 0;
     std::uint16_t heartbeat_seconds = 0;
     std::uint64_t received_bytes = 0;
     std::uint64_t sent_bytes = 0;
-    std::uint64_t received_count = 0;  // reads and writes
+    std::uint64_t received_count = 0;  // number of reads and writes
     std::uint64_t sent_count = 0;
     std::uint64_t unsent_bytes = 0;
     std::uint16_t channel_max = 0;
     std::string container_id;       // AMQP 1.0 only
-    std::size_t session_count = 0;  // the same
+    std::size_t session_count = 0;  // AMQP 1.0 only
     Timestamp connected_at;
     std::optional<TlsInfo> tls;
 
-    // As listings count them: AMQP 1.0 has sessions instead, and a channel of ours per link.
+    // The number that listings show. AMQP 1.0 connections show sessions, because each link has its
+    // own engine channel.
     std::size_t channel_count() const {
         return protocol == engine::ClientProtocol::amqp10 ? session_count : channels.size();
     }
 };
 
-// What all connections there ever were have received and sent.
+// Traffic of all connections since startup.
 struct NetworkTraffic {
     std::uint64_t received_bytes = 0;
     std::uint64_t sent_bytes = 0;
-    std::uint64_t received_count = 0;  // reads and writes
+    std::uint64_t received_count = 0;  // number of reads and writes
     std::uint64_t sent_count = 0;
 };
 

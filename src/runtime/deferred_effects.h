@@ -1,6 +1,6 @@
-// DeferredEffects: effects that wait until what they tell is safe. Confirms of a channel leave in
-// their order, answers in theirs; a delivery does not wait, but never overtakes an answer of its
-// channel.
+// DeferredEffects: effects held until the state they report is durable. The confirms of a channel
+// keep their order, and so do its replies. A delivery does not wait for the disk, but it never
+// overtakes a reply on its channel.
 #pragma once
 
 #include "base/ids.h"
@@ -25,21 +25,21 @@ class DeferredEffects {
         const auto found = waiting_confirms_.find(channel.value);
         return found == waiting_confirms_.end() ? 0 : found->second.count;
     }
-    // Of a channel or connection.
+    // `addressee` is the id of a channel or connection.
     bool has_answers_for(std::uint64_t addressee) const {
         return !answers_.empty() && waiting_answers_.contains(addressee);
     }
 
-    // Until the batch that begins here is durable.
+    // Holds the effect until the batch that begins here is durable.
     void hold(const engine::Confirm& confirm, Lsn batch);
     void hold(engine::Effect&& effect, Lsn batch);
-    // Waits for nothing itself, but must not overtake what is held.
+    // Holds an effect that needs no sync itself but must not overtake the effects already held.
     void hold_behind(const engine::Confirm& confirm) { hold(confirm, confirms_.back().batch); }
     void hold_behind(engine::Effect&& effect) { hold(std::move(effect), answers_.back().batch); }
-    // How many bytes of deliveries the channel has now behind its answers.
+    // Returns the total bytes of the deliveries held after replies on this channel.
     std::uint64_t hold_behind(engine::Deliver&& delivery, std::uint64_t bytes);
 
-    // What may leave now that everything before `durable` is safe, in order.
+    // Sends, in order, all effects whose batch is before `durable`.
     template <typename Send>
     void release_confirms(Lsn durable, Send send) {
         while (!confirms_.empty() && confirms_.front().batch < durable) {

@@ -116,7 +116,7 @@ TEST(DeferredEffects, ConfirmsAndAnswersDoNotWaitForEachOther) {
     EXPECT_THAT(h.confirmed_up_to(101), ElementsAre(1));
 }
 
-// Who is told may be promised something more at once.
+// The receiver of an effect may cause another effect to be held.
 TEST(DeferredEffects, MoreMayBeHeldWhileSomeAreReleased) {
     Held h;
     h.deferred_effects.hold(engine::Confirm{one, 1}, {100});

@@ -1,5 +1,5 @@
-// Descriptors: how many the system gives us, and what is kept of them for files. Connections must
-// not take the last ones: a journal that cannot open its next segment ends the node.
+// File descriptors: the system's limit and the number reserved for files. Connections must not use
+// the last ones, because a journal that cannot open its next segment ends the node.
 #pragma once
 
 #include <unistd.h>
@@ -22,17 +22,17 @@ inline std::uint64_t descriptors_kept_for_files() {
     return std::clamp<std::uint64_t>(descriptor_limit() / 4, 12, 64);
 }
 
-// Files that are only read are open as long as they are not too many; the rest of what is kept is
-// for those that are written.
+// Limit for files that are open for reading only. The rest of the reserve is for files being
+// written.
 inline std::size_t read_files_open_max() { return descriptors_kept_for_files() / 2; }
 
-// They are given out from the lowest on, so the number itself tells how many are left.
+// The kernel assigns the lowest free number, so the number shows how many descriptors are left.
 inline bool is_reserved_for_files(int descriptor) {
     return static_cast<std::uint64_t>(descriptor) + descriptors_kept_for_files() >=
            descriptor_limit();
 }
 
-// The one that would be given out next; none left is the limit itself.
+// The number that the next descriptor would get, or the limit if none is left.
 inline std::uint64_t next_descriptor() {
     const int next = ::eventfd(0, EFD_CLOEXEC);
     if (next < 0) return descriptor_limit();

@@ -10,12 +10,12 @@
 namespace revenant::runtime {
 namespace {
 
-// Commands of one wish that wait for the disk at the same time.
+// Commands of one call that wait for the disk at the same time.
 constexpr std::size_t under_way_max = 256;
 
 using Answer = Result<engine::Done, engine::Refusal>;
 
-// Lives at the vhost's home until it was answered, which is when what it asked for is safe.
+// Stays on the vhost's home reactor until its reply arrives, which is when the change is durable.
 class EngineCall final : public engine::EffectSink,
                          public std::enable_shared_from_this<EngineCall> {
   public:
@@ -52,7 +52,7 @@ class EngineCall final : public engine::EffectSink,
     }
 
   private:
-    // The engine may be in the middle of a turn: it is left alone until that is over.
+    // The engine may be in the middle of a turn, so the connection is closed later.
     void end(Answer answer) {
         if (std::exchange(ended_, true)) return;
         home_.post([self = self_,
@@ -67,7 +67,7 @@ class EngineCall final : public engine::EffectSink,
 
     Reactor& home_;
     std::shared_ptr<Vhost> vhost_;
-    std::shared_ptr<EngineCall> self_;  // nobody else may be waiting any more
+    std::shared_ptr<EngineCall> self_;  // keeps the call alive if the caller has stopped waiting
     std::promise<Answer> promise_;
     ConnectionId connection_;
     ChannelId channel_;

@@ -1,5 +1,5 @@
-// EngineCall: one wish that no client sent, carried to the engine of a vhost over a connection and
-// a channel that exist for this wish only. What AMQP would answer or refuse, it answers or refuses.
+// EngineCall: one command that no AMQP client sent, for example from HTTP. It uses a temporary
+// connection and channel in the vhost's engine, so replies and refusals are the same as over AMQP.
 #pragma once
 
 #include "base/result.h"
@@ -16,22 +16,22 @@
 
 namespace revenant::runtime {
 
-// Runs a command that is answered; its channel is filled in here.
+// Runs a command that has a reply. Sets the command's channel.
 Result<engine::Done, engine::Refusal> execute(const std::shared_ptr<Vhost>& vhost,
                                               const std::string& user, engine::Command command);
 
-// The same for many, which are on their way to the disk together; the answers in their order.
+// Runs many commands, which share journal batches. Returns their replies in order.
 std::vector<Result<engine::Done, engine::Refusal>> execute_all(
     const std::shared_ptr<Vhost>& vhost, const std::string& user,
     std::vector<engine::Command> commands);
 
-// How long the disk may take to make safe what was done.
+// Maximum time for the disk to make the change durable.
 constexpr std::chrono::seconds engine_call_timeout{60};
 constexpr std::chrono::milliseconds between_looks_at_the_disk{50};
 
-// An answer that waits for the disk, if the vhost is given. A disk that becomes full meanwhile is
-// not waited for: the API has few threads, and a broker that stops waits for them. From any thread
-// but a reactor's.
+// Waits for a reply, and for the disk if `written_to` is set. Returns early if the disk becomes
+// full, because the API has few threads and shutdown waits for them. Must not be called on a
+// reactor's thread.
 template <typename Outcome>
 Result<Outcome, engine::Refusal> await_answer(std::future<Result<Outcome, engine::Refusal>> answer,
                                               const Vhost* written_to) {
@@ -43,24 +43,24 @@ Result<Outcome, engine::Refusal> await_answer(std::future<Result<Outcome, engine
         if (written_to != nullptr && written_to->is_disk_full()) {
             return Unexpected{
                 engine::Refusal{engine::RefusalKind::precondition_failed,
-                                "the disk is full: the change is made when there is room"}};
+                                "the disk is full: the change completes when there is space"}};
         }
     }
     return Unexpected{
         engine::Refusal{engine::RefusalKind::precondition_failed,
-                        "no answer within 60 seconds: the disk does not take what was done"}};
+                        "timed out after 60 seconds waiting for the change to be written to disk"}};
 }
 
-// To a wish that comes to a vhost which was deleted meanwhile: its answer would never be safe.
+// The reply if the vhost was deleted in the meantime: its reply would never become durable.
 inline Unexpected<engine::Refusal> vhost_is_gone(const Vhost& vhost) {
     return {
         engine::Refusal{engine::RefusalKind::not_found, "vhost '" + vhost.name() + "' not found"}};
 }
 
-// To a wish that a disk without room would keep waiting, and with it the thread that has it.
+// The reply if the disk is full: the calling thread would wait indefinitely.
 inline Unexpected<engine::Refusal> disk_is_full() {
     return {engine::Refusal{engine::RefusalKind::precondition_failed,
-                            "the disk is full: nothing is changed until there is room"}};
+                            "the disk is full: nothing is changed until there is space"}};
 }
 
 }  // namespace revenant::runtime

@@ -1,5 +1,5 @@
-// LoginThrottle: the failed logins of the whole node, over AMQP and HTTP together, for all threads.
-// Logging in is rare, so one lock does.
+// LoginThrottle: failed logins of the whole node, over AMQP and HTTP. All threads share it; logins
+// are rare, so one lock is enough.
 #pragma once
 
 #include "auth/failed_logins.h"
@@ -12,16 +12,16 @@
 
 namespace revenant::runtime {
 
-// Whoever has one IPv6 address has 2^64 of them, so those of one network count as one.
+// Groups IPv6 addresses by network, because one client usually has 2^64 of them.
 std::string login_source(std::string_view address);
 
 class LoginThrottle {
   public:
-    // `told` hears of an address when it has to wait for the first time.
+    // Calls `told` when an address is throttled for the first time.
     LoginThrottle(const LoginLimits& limits, std::function<void(std::string_view source)> told)
         : failed_(limits), told_(std::move(told)) {}
 
-    // How long the next password from that address is not looked at.
+    // The time until the next login from this address is accepted.
     Duration wait(std::string_view address, Timestamp now) {
         const std::string source = login_source(address);
         const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// Mailbox: batches of letters from other threads to one reactor. Bounded: a full one refuses, and
-// the sender stops reading the sockets that feed it.
+// Mailbox: batches of items from other threads to one reactor. It is bounded: a full mailbox
+// refuses a batch, and the sender stops reading the sockets that feed it.
 #pragma once
 
 #include <atomic>
@@ -15,15 +15,15 @@ class Mailbox {
   public:
     struct Batch {
         std::vector<Item> items;
-        std::size_t bytes = 0;  // that the letters hold, about
+        std::size_t bytes = 0;  // approximate size of the items
         bool empty() const { return items.empty(); }
     };
 
     explicit Mailbox(std::size_t items_max) : items_max_(items_max) {}
 
     enum class Posted : unsigned char { refused, waiting, first };
-    // Takes the batch unless the box is full; a box that holds nothing takes a batch of any size.
-    // `first`: the box was empty, its owner may have to be woken.
+    // Takes the batch unless the mailbox is full. An empty mailbox takes a batch of any size.
+    // `first`: the mailbox was empty, so its owner may have to be woken.
     Posted post(Batch& batch) {
         const std::lock_guard lock(mutex_);
         if (items_ > 0 && items_ + batch.items.size() > items_max_) return Posted::refused;
@@ -33,7 +33,7 @@ class Mailbox {
         return batches_.size() == 1 ? Posted::first : Posted::waiting;
     }
 
-    // For what must never be refused and is rare: orders of the node itself.
+    // For rare items that must not be refused, such as commands of the node itself.
     Posted post_always(Item item) {
         const std::lock_guard lock(mutex_);
         items_ += 1;
@@ -48,9 +48,9 @@ class Mailbox {
         return std::exchange(batches_, {});
     }
 
-    // Of all batches that were posted and not yet read. From any thread.
+    // Bytes of all batches posted and not yet read. May be called from any thread.
     std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-    // The owner has read it.
+    // Called by the owner after it has read the batch.
     void was_read(const Batch& batch) { bytes_.fetch_sub(batch.bytes, std::memory_order_relaxed); }
 
   private:

@@ -22,7 +22,7 @@ constexpr std::size_t congested_bytes = 4 * 1024 * 1024;
 constexpr std::size_t read_buffer_bytes = 256 * 1024;
 constexpr int events_per_turn = 256;
 constexpr Duration tick_interval = milliseconds(250);
-// Of a turn; one command, one socket or one portion may exceed it.
+// Slices of a turn. One command, one socket or one portion may exceed its slice.
 constexpr Duration letters_slice{1'000};
 constexpr Duration vhosts_slice{1'000};
 constexpr Duration sockets_slice{2'000};
@@ -45,7 +45,7 @@ Reactor::Reactor(std::uint8_t index)
     CHECK(epoll_ >= 0 && wakeup_ >= 0);
     epoll_event event{};
     event.events = EPOLLIN;
-    event.data.ptr = nullptr;  // stands for the wake-up
+    event.data.ptr = nullptr;  // marks the wake-up descriptor
     CHECK(epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event) == 0);
 }
 
@@ -70,7 +70,7 @@ void Reactor::join() {
 
 void Reactor::wake() {
     const std::uint64_t one = 1;
-    // A full counter means that it is awake already.
+    // A full counter means that the reactor is already awake.
     [[maybe_unused]] const ssize_t written = ::write(wakeup_, &one, sizeof one);
 }
 
@@ -92,7 +92,7 @@ void Reactor::wait() {
     for (const auto& vhost : vhosts_) {
         if (vhost->runs_timers()) until = std::min(until, vhost->engine().next_deadline());
     }
-    // Letters that were refused wait for room; look again soon.
+    // Batches that a full mailbox refused are retried soon.
     const bool stuck = std::any_of(outgoing_.begin(), outgoing_.end(),
                                    [](const auto& batch) { return !batch.empty(); });
     if (stuck) until = std::min(until, now_ + milliseconds(1));
@@ -103,7 +103,8 @@ void Reactor::wait() {
     int count =
         epoll_pwait2(epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr);
     if (count < 0 && errno == ENOSYS) {
-        // Old kernels and valgrind: whole milliseconds, rounded up so that no timer is early.
+        // Old kernels and valgrind support whole milliseconds only. Rounds up so that no timer is
+        // early.
         count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()),
                            static_cast<int>((left_us + 999) / 1000));
     }
@@ -122,7 +123,7 @@ void Reactor::wait() {
 }
 
 void Reactor::turn() {
-    // Whom the last turn left over comes before whoever has become ready since.
+    // Sources left over from the last turn are served before newly ready ones.
     if (next_ready_ == ready_.size()) wait();
     const Timestamp begin = refresh_now();
     turn_times_.begin(begin);
@@ -204,7 +205,7 @@ Reactor::Took Reactor::read_item(MailboxItem&& item) {
 
 void Reactor::dispatch_effect(engine::Effect&& effect) {
     engine::EffectSink* const sink = find_sink(engine::addressee(effect));
-    if (sink == nullptr) return;  // the connection ended while the effect was under way
+    if (sink == nullptr) return;  // the connection ended before the effect arrived
     if (auto* deliver = std::get_if<engine::Deliver>(&effect)) {
         sink->deliver(std::move(*deliver));
     } else if (const auto* confirm = std::get_if<engine::Confirm>(&effect)) {
@@ -214,7 +215,7 @@ void Reactor::dispatch_effect(engine::Effect&& effect) {
     }
 }
 
-// What time causes is written like everything else: while the disk is behind, it waits.
+// Expirations are written like all other changes, so they wait while the disk is behind.
 bool Reactor::is_due(Vhost& vhost) const {
     return vhost.engine().next_deadline() <= now_ && vhost.runs_timers();
 }
@@ -236,14 +237,14 @@ void Reactor::serve_ready() {
         const Event event = ready_[next_ready_++];
         if (event.source == nullptr) continue;
         event.source->ready(event.events);
-        // Whoever reads from a socket reads the clock as well.
+        // A source that reads from its socket also updates the clock.
         if (now_ >= slice_end_) return;
     }
 }
 
 void Reactor::tick_all() {
     next_tick_ = now_ + tick_interval;
-    // A tick may end a connection, which takes itself out of the list.
+    // A tick may end a connection, which removes itself from the list.
     const std::vector<Tickable*> ticking = ticking_;
     for (Tickable* one : ticking) one->tick(now_);
     wall_ahead_ = wall_ahead();
@@ -255,8 +256,8 @@ void Reactor::tick_all() {
 
 void Reactor::flush_all() {
     slice_end_ = now_ + flush_slice;
-    // Flushing a socket may make room for more deliveries to it. They go out in the next turn, so
-    // that one fast reader with a long backlog does not keep everybody else waiting.
+    // Flushing a socket may allow more deliveries to it. They are sent in the next turn, so that
+    // one fast reader with a long backlog does not delay the others.
     if (flushing_now_.empty()) std::swap(flushing_, flushing_now_);
     while (next_flush_ < flushing_now_.size()) {
         if (Flushable* const socket = flushing_now_[next_flush_++]) socket->flush();
@@ -289,7 +290,7 @@ bool Reactor::congested(std::uint8_t reactor) const {
 void Reactor::send_outgoing() {
     for (std::size_t i = 0; i < outgoing_.size(); ++i) {
         if (outgoing_[i].empty()) {
-            outgoing_[i].bytes = 0;  // of heartbeats, or of parts that make no letter yet
+            outgoing_[i].bytes = 0;  // bytes of heartbeats, or of parts that are not an item yet
             continue;
         }
         if (all_[i]->mailbox_.post(outgoing_[i]) == Mailbox<MailboxItem>::Posted::first)

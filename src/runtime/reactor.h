@@ -1,7 +1,7 @@
-// Reactor: one thread, one epoll loop. It owns sockets, the engines of the vhosts at home here, and
-// timers. A turn is: handle letters from other reactors, run what is due, read what arrived and
-// work on it, then flush the sockets that have something to say. Each of the four stops when its
-// slice of time is over and goes on in the next turn where it stopped, so no turn is long.
+// Reactor: one thread with an epoll loop. It owns sockets, timers and the engines of its vhosts. A
+// turn has four steps: handle mailbox items from other reactors, run due timers, serve ready
+// sockets, flush sockets with output. Each step stops when its time slice is used up and continues
+// in the next turn, so turns stay short.
 #pragma once
 
 #include "auth/access.h"
@@ -26,21 +26,21 @@ namespace revenant::runtime {
 class Reactor;
 class Vhost;
 
-// Something with a file descriptor in the epoll set.
+// An object with a file descriptor in the epoll set.
 class Source {
   public:
     virtual ~Source() = default;
     virtual void ready(std::uint32_t events) = 0;
 };
 
-// Something that wants its output sent at the end of the turn.
+// An object with output to send at the end of the turn.
 class Flushable {
   public:
     virtual ~Flushable() = default;
     virtual void flush() = 0;
 };
 
-// Called a few times per second.
+// Called every 250 ms.
 class Tickable {
   public:
     virtual ~Tickable() = default;
@@ -61,26 +61,26 @@ class Reactor {
     Reactor(const Reactor&) = delete;
     Reactor& operator=(const Reactor&) = delete;
 
-    // Wires the reactors of a node to each other; before any of them starts.
+    // Connects the reactors of a node with each other. Called before any of them starts.
     void set_peers(std::vector<Reactor*> all) {
         all_ = std::move(all);
         outgoing_.resize(all_.size());
     }
     void start();
-    // From any thread.
+    // May be called from any thread.
     void stop();
     void join();
     void post(Task task);
 
-    // --- everything below belongs to the reactor's own thread ---
+    // --- The members below are for the reactor's own thread only. ---
 
     std::uint8_t index() const { return index_; }
     Timestamp now() const { return now_; }
-    // What people are shown; a wall clock that was set is followed within a tick.
+    // Wall clock time for display. Follows clock adjustments within a tick.
     Timestamp wall_now() const { return now_ + wall_ahead_; }
-    // Reads the clock again; after bytes were read that may have arrived after the turn began.
+    // Reads the clock again. Needed after reading bytes that may have arrived after the turn began.
     Timestamp refresh_now();
-    // What the reactor is at has had its share of the turn. Reads the clock.
+    // Whether the current step has used its time slice. Reads the clock.
     bool slice_is_over() { return refresh_now() >= slice_end_; }
     bool on_this_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
@@ -91,20 +91,21 @@ class Reactor {
     void forget(Flushable& socket);
     void add_ticking(Tickable& ticking);
     void remove_ticking(Tickable& ticking);
-    // Destroys the object when nothing of this turn can refer to it any more.
+    // Destroys the object when nothing in this turn can refer to it any more.
     void dispose(std::unique_ptr<Source> source) { disposed_.push_back(std::move(source)); }
 
-    // Where effects for a channel or connection go. The id names this reactor.
+    // Registers the receiver of effects for a channel or connection. The id contains the index of
+    // this reactor.
     std::uint64_t register_sink(engine::EffectSink& sink);
     void release_sink(std::uint64_t id);
     engine::EffectSink* find_sink(std::uint64_t id);
     static std::uint8_t reactor_of(std::uint64_t id) { return static_cast<std::uint8_t>(id >> 56); }
 
-    // Letters to other reactors leave at the end of the turn.
+    // Queues an item for another reactor; items are sent at the end of the turn.
     void send(std::uint8_t reactor, MailboxItem item);
-    // So many bytes of a client became letters of this turn.
+    // Counts client bytes that became mailbox items in this turn.
     void note_sent(std::uint8_t reactor, std::size_t bytes);
-    // More waits for that reactor than it can take: whoever feeds it should stop for a while.
+    // Whether too much is queued for that reactor; its senders must pause.
     bool congested(std::uint8_t reactor) const;
 
     void adopt_vhost(std::shared_ptr<Vhost> vhost);
@@ -114,11 +115,10 @@ class Reactor {
     const std::shared_ptr<const AccessTable>& access() const { return access_; }
     void set_access(std::shared_ptr<const AccessTable> access) { access_ = std::move(access); }
 
-    // Shared by all sockets of the reactor: a socket is read into it and leaves only an incomplete
-    // frame behind.
+    // Shared by all sockets of the reactor. A socket keeps only an incomplete frame after a read.
     std::vector<char>& read_buffer() { return read_buffer_; }
 
-    // The share of time this reactor was working lately, 0 to 100; readable from any thread.
+    // Recent load of this reactor in percent. May be called from any thread.
     unsigned busy_percent() const { return busy_percent_.load(std::memory_order_relaxed); }
     const TurnTimes& turn_times() const { return turn_times_; }
     std::size_t ticking_count() const { return ticking_.size(); }
@@ -139,7 +139,7 @@ class Reactor {
     void send_outgoing();
     void dispatch_effect(engine::Effect&& effect);
     void end_part(std::string_view name);
-    // Or the part of the turn that took longest, if it was no single command.
+    // The slowest command, or the slowest step of the turn if no single command was slow.
     std::string_view heaviest_command(Timestamp since) const;
 
     const std::uint8_t index_;
@@ -153,18 +153,18 @@ class Reactor {
     Timestamp slice_end_;
     Timestamp next_tick_;
     Mailbox<MailboxItem> mailbox_;
-    // Taken from the mailbox; those before next_batch_ and next_item_ were read.
+    // Taken from the mailbox. Items before next_batch_ and next_item_ are already handled.
     std::vector<Mailbox<MailboxItem>::Batch> letters_;
     std::size_t next_batch_ = 0;
     std::size_t next_item_ = 0;
     std::vector<Mailbox<MailboxItem>::Batch> outgoing_;  // by reactor
     std::vector<Flushable*> flushing_;
-    std::vector<Flushable*> flushing_now_;  // those before next_flush_ were flushed
+    std::vector<Flushable*> flushing_now_;  // those before next_flush_ are already flushed
     std::size_t next_flush_ = 0;
     std::vector<Tickable*> ticking_;
     std::vector<std::unique_ptr<Source>> disposed_;
     std::vector<std::shared_ptr<Vhost>> vhosts_;
-    std::size_t next_vhost_ = 0;  // the one to look at first
+    std::size_t next_vhost_ = 0;  // checked first
     std::shared_ptr<const AccessTable> access_;
     std::vector<char> read_buffer_;
     struct SinkSlot {
@@ -178,14 +178,14 @@ class Reactor {
         Source* source;
     };
     std::vector<Event>
-        ready_;  // those before next_ready_ were served; unwatch() takes a source out
+        ready_;  // those before next_ready_ are already served; unwatch() removes a source
     std::size_t next_ready_ = 0;
     TurnTimes turn_times_;
     struct Part {
         std::string_view name;
         Duration took;
     };
-    Part longest_part_;  // of the present turn
+    Part longest_part_;  // of the current turn
     Timestamp part_began_;
     std::int64_t busy_us_ = 0;
     Timestamp busy_since_;

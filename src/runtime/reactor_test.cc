@@ -19,13 +19,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// More than any slice of a turn.
+// Longer than any slice of a turn.
 void take_long() {
     const Timestamp began = system_now();
     while (system_now() - began < milliseconds(5)) continue;
 }
 
-// Something that is always ready, flushes and notes when it was served.
+// A source that is always ready, flushes, and records when it is served.
 class Busy final : public Source, public Flushable {
   public:
     Busy(Reactor& reactor, std::string name, std::vector<std::string>& served)
@@ -69,7 +69,7 @@ struct Turning : ::testing::Test {
         reactor.stop();
         reactor.join();
     }
-    // On the reactor's thread, in one letter.
+    // Runs the work on the reactor's thread, as one mailbox item.
     template <typename Work>
     void run(Work work) {
         std::promise<void> done;
@@ -87,7 +87,7 @@ TEST_F(Turning, LettersThatTakeLongLetSocketsBeServedBetweenThem) {
     std::unique_ptr<Busy> socket;
     std::promise<void> over;
     run([&] {
-        // Posted from here, all of them are in the mailbox before the next turn begins.
+        // Posted from here, all items are in the mailbox before the next turn begins.
         for (int i = 1; i <= 3; ++i) {
             reactor.post([&, i](Reactor&) {
                 served.push_back("letter " + std::to_string(i));
@@ -111,7 +111,7 @@ TEST_F(Turning, SocketsThatTakeLongLetLettersBeReadBetweenThemAndEachHasItsTurn)
             sockets.push_back(std::make_unique<Busy>(reactor, name, served));
             sockets.back()->is_slow = true;
         }
-        // One letter per turn, for each posts the next.
+        // One item per turn, because each posts the next.
         const auto count = std::make_shared<int>(0);
         const auto next = std::make_shared<Task>();
         *next = [&, count, next](Reactor&) {

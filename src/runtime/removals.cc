@@ -35,7 +35,7 @@ void Removals::loop() {
         removals_.pop_front();
         lock.unlock();
         removal();
-        removal = nullptr;  // what it holds is freed without the lock
+        removal = nullptr;  // frees captured objects without holding the lock
         lock.lock();
     }
 }

@@ -1,6 +1,5 @@
-// Removals: a thread for what may take long and nobody waits for: the state of a deleted virtual
-// host is freed here and its directory removed, so that neither a reactor nor the committer does
-// it.
+// Removals: a thread for slow work that nothing waits for. It frees the state of a deleted virtual
+// host and removes its directory, so that neither a reactor nor the committer has to.
 #pragma once
 
 #include <condition_variable>
@@ -18,9 +17,10 @@ class Removals {
     Removals(const Removals&) = delete;
     Removals& operator=(const Removals&) = delete;
 
-    // From any thread; in the order they are asked for. After stop() it is done at once.
+    // May be called from any thread. Runs removals in order; after stop() it runs them
+    // synchronously.
     void run(std::function<void()> removal);
-    // Does what was asked for, then ends.
+    // Finishes all queued removals, then ends the thread.
     void stop();
 
   private:

@@ -15,7 +15,7 @@ SteadyTime::Readings read_clocks() {
     return {read_clock_us(CLOCK_REALTIME), read_clock_us(CLOCK_MONOTONIC)};
 }
 
-// A step of the wall clock must not make every message expire at once.
+// A jump of the wall clock must not make all messages expire.
 const SteadyTime& steady_time() {
     static const SteadyTime time(read_clocks());
     return time;

@@ -1,6 +1,6 @@
-// The only now(). Two times that differ once somebody sets the clock of the machine:
-// system_now(), by which deadlines and intervals are measured, is the wall clock at start plus
-// monotonic time and never jumps; wall_now() is what people are shown.
+// The only source of time. system_now() is for deadlines and intervals: it is the wall clock at
+// startup plus monotonic time, and never jumps. wall_now() is for display. The two differ after the
+// machine's clock is set.
 #pragma once
 
 #include "base/time.h"
@@ -9,7 +9,7 @@
 
 namespace revenant::runtime {
 
-// Time that never jumps, made of what two clocks say.
+// Time that never jumps, derived from the wall clock and the monotonic clock.
 class SteadyTime {
   public:
     struct Readings {
@@ -30,9 +30,9 @@ class SteadyTime {
 
 Timestamp system_now();
 Timestamp wall_now();
-// What is to be added to system_now() for the wall clock of this moment.
+// The difference between the wall clock and system_now().
 Duration wall_ahead();
-// What this thread has used of the processor. A call of the kernel.
+// CPU time used by this thread. Makes a system call.
 Duration thread_cpu_time();
 
 }  // namespace revenant::runtime

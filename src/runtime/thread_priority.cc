@@ -7,8 +7,9 @@
 namespace revenant::runtime {
 
 void lower_thread_priority() {
-    constexpr int nice_value = 10;  // about a tenth of the weight of an ordinary thread
-    // On Linux the priority is that of one thread. A system that refuses has the same one for all.
+    constexpr int nice_value = 10;  // about a tenth of the weight of a normal thread
+    // On Linux, setpriority() applies to one thread. If it fails, all threads keep the same
+    // priority.
     [[maybe_unused]] const int ignored =
         ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice_value);
 }

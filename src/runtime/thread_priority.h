@@ -1,10 +1,10 @@
-// The weight that the system's scheduler gives a thread.
+// Scheduling priority of threads.
 #pragma once
 
 namespace revenant::runtime {
 
-// Gives the calling thread less of a busy machine than reactors get. For threads that do long work
-// which nobody's messages wait for: a page or a list takes longer, a message does not.
+// Gives the calling thread less CPU time than reactors on a busy machine. For threads with long
+// work that no message waits for, such as HTTP pages and lists.
 void lower_thread_priority();
 
 }  // namespace revenant::runtime

@@ -18,7 +18,7 @@ void TurnTimes::note_long(std::string_view command) {
     for (std::size_t i = 0; i < limits_us.size(); ++i) {
         if (took_us >= limits_us[i]) summary_.longer_than[i] += 1;
     }
-    if (took_us < limits_us.front()) return;  // it waited for the machine, not for us
+    if (took_us < limits_us.front()) return;  // the thread waited for a core
     std::int64_t& longest = summary_.longest_us[command];
     longest = std::max(longest, took_us);
 }

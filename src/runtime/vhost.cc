@@ -7,28 +7,29 @@
 namespace revenant::runtime {
 namespace {
 
-// Deliveries to a far channel are sent in portions of about this size; the next portion leaves when
-// the other side has passed the last one on to its socket.
+// Deliveries to a channel on another reactor are sent in portions of about this size. The next
+// portion is sent when the other reactor has written the last one to its socket.
 constexpr std::uint64_t far_portion_bytes = 256 * 1024;
 constexpr std::uint64_t delivery_overhead_bytes = 128;
-// Lines of channels that closed are swept when they are the larger part.
+// Entries of closed channels are removed when they are the majority.
 constexpr std::size_t far_channels_before_sweep = 64;
-// What nobody waits for is written when so much of it was gathered, or with the next tick.
+// Records that no reply depends on are written when this many bytes are gathered, or at the next
+// tick.
 constexpr std::size_t gathered_bytes_max = 512 * 1024;
-// More than this on its way to the disk, and everybody waits who causes something to be written.
+// With more bytes than this waiting to be written, writers must pause.
 constexpr std::size_t behind_bytes = 8 * 1024 * 1024;
-// A full disk takes nothing for a while: there is no use in much.
+// The limit on a full disk, which is lower because nothing is written for a while.
 constexpr std::size_t behind_full_disk_bytes = 4 * 1024 * 1024;
-// So much of its deliveries a channel may have behind an answer that waits for the disk.
+// Bytes of deliveries that a channel may hold after a reply that waits for the disk.
 constexpr std::uint64_t held_deliveries_bytes_max = 256 * 1024;
 
 std::uint64_t travelling_bytes(const engine::Deliver& delivery) {
     return delivery.message->body_size() + delivery_overhead_bytes;
 }
 
-// Two seconds without any fact.
+// Two seconds without an event.
 constexpr unsigned ticks_before_tidying = 8;
-// Ten seconds: how often it is looked whether disk space can be freed while facts are written.
+// Ten seconds between checks for disk space to free while events are written.
 constexpr unsigned ticks_between_looks = 40;
 
 engine::EngineSettings with_store_and_others(engine::EngineSettings settings, VhostStore* store,
@@ -57,7 +58,7 @@ Vhost::~Vhost() { report_counts({}); }
 
 void Vhost::report_counts(const engine::ObjectCounts& now) {
     if (!node_counts_) return;
-    // Nearly always; what all reactors share is touched only for news.
+    // The common case. The shared counters are only touched on a change.
     if (now.queues == reported_.queues && now.exchanges == reported_.exchanges) return;
     node_counts_->change(reported_, now);
     reported_ = now;
@@ -81,7 +82,7 @@ void Vhost::listen(journal::Journal::Listener listener) {
     store_->journal().listen(std::move(listener));
 }
 
-// ------------------------------------------------------------------------- the disk
+// ------------------------------------------------------------------------- disk
 
 JournalView& JournalView::operator+=(const JournalView& other) {
     counters += other.counters;
@@ -109,7 +110,7 @@ void Vhost::flush() {
     const std::size_t waiting_max = disk_full ? behind_full_disk_bytes : behind_bytes;
     behind_.store(journal.waiting_bytes() > waiting_max, std::memory_order_relaxed);
     disk_full_.store(disk_full, std::memory_order_relaxed);
-    // The last snapshot waits until none is under way.
+    // During shutdown, the last snapshot waits until no other is being written.
     if (!stopping_) store_->take_snapshot_if_due(engine_.state());
 }
 
@@ -148,11 +149,11 @@ void Vhost::close(std::function<void()> closed) {
     finish_closing();
 }
 
-// A snapshot under way is of an earlier state: it must be over before the last one is taken.
+// A snapshot in progress is of an earlier state, so it must finish before the last one is taken.
+// Called again at every tick.
 void Vhost::finish_closing() {
     journal::Journal& journal = store_->journal();
-    // Looked at again with the next tick.
-    // A full disk takes no snapshot; the next start has more to replay.
+    // A full disk takes no snapshot; the next startup has more to replay.
     if (journal.is_disk_full()) return std::exchange(closed_, nullptr)();
     if (journal.is_writing_snapshot() || journal.is_compacting()) return;
     if (!closing_) {
@@ -169,8 +170,8 @@ void Vhost::retire() {
     disk_full_.store(false, std::memory_order_relaxed);
     if (!store_) return;
     store_->journal().close();
-    // Nobody has to wait for a disk that will not be asked. What was done is gone with the vhost;
-    // that a message is safe cannot be said any more.
+    // Nothing is written any more, so nothing has to wait. Replies are sent because the changes
+    // ended with the vhost; confirms become negative because the messages cannot become durable.
     const Lsn everything{UINT64_MAX};
     deferred_effects_.release_answers(everything, [this](engine::Effect&& effect) {
         if (!std::holds_alternative<engine::Deliver>(effect)) send(std::move(effect));
@@ -190,7 +191,7 @@ bool Vhost::deliver(engine::Deliver&& effect) {
     const std::uint64_t held =
         deferred_effects_.hold_behind(std::move(effect), travelling_bytes(effect));
     if (held < held_deliveries_bytes_max) return true;
-    // When it comes to the channel, its connection asks for more.
+    // When this effect reaches the channel, its connection asks for more.
     deferred_effects_.hold_behind(engine::Effect(engine::DeliveriesPaused{channel}));
     return false;
 }
@@ -207,9 +208,9 @@ void Vhost::confirm(const engine::Confirm& effect) {
 
 namespace {
 
-// The answer to basic.get is a delivery: it promises nothing.
+// The reply to basic.get is a delivery and does not report a durable change.
 bool must_wait_for_sync(const engine::Effect& effect) {
-    // A queue was deleted: consumers and senders hear of it after the deletion was answered.
+    // After a queue is deleted, consumers and senders are notified after the reply to the deletion.
     if (std::holds_alternative<engine::CancelConsumer>(effect) ||
         std::holds_alternative<engine::TargetGone>(effect)) {
         return true;

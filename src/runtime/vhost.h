@@ -1,7 +1,8 @@
-// Vhost: the engine of one virtual host on its home reactor, what it keeps on the disk, and the way
-// its effects take to the channels, which may live on other reactors.
+// Vhost: the engine of one virtual host on its home reactor, its store, and the routing of effects
+// to channels, which may be on other reactors.
 //
-// State runs ahead, promises wait: what tells a client that something is safe leaves when it is.
+// The engine's state runs ahead of the disk. Effects that report a change as durable are deferred
+// until it is synced.
 #pragma once
 
 #include "engine/engine.h"
@@ -21,40 +22,42 @@
 
 namespace revenant::runtime {
 
-using journal::sync_limits_us;  // microseconds, for who shows a JournalView
-// What a vhost has written, and what is left of it; all 0 without a store.
+using journal::sync_limits_us;  // microseconds, for readers of a JournalView
+// Journal statistics of a vhost; all 0 without a store.
 struct JournalView {
     journal::JournalCounters counters;
     std::uint64_t files = 0;
-    std::uint64_t waiting_bytes = 0;  // on their way to the disk
+    std::uint64_t waiting_bytes = 0;  // not yet written
 
     JournalView& operator+=(const JournalView& other);
 };
 
-// What all virtual hosts of the node have, each told by itself at the end of its turns.
+// Object counts of the whole node. Each virtual host updates them at the end of its turns.
 class NodeObjectCounts {
   public:
     void change(const engine::ObjectCounts& from, const engine::ObjectCounts& to) {
         queues_.fetch_add(to.queues - from.queues, std::memory_order_relaxed);
         exchanges_.fetch_add(to.exchanges - from.exchanges, std::memory_order_relaxed);
     }
-    // Of those that are not `own`.
+    // The counts without those in `own`.
     engine::ObjectCounts without(const engine::ObjectCounts& own) const {
         return {queues_.load(std::memory_order_relaxed) - own.queues,
                 exchanges_.load(std::memory_order_relaxed) - own.exchanges};
     }
 
   private:
-    std::atomic<std::uint64_t> queues_{0};  // what is taken away may wrap on its way
+    std::atomic<std::uint64_t> queues_{0};  // unsigned: a decrement may wrap temporarily
     std::atomic<std::uint64_t> exchanges_{0};
 };
 
 class Vhost final : public engine::EffectSink, public engine::OtherVhosts {
   public:
-    using NoticeSink = std::function<void(const engine::Notice&)>;  // from any reactor's thread
-    using DiskFullSink = std::function<void(bool)>;                 // likewise
+    // Called on any reactor's thread.
+    using NoticeSink = std::function<void(const engine::Notice&)>;
+    using DiskFullSink = std::function<void(bool)>;
 
-    // Without a store everything ends with the process; without a census it has no neighbours.
+    // Without a store, all state ends with the process. Without node_counts, other virtual hosts
+    // are not counted.
     Vhost(engine::EngineSettings settings, Reactor& home, NoticeSink notice,
           std::unique_ptr<VhostStore> store,
           std::shared_ptr<NodeObjectCounts> node_counts = nullptr);
@@ -62,35 +65,36 @@ class Vhost final : public engine::EffectSink, public engine::OtherVhosts {
     Vhost(const Vhost&) = delete;
     Vhost& operator=(const Vhost&) = delete;
 
-    // Before it is adopted by its reactor: what was kept is there again.
+    // Restores durable state. Called before the reactor adopts the vhost.
     Result<void, std::string> recover(Timestamp now);
     void listen(journal::Journal::Listener listener);
 
     const std::string& name() const { return engine_.settings().vhost; }
     Reactor& home() { return home_; }
-    // On the home reactor's thread only.
+    // For the home reactor's thread only.
     engine::Engine& engine() { return engine_; }
     JournalView journal_view() const;
-    // Confirms that wait until their messages are durable; on the home reactor's thread.
+    // Confirms and replies that wait for the disk. For the home reactor's thread only.
     const DeferredEffects& deferred_effects() const { return deferred_effects_; }
-    // At the end of every turn of the reactor: what was promised goes to the disk.
+    // Called at the end of every turn of the reactor. Writes records that deferred effects wait
+    // for.
     void flush();
-    // A few times per second: so does the rest.
+    // Called every 250 ms. Writes and syncs records that no reply is waiting for.
     void tick();
-    // The disk lags so far behind that whoever causes something to be written must wait. From any
-    // thread, like the next.
+    // Whether so many bytes wait for the disk that further writers must pause. May be called from
+    // any thread.
     bool is_behind() const { return behind_.load(std::memory_order_relaxed); }
-    // Whether time may cause anything: not while the disk is behind, nor once it is being closed.
+    // Whether timers may run: not while the disk is behind, and not during shutdown.
     bool runs_timers() const { return !is_behind() && !stopping_; }
     bool is_disk_full() const { return disk_full_.load(std::memory_order_relaxed); }
-    // Everything is written down for a quick start; calls back when it is safe.
+    // Writes a snapshot for a fast restart. Calls `closed` when it is durable.
     void close(std::function<void()> closed);
 
-    // The catalog no longer knows it; who is about to come in is refused. From any thread.
+    // Marks the vhost as removed from the catalog; new connections are refused. May be called from
+    // any thread.
     void set_deleted() { deleted_.store(true, std::memory_order_release); }
     bool is_deleted() const { return deleted_.load(std::memory_order_acquire); }
-    // Nothing of it is written any more, whatever its last connections do; who waits for the disk
-    // is answered.
+    // Stops all writes, also those of remaining connections, and releases the deferred effects.
     void retire();
 
     bool deliver(engine::Deliver&& effect) override;
@@ -110,13 +114,13 @@ class Vhost final : public engine::EffectSink, public engine::OtherVhosts {
     NoticeSink notice_;
     std::unique_ptr<VhostStore> store_;
     std::shared_ptr<NodeObjectCounts> node_counts_;
-    engine::ObjectCounts reported_;  // to the census
+    engine::ObjectCounts reported_;  // to node_counts_
     std::unique_ptr<engine::DurableRecorder> recorder_;
     engine::Engine engine_;
     DeferredEffects deferred_effects_;
     std::function<void()> closed_;
-    bool stopping_ = false;  // what is left to do is done after the next start
-    bool closing_ = false;   // the last snapshot was begun
+    bool stopping_ = false;  // due work is left for the next startup
+    bool closing_ = false;   // the last snapshot was started
     Lsn position_at_tick_;
     unsigned idle_ticks_ = 0;
     unsigned ticks_since_look_ = 0;

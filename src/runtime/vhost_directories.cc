@@ -13,8 +13,7 @@ namespace revenant::runtime {
 namespace {
 
 constexpr std::size_t name_bytes_max = 120;
-// In a directory that no virtual host of the catalog has, it says that the next start may remove
-// it.
+// In a directory that is not in the catalog, this file permits the next startup to remove it.
 constexpr std::string_view deletion_mark = "deleted";
 constexpr std::string_view name_file = "name";
 constexpr std::string_view id_ending = ".vhost";
@@ -26,7 +25,7 @@ int digit_of(char c) {
     return -1;
 }
 
-// Whether a virtual host could have a directory of that name; others are none of our business.
+// Whether this can be the name of a virtual host's directory. Other names are ignored.
 bool is_ours(std::string_view name) {
     return id_named_by(name) || std::all_of(name.begin(), name.end(), [](char c) {
                return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ||
@@ -51,7 +50,7 @@ std::optional<std::uint64_t> id_named_by(std::string_view directory) {
     const std::string_view digits = directory.substr(0, directory.size() - id_ending.size());
     std::uint64_t id = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), id);
-    // None that the catalog could have given.
+    // Not an id that the catalog could have assigned.
     if (id == 0 || id > UINT64_MAX / 2 || directory_name(id) != directory) return std::nullopt;
     return id;
 }
@@ -98,7 +97,7 @@ std::string VhostDirectories::path_of(const Rules& vhost) const {
                                       : directory_name(vhost.id));
 }
 
-// The mark is the first thing in it: what a crash leaves of it is never taken for messages.
+// The mark is created first, so that the remains of a crash are never taken for messages.
 Result<void, journal::IoError> VhostDirectories::make(const Rules& vhost) {
     const std::string directory = path_of(vhost);
     REVENANT_TRY_VOID(disk_.make_directory(directory));
@@ -147,7 +146,8 @@ Result<std::string, journal::IoError> VhostDirectories::read_name(const std::str
     return name;
 }
 
-// Of a virtual host that the catalog knows. Who has moved it away wants to begin without messages.
+// Opens the directory of a virtual host in the catalog. If it was moved away, an empty one is
+// created.
 Result<void, journal::IoError> VhostDirectories::open(const Rules& vhost) {
     const std::string directory = path_of(vhost);
     REVENANT_TRY_VOID(disk_.make_directory(directory));
@@ -156,8 +156,8 @@ Result<void, journal::IoError> VhostDirectories::open(const Rules& vhost) {
     if (!contains(names, name_file)) return write_name(directory, vhost.name);
     REVENANT_TRY(const std::string name, read_name(directory));
     if (name == vhost.name) return {};
-    return Unexpected{journal::IoError{"directory " + directory + " is that of the virtual host '" +
-                                       name + "', but the catalog has it for '" + vhost.name +
+    return Unexpected{journal::IoError{"directory " + directory + " belongs to the virtual host '" +
+                                       name + "', but the catalog assigns it to '" + vhost.name +
                                        "'"}};
 }
 
@@ -166,11 +166,11 @@ Result<void, journal::IoError> VhostDirectories::look_at(const std::string& name
     const std::string directory = parent_ + "/" + name;
     REVENANT_TRY(const auto names, disk_.list(directory));
     const bool marked = contains(names, deletion_mark);
-    // The catalog did not get to forget it.
+    // The crash happened before the catalog removed it.
     if (known) return marked ? remove_mark(directory) : Result<void, journal::IoError>{};
     const auto id = id_named_by(name);
     found.last_id = std::max(found.last_id, id.value_or(0));
-    // Or the catalog did not get to know it.
+    // The crash happened before the catalog contained it.
     if (marked || names.empty()) return remove_vhost_directory(disk_, directory);
     VhostDirectories::Stray stray{directory, id.value_or(0), std::nullopt};
     if (!id) {
@@ -188,8 +188,8 @@ Result<VhostDirectories::Found, std::string> VhostDirectories::remove_deleted(co
     for (const auto& [name, vhost] : vhosts) {
         const auto [other, is_new] = known.emplace(path_of(vhost), &vhost);
         if (is_new) continue;
-        return Unexpected{"directory " + other->first + ": the catalog has it for '" +
-                          other->second->name + "' and for '" + name + "'"};
+        return Unexpected{"directory " + other->first + ": the catalog assigns it to '" +
+                          other->second->name + "' and to '" + name + "'"};
     }
     auto names = disk_.list(parent_);
     if (!names) return failed(std::move(names).error());

@@ -1,10 +1,10 @@
-// VhostDirectories: where the virtual hosts lie on the disk. A directory belongs to one incarnation
-// of a virtual host: it is named by the id, which is never used again, and the name of the virtual
-// host is in a file inside. Those that were made before there were ids are named after their
-// virtual hosts, and stay so.
+// VhostDirectories: the directories of virtual hosts on disk. A directory belongs to one
+// incarnation of a virtual host. It is named by an id that is never reused, and a file in it
+// contains the name of the virtual host. Directories from before ids existed are named after their
+// virtual hosts and keep their names.
 //
-// A directory goes only when its virtual host was deleted: a catalog that has forgotten it is no
-// reason to throw messages away.
+// A directory is removed only if its virtual host was deleted, never because the catalog does not
+// contain it.
 #pragma once
 
 #include "auth/access.h"
@@ -30,25 +30,27 @@ class VhostDirectories {
 
     std::string path_of(const Rules& vhost) const;
 
-    // For a new virtual host, before the catalog knows it: until keep() the next start removes it.
+    // Creates the directory of a new virtual host before it is in the catalog. Until keep() is
+    // called, the next startup removes it.
     Result<void, journal::IoError> make(const Rules& vhost);
-    // The catalog knows it.
+    // Called when the virtual host is in the catalog.
     Result<void, journal::IoError> keep(const Rules& vhost);
-    // Before the catalog forgets the virtual host: from then on the next start may remove it.
+    // Called before the virtual host is removed from the catalog. From then on, the next startup
+    // may remove the directory.
     Result<void, journal::IoError> mark_deleted(const Rules& vhost);
 
-    // A directory that belongs to none of the virtual hosts the catalog knows.
+    // A directory that belongs to no virtual host in the catalog.
     struct Stray {
-        std::string directory;             // its path
-        std::uint64_t id = 0;              // 0: it is named after its virtual host
-        std::optional<std::string> vhost;  // absent if it does not say
+        std::string directory;
+        std::uint64_t id = 0;              // 0: named after its virtual host
+        std::optional<std::string> vhost;  // absent if unknown
     };
     struct Found {
         std::vector<Stray> strays;
-        std::uint64_t last_id = 0;  // the highest among the names of all directories
+        std::uint64_t last_id = 0;  // highest id among all directory names
     };
-    // At a start: removes what was deleted, and gives a directory to whom has none. An error names
-    // a directory that belongs to somebody else than the catalog says.
+    // Called at startup. Removes directories of deleted virtual hosts and creates missing ones.
+    // Fails if a directory belongs to a virtual host other than the one in the catalog.
     Result<Found, std::string> remove_deleted(const Known& vhosts);
 
   private:
@@ -63,18 +65,19 @@ class VhostDirectories {
     const std::string parent_;
 };
 
-// Of a virtual host that is marked as deleted. If this ends halfway, the next start goes on.
+// Removes the directory of a virtual host that is marked as deleted. If interrupted, the next
+// startup continues.
 Result<void, journal::IoError> remove_vhost_directory(journal::Disk& disk, const std::string& path);
 
-// The name of a directory by its id, and the way back.
+// Converts an id to the name of its directory and back.
 std::string directory_name(std::uint64_t id);
 std::optional<std::uint64_t> id_named_by(std::string_view directory);
 
-// The name of the directory of a virtual host from before there were ids: what a file system might
-// not like is written as %XX, and a long one is shortened to its beginning and a number that stands
-// for the rest.
+// Name of the directory of a virtual host from before ids existed. Characters that a file system
+// might not accept are written as %XX. A long name is truncated and ends with a hash of the full
+// name.
 std::string directory_name(std::string_view vhost);
-// The way back, which a shortened name does not have.
+// The inverse of directory_name(); nothing if the name was truncated.
 std::optional<std::string> vhost_named_by(std::string_view directory);
 
 }  // namespace revenant::runtime

@@ -36,7 +36,7 @@ struct Place {
     SimDisk disk{1};
     VhostDirectories directories{disk, "/data/vhosts"};
 
-    // With messages in it.
+    // Creates a directory with messages in it.
     void fill(const Rules& vhost) {
         const std::string directory = directories.path_of(vhost);
         ASSERT_TRUE(disk.make_directory(directory));
@@ -166,8 +166,8 @@ TEST(VhostDirectories, WhatNoVirtualHostCouldHaveMadeIsNoneOfOurBusiness) {
     EXPECT_THAT(place.left(), SizeIs(3));
 }
 
-// Whatever the moment: a directory that the catalog does not know yet goes, one that it knows has
-// its name and no mark.
+// At any moment of a crash, a directory that is not in the catalog yet is removed, and one that is
+// in the catalog has its name and no mark.
 TEST(VhostDirectories, PowerMayFailWhileOneIsMade) {
     const Rules vhost = numbered("v", 1);
     for (std::uint64_t step = 1;; ++step) {
@@ -176,7 +176,7 @@ TEST(VhostDirectories, PowerMayFailWhileOneIsMade) {
             place.disk.crash_at_step(step);
             const bool made = place.directories.make(vhost).has_value();
             const bool kept = made && is_known && place.directories.keep(vhost).has_value();
-            if (!made && is_known) continue;  // the catalog is told afterwards
+            if (!made && is_known) continue;  // the catalog is updated afterwards
             place.disk.restart(SimDisk::Loss::power);
             EXPECT_THAT(place.strays(is_known ? std::vector{vhost} : std::vector<Rules>{}),
                         IsEmpty())
@@ -195,7 +195,7 @@ TEST(VhostDirectories, PowerMayFailWhileOneIsMade) {
     }
 }
 
-// Whatever is left of it, the next start removes: it is never taken for one that was lost.
+// The next startup removes the rest; it is never taken for a lost virtual host.
 TEST(VhostDirectories, PowerMayFailWhileOneGoes) {
     const Rules vhost = numbered("v", 1);
     for (const auto loss : {SimDisk::Loss::power, SimDisk::Loss::process}) {

@@ -29,9 +29,9 @@ Result<std::unique_ptr<VhostStore>, std::string> VhostStore::open(
     return store;
 }
 
-// ------------------------------------------------------------------------- restart
+// ------------------------------------------------------------------------- recovery
 
-// Empty if no message is there. The position comes from a record: nothing about it is certain.
+// Returns nothing if there is no message. The position comes from a record and may be wrong.
 MessageRef VhostStore::find_message(Lsn at, const engine::MessageFormats& formats) {
     if (at >= journal_->durable()) return {};
     std::string bytes(engine::stored_message_header_bytes, '\0');
@@ -55,13 +55,13 @@ Result<engine::Shutdown, std::string> VhostStore::recover_snapshot(engine::State
     const std::string& bytes = journal_->snapshot();
     if (bytes.empty()) return engine::Shutdown::none;
     if (static_cast<std::uint8_t>(bytes.front()) != engine::snapshot_version) {
-        return Unexpected{"file " + journal_->snapshot_path() + " holds a snapshot of version " +
-                          number_of(bytes.front()) + "; this broker knows version " +
+        return Unexpected{"file " + journal_->snapshot_path() + " has snapshot version " +
+                          number_of(bytes.front()) + ", this broker supports version " +
                           std::to_string(engine::snapshot_version)};
     }
     const auto decoded = engine::decode_snapshot(bytes, state);
     if (!decoded) {
-        return Unexpected{"file " + journal_->snapshot_path() + " holds no sound snapshot"};
+        return Unexpected{"file " + journal_->snapshot_path() + " contains an invalid snapshot"};
     }
     return decoded->stop;
 }
@@ -78,20 +78,18 @@ Result<void, std::string> VhostStore::recover(engine::State& state) {
             if (kind == static_cast<char>(engine::RecordKind::page)) return {};
             if (kind != static_cast<char>(engine::RecordKind::events)) {
                 return Unexpected{journal::IoError{journal_->describe_position(record.at) +
-                                                   ": a record of kind " + number_of(kind) +
-                                                   ", which this broker does not know"}};
+                                                   ": unknown record kind " + number_of(kind)}};
             }
             facts.clear();
             if (!reader.read(record.bytes.substr(1), {record.at.value + 1}, record.batch, facts)) {
-                return Unexpected{journal::IoError{
-                    journal_->describe_position(record.at) +
-                    ": a record with a fact that this broker does not know or cannot read"}};
+                return Unexpected{journal::IoError{journal_->describe_position(record.at) +
+                                                   ": record with an unknown or unreadable event"}};
             }
             for (const engine::Event& fact : facts) {
                 if (!engine::can_apply(state, fact)) {
-                    return Unexpected{journal::IoError{
-                        journal_->describe_position(record.at) +
-                        ": a record with a fact that contradicts those before it"}};
+                    return Unexpected{
+                        journal::IoError{journal_->describe_position(record.at) +
+                                         ": record with an event that contradicts earlier ones"}};
                 }
                 state.apply(fact);
             }
@@ -109,14 +107,15 @@ Result<void, std::string> VhostStore::recover(engine::State& state) {
     return {};
 }
 
-// A file that is missing is noticed now and not when somebody comes for a message in it.
+// Reports a missing file at startup instead of when a message in it is needed.
 Result<void, std::string> VhostStore::check_files(engine::State& state) const {
     for (const engine::JournalRange& use : engine::journal_ranges_in_use(state)) {
         for (const Lsn at : {use.first, use.last}) {
             if (journal_->has_position(at)) continue;
-            return Unexpected{"journal damaged: " + journal_->describe_position(at) +
-                              ": here should be messages, but the file is missing or too short; "
-                              "see docs/formats/journal.md for ways out"};
+            return Unexpected{
+                "journal damaged: " + journal_->describe_position(at) +
+                ": expected messages at this position, but the file is missing or too short; "
+                "see docs/formats/journal.md for recovery"};
         }
     }
     return {};
@@ -142,8 +141,8 @@ void VhostStore::compact_when_idle(engine::State& state) {
     }
 }
 
-// A record that settles a message is a few bytes, and the message may be millions: what was written
-// since the last snapshot says nothing about what one would free.
+// A record that settles a message has a few bytes, but the message may have millions. The bytes
+// written since the last snapshot do not show how much a new one would free.
 void VhostStore::free_space(engine::State& state) {
     if (is_busy() || !planned_.empty()) return;
     const std::uint64_t ended = state.accounts().ended_total();
@@ -151,7 +150,7 @@ void VhostStore::free_space(engine::State& state) {
     if (!found_no_room && journal_->position() == looked_at_ && ended == ended_when_looked_) return;
     looked_at_ = journal_->position();
     ended_when_looked_ = ended;
-    // It is not worth looking at every queue for less.
+    // Checking every queue is not worthwhile for less.
     if (closed_bytes() < settings_.compact_for_bytes) return;
     const BytesInUse used = bytes_by_segment(engine::journal_ranges_in_use(state));
     if (freeable_bytes(used) < settings_.compact_for_bytes) return;
@@ -171,7 +170,7 @@ VhostStore::BytesInUse VhostStore::bytes_by_segment(
     const std::vector<engine::JournalRange>& journal_ranges) const {
     BytesInUse bytes;
     for (const engine::JournalRange& use : journal_ranges) {
-        // A stretch may reach over several segments; what lies between counts as used.
+        // A range may span several segments; segments in the middle count as used.
         const std::vector<Lsn> segments = journal_->segments_between(use.first, use.last);
         for (const Lsn segment : segments) bytes[segment] += use.bytes / segments.size();
     }
@@ -205,7 +204,7 @@ struct SegmentRun {
     }
 };
 
-// A file is worth touching if little of it is in use, or if it is small.
+// A file is worth compacting if little of it is in use, or if it is small.
 bool is_sparse(const journal::Journal::ClosedSegment& segment, std::uint64_t used) {
     constexpr std::uint64_t small_file_bytes = 1024 * 1024;
     if (segment.unreadable) return false;
@@ -235,7 +234,7 @@ std::vector<SegmentRun> sparse_runs(const std::vector<journal::Journal::ClosedSe
 
 }  // namespace
 
-// What a snapshot taken now would give back, with the compactions that follow it.
+// The most that a new snapshot and the compactions after it could free.
 std::uint64_t VhostStore::closed_bytes() const {
     std::uint64_t bytes = 0;
     for (const auto& segment : journal_->closed_segments()) bytes += segment.bytes;
@@ -254,8 +253,8 @@ std::uint64_t VhostStore::freeable_bytes(const BytesInUse& bytes_in_use) const {
     return bytes;
 }
 
-// What the snapshot refers to must stay even when it is settled before the compaction begins:
-// a restart begins with the snapshot. So what is in use is seen when the snapshot is taken.
+// Data that the snapshot refers to must stay even if it is settled before the compaction begins,
+// because a restart begins with the snapshot. So the ranges in use are taken with the snapshot.
 void VhostStore::plan_compactions(engine::State& state, const BytesInUse& bytes_in_use) {
     planned_.clear();
     planned_with_ = journal_->batch_position();
@@ -269,7 +268,7 @@ void VhostStore::plan_compactions(engine::State& state, const BytesInUse& bytes_
                 const auto segments = journal_->segments_between(use.first, use.last);
                 kept_whole_.insert(segments.begin(), segments.end());
             }
-            continue;  // the next plan leaves them out
+            continue;  // the next plan leaves these segments out
         }
         PlannedCompaction& planned = planned_.emplace_back();
         planned.start = run.start;
@@ -284,7 +283,7 @@ void VhostStore::compact_if_planned() {
     if (planned_.empty()) return;
     PlannedCompaction planned = std::move(planned_.back());
     planned_.pop_back();
-    // A snapshot that found no room is not there.
+    // The snapshot was not written because the disk is full.
     if (journal_->snapshot_position() != planned_with_) return;
     journal_->compact(planned.start, planned.end, std::move(planned.in_use));
 }
@@ -295,7 +294,7 @@ engine::ColdPage VhostStore::write_page(std::string_view page, Durability durabi
     const auto size = static_cast<std::uint32_t>(page.size());
     if (durability == Durability::transient) {
         const auto at = scratch_->keep(page);
-        // A full disk: it stays in memory, where the alarm sees it.
+        // If the disk is full, the page stays in memory, where the memory alarm counts it.
         if (!at) return {};
         return {{*at}, size};
     }
@@ -307,7 +306,7 @@ engine::ColdPage VhostStore::write_page(std::string_view page, Durability durabi
     return {at, size};
 }
 
-// While it recovers, what cannot be read is needed to go on: the node ends.
+// Recovery cannot continue without the unreadable data, so the node ends.
 std::string VhostStore::unreadable(std::string why) const {
     if (!scratch_) fatal_(why);
     return why;
@@ -319,22 +318,21 @@ Result<std::string, std::string> VhostStore::read_page_bytes(engine::ColdPage pa
         const Lsn end = journal_->contiguous_end(page.at);
         if (end < page.at || page.size > end.value - page.at.value) {
             return Unexpected{"journal damaged: " + journal_->describe_position(page.at) +
-                              ": no page can be here"};
+                              ": invalid page position"};
         }
         std::string bytes(page.size, '\0');
         auto read = journal_->read(page.at, bytes);
         if (!read) return Unexpected{std::move(read).error().text};
         if (!engine::is_page_intact(bytes)) {
             return Unexpected{"journal damaged: " + journal_->describe_position(page.at) +
-                              ": a page of a queue can no longer be read"};
+                              ": unreadable queue page"};
         }
         return bytes;
     }
     auto bytes = scratch_->fetch(page.at.value, page.size);
     if (!bytes) return Unexpected{std::move(bytes).error().text};
     if (!engine::is_page_intact(*bytes)) {
-        return Unexpected{"directory " + directory_ +
-                          "/scratch: a page of a queue can no longer be read"};
+        return Unexpected{"directory " + directory_ + "/scratch: unreadable queue page"};
     }
     return std::move(bytes).value();
 }
@@ -353,10 +351,8 @@ Result<void, std::string> VhostStore::read(Lsn at, std::span<char> into) {
 }
 
 std::string VhostStore::fail_damaged(Lsn at) {
-    return unreadable(
-        "journal damaged: " + journal_->describe_position(at) +
-        ": what was once a message here can no longer be read; see docs/formats/journal.md for "
-        "ways out");
+    return unreadable("journal damaged: " + journal_->describe_position(at) +
+                      ": unreadable message; see docs/formats/journal.md for recovery");
 }
 
 void VhostStore::will_need(const engine::ColdBlock& block) {

@@ -1,5 +1,5 @@
-// VhostStore: where a virtual host lies on the disk. Its journal, which takes facts and pages and
-// gives them back after a restart, and a scratch for pages that no restart looks for.
+// VhostStore: the storage of a virtual host. It has a journal for events and pages, which are
+// recovered after a restart, and a scratch directory for pages that are not.
 #pragma once
 
 #include "base/result.h"
@@ -23,20 +23,20 @@ namespace revenant::runtime {
 
 struct StoreSettings {
     journal::JournalSettings journal;
-    // A snapshot is taken when so much was written since the last one: it bounds the restart.
+    // A snapshot is taken after this many bytes. It bounds the time of a restart.
     std::uint64_t snapshot_after_bytes = 64 * 1024 * 1024;
-    // The same when nobody does anything.
+    // The same limit while the vhost is idle.
     std::uint64_t idle_snapshot_after_bytes = 1024 * 1024;
-    // Neighbouring files are compacted when that much of the disk can be had back; a snapshot is
-    // taken early when it frees that much.
+    // Adjacent files are compacted if that frees this many bytes. A snapshot is taken early if it
+    // frees this many.
     std::uint64_t compact_for_bytes = 8 * 1024 * 1024;
-    std::size_t compact_for_files = 16;  // or when they become so many
+    std::size_t compact_for_files = 16;  // or if there are this many files
 };
 
 class VhostStore final : public engine::ColdStore, public engine::RecordSink {
   public:
-    // Called when the disk no longer does what it must: the node ends. Must not return. A message
-    // that cannot be read is no such case, but for what recover() needs.
+    // Called when the disk fails; ends the node and must not return. An unreadable message is not
+    // fatal unless recover() needs it.
     using FatalHandler = std::function<void(const std::string&)>;
 
     static Result<std::unique_ptr<VhostStore>, std::string> open(
@@ -44,16 +44,17 @@ class VhostStore final : public engine::ColdStore, public engine::RecordSink {
         const std::string& directory, StoreSettings settings, FatalHandler fatal);
 
     journal::Journal& journal() { return *journal_; }
-    // Brings back what survived, into an engine that nobody uses yet. Comes before all else; an
-    // error leaves everything on the disk as it was.
+    // Restores durable state into a new engine. Must be called first. An error leaves the disk
+    // unchanged.
     Result<void, std::string> recover(engine::State& state);
-    // When enough was written since the last one, or always.
+    // take_snapshot_if_due() takes one after enough bytes were written; take_snapshot() always
+    // does.
     void take_snapshot_if_due(engine::State& state);
     void take_snapshot(engine::State& state, engine::Shutdown stop);
-    // Called while nothing is written: takes a snapshot for a quick start, or to free disk space.
+    // Called while nothing is written. Takes a snapshot for a fast restart or to free disk space.
     void compact_when_idle(engine::State& state);
-    // Takes a snapshot if that frees enough disk space. Looks only if a message has ended, or a
-    // record was written, since it last looked.
+    // Takes a snapshot if that frees enough disk space. Checks only if a message was removed or a
+    // record was written since the last check.
     void free_space(engine::State& state);
 
     // --- ColdStore ---
@@ -101,19 +102,20 @@ class VhostStore final : public engine::ColdStore, public engine::RecordSink {
     const StoreSettings settings_;
     FatalHandler fatal_;
     std::unique_ptr<journal::Journal> journal_;
-    std::unique_ptr<journal::Scratch> scratch_;  // once it has recovered
+    std::unique_ptr<journal::Scratch> scratch_;  // set after recovery
     struct PlannedCompaction {
         Lsn start;
         Lsn end;
         std::vector<journal::Extent> in_use;
     };
     std::vector<PlannedCompaction> planned_;
-    Lsn planned_with_;  // the snapshot that must be safe before
-    // Segments that a page refers to that cannot be read: what of them is in use is unknown.
+    Lsn planned_with_;  // position of the snapshot that must be synced first
+    // Segments that an unreadable page refers to. The bytes in use are unknown, so they are kept
+    // completely.
     std::set<Lsn> kept_whole_;
-    // When free_space() last looked.
+    // State at the last check by free_space().
     Lsn looked_at_;
-    std::uint64_t ended_when_looked_ = UINT64_MAX;  // messages
+    std::uint64_t ended_when_looked_ = UINT64_MAX;  // number of messages
 };
 
 }  // namespace revenant::runtime

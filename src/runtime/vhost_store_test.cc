@@ -30,7 +30,7 @@ struct Ended {
     std::string why;
 };
 
-// A state whose facts are written down by the store, a turn each.
+// A state whose events the store writes, one turn each.
 class Kept {
   public:
     Kept() {
@@ -40,7 +40,7 @@ class Kept {
         EXPECT_EQ(start(), "");
     }
 
-    // Empty, or why it is refused.
+    // The error of the startup, or an empty string.
     std::string start() {
         facts.reset();
         state.reset();
@@ -94,7 +94,7 @@ class Kept {
         make_safe();
     }
 
-    // The second time it is as it was.
+    // Called twice, it restores the original bytes.
     void damage(Lsn at) {
         const Lsn segment = store->journal().segment_of(at);
         disk.flip_bit(directory + "/" + journal::segment_name(segment), at.value - segment.value,
@@ -262,7 +262,7 @@ TEST(VhostStore, APageWhereNoneCanBeIsNotGivenOut) {
                 AllOf(HasSubstr("damaged"), HasSubstr(".segment, offset 48")));
 }
 
-// A queue of which the snapshot has two blocks on the disk, without their messages.
+// A queue with two blocks on disk in the snapshot, without their messages.
 class Paged : public ::testing::Test {
   protected:
     Paged() {
@@ -274,7 +274,7 @@ class Paged : public ::testing::Test {
         queue().level(0).page_out_all();
         k.make_safe();
         cold_page_ = cold().durable_page;
-        // A start reads the last segment.
+        // Startup reads the last segment.
         k.declare(2, "filler");
         for (int i = 0; i < 20; ++i) {
             k.enqueue(2, std::string(500, 'x'));
@@ -318,7 +318,7 @@ TEST_F(Paged, ADamagedPageIsParkedAndItsMessagesAreKeptForTheNextStart) {
     EXPECT_EQ(queue().parked().count, engine::block_entries);
     k.store->take_snapshot(*k.state, engine::Shutdown::clean);
     k.worker.run_all();
-    k.damage(page);  // the other way round
+    k.damage(page);  // restores the page
     EXPECT_EQ(k.start(), "");
     EXPECT_EQ(drain(), static_cast<int>(engine::block_entries));
     EXPECT_EQ(queue().parked().count, 0U);
@@ -337,7 +337,7 @@ TEST_F(Paged, WhatAReplayNeedsMustBeReadable) {
 
 // ------------------------------------------------------------------------- disk space
 
-// A queue of messages over several segments, of which a snapshot was taken while all were there.
+// A queue of messages over several segments, with a snapshot taken while all were present.
 class Settled : public ::testing::Test {
   protected:
     Settled() {
@@ -359,7 +359,7 @@ class Settled : public ::testing::Test {
         }
         k.make_safe();
     }
-    // What the broker does while nobody asks anything of it.
+    // Ticks as the broker does while it is idle.
     void rest() {
         for (int i = 0; i < 20; ++i) {
             k.store->take_snapshot_if_due(*k.state);
@@ -372,7 +372,7 @@ class Settled : public ::testing::Test {
         return journal.batch_position().value - journal.snapshot_position().value;
     }
     std::uint64_t snapshots() { return k.store->journal().counters().snapshots; }
-    // Of segments and compacted files.
+    // Bytes of segments and compacted files.
     std::uint64_t bytes_on_disk() {
         std::uint64_t bytes = 0;
         const auto names = k.disk.list(k.directory).value();
@@ -480,7 +480,7 @@ TEST_F(Settled, AFullDiskIsTriedAgain) {
     EXPECT_LE(bytes_on_disk(), segment_bytes);
 }
 
-// ------------------------------------------------------------------------- refusals
+// ------------------------------------------------------------------------- errors
 
 TEST(VhostStore, ARecordOfAnUnknownKindIsRefusedByItsPlace) {
     Kept k;
@@ -507,7 +507,7 @@ TEST(VhostStore, AReferenceToNoMessageIsRefused) {
         other.declare(1, "q");
         // Enqueued: queue 1, level 0, sequence 0, no deadline, the message elsewhere.
         other.append_record(std::string("\x01\x07\x01\0\0\0\x01", 7) + std::string(at, 1));
-        EXPECT_THAT(other.start(), AllOf(HasSubstr(".segment"), HasSubstr("fact")));
+        EXPECT_THAT(other.start(), AllOf(HasSubstr(".segment"), HasSubstr("event")));
     }
 }
 
@@ -532,7 +532,7 @@ TEST(VhostStore, ASnapshotThatMakesNoSenseIsRefused) {
     auto snapshot = journal::read_snapshot_file(k.disk, k.directory, at).value();
     snapshot.bytes.pop_back();
     ASSERT_TRUE(journal::write_snapshot_file(k.disk, k.directory, at, 1, snapshot.bytes));
-    EXPECT_THAT(k.start(), AllOf(HasSubstr(k.last_file(".snapshot")), HasSubstr("no sound")));
+    EXPECT_THAT(k.start(), AllOf(HasSubstr(k.last_file(".snapshot")), HasSubstr("invalid")));
 }
 
 }  // namespace

@@ -33,12 +33,12 @@ Step set_versions(SSL_CTX& context, const std::vector<std::string>& names) {
         }
         if (number == 0) {
             return Unexpected{"TLS version '" + name +
-                              "' is not supported: tlsv1.2 and tlsv1.3 are"};
+                              "' is not supported: must be 'tlsv1.2' or 'tlsv1.3'"};
         }
         lowest = lowest == 0 ? number : std::min(lowest, number);
         highest = std::max(highest, number);
     }
-    if (highest == 0) return Unexpected{std::string("no TLS version is allowed")};
+    if (highest == 0) return Unexpected{std::string("no TLS version enabled")};
     SSL_CTX_set_min_proto_version(&context, lowest);
     SSL_CTX_set_max_proto_version(&context, highest);
     return {};
@@ -47,11 +47,11 @@ Step set_versions(SSL_CTX& context, const std::vector<std::string>& names) {
 Step set_ciphers(SSL_CTX& context, const TlsSettings& settings) {
     if (!settings.ciphers.empty() &&
         SSL_CTX_set_cipher_list(&context, settings.ciphers.c_str()) != 1) {
-        return Unexpected{"no cipher of '" + settings.ciphers + "' is known"};
+        return Unexpected{"no known cipher in '" + settings.ciphers + "'"};
     }
     if (!settings.cipher_suites.empty() &&
         SSL_CTX_set_ciphersuites(&context, settings.cipher_suites.c_str()) != 1) {
-        return Unexpected{"no cipher suite of '" + settings.cipher_suites + "' is known"};
+        return Unexpected{"no known cipher suite in '" + settings.cipher_suites + "'"};
     }
     return {};
 }
@@ -65,24 +65,24 @@ int provide_password(char* buffer, int size, int, void* settings) {
 
 Step set_certificate(SSL_CTX& context, const TlsSettings& settings) {
     if (settings.certificate_file.empty())
-        return Unexpected{std::string("no certificate is named")};
-    if (settings.key_file.empty()) return Unexpected{std::string("no key is named")};
+        return Unexpected{std::string("no certificate file configured")};
+    if (settings.key_file.empty()) return Unexpected{std::string("no key file configured")};
     if (SSL_CTX_use_certificate_chain_file(&context, settings.certificate_file.c_str()) != 1) {
-        return Unexpected{"certificate " + settings.certificate_file +
-                          " cannot be used: " + last_failure()};
+        return Unexpected{"cannot load certificate " + settings.certificate_file + ": " +
+                          last_failure()};
     }
     SSL_CTX_set_default_passwd_cb(&context, provide_password);
     SSL_CTX_set_default_passwd_cb_userdata(&context, const_cast<TlsSettings*>(&settings));
     const int loaded =
         SSL_CTX_use_PrivateKey_file(&context, settings.key_file.c_str(), SSL_FILETYPE_PEM);
-    // The settings need not live as long as the context.
+    // The settings may be destroyed before the context.
     SSL_CTX_set_default_passwd_cb_userdata(&context, nullptr);
     SSL_CTX_set_default_passwd_cb(&context, nullptr);
     if (loaded != 1) {
-        return Unexpected{"key " + settings.key_file + " cannot be used: " + last_failure()};
+        return Unexpected{"cannot load key " + settings.key_file + ": " + last_failure()};
     }
     if (SSL_CTX_check_private_key(&context) != 1) {
-        return Unexpected{"key " + settings.key_file + " does not belong to certificate " +
+        return Unexpected{"key " + settings.key_file + " does not match certificate " +
                           settings.certificate_file};
     }
     return {};
@@ -94,10 +94,10 @@ Step set_verification(SSL_CTX& context, const TlsSettings& settings) {
         return {};
     }
     if (settings.ca_file.empty()) {
-        return Unexpected{std::string("clients are to be verified, but no CA file is named")};
+        return Unexpected{std::string("client verification requires a CA file")};
     }
     if (SSL_CTX_load_verify_file(&context, settings.ca_file.c_str()) != 1) {
-        return Unexpected{"CA file " + settings.ca_file + " cannot be used: " + last_failure()};
+        return Unexpected{"cannot load CA file " + settings.ca_file + ": " + last_failure()};
     }
     SSL_CTX_set_client_CA_list(&context, SSL_load_client_CA_file(settings.ca_file.c_str()));
     SSL_CTX_set_verify_depth(&context, settings.depth);
@@ -147,10 +147,10 @@ std::vector<std::string> available_versions() {
     const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(
         SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
     if (!context) return {};
-    // What the system's own configuration of the library rules out stays so.
+    // Respects versions disabled by the system's OpenSSL configuration.
     const auto lowest = SSL_CTX_get_min_proto_version(context.get());
     const auto highest = SSL_CTX_get_max_proto_version(context.get());
-    // Before 1.2 a server signs with SHA-1, which the library permits at level 0 only.
+    // Before TLS 1.2 a server signs with SHA-1, which the library permits only at level 0.
     const bool may_sign_with_sha1 = SSL_CTX_get_security_level(context.get()) == 0;
     std::vector<std::string> available;
     for (const Version& version : versions) {
@@ -160,7 +160,7 @@ std::vector<std::string> available_versions() {
         SSL_CTX_set_max_proto_version(context.get(), version.number);
         const std::unique_ptr<SSL, decltype(&SSL_free)> session(SSL_new(context.get()), SSL_free);
         if (!session) continue;
-        // At its security level a version may be left without ciphers.
+        // A version may have no ciphers at the current security level.
         STACK_OF(SSL_CIPHER)* const ciphers = SSL_get1_supported_ciphers(session.get());
         if (sk_SSL_CIPHER_num(ciphers) > 0) available.emplace_back(version.name);
         sk_SSL_CIPHER_free(ciphers);
@@ -192,7 +192,7 @@ Result<std::shared_ptr<const TlsContext>, std::string> TlsContext::load(
     if (settings.prefers_own_ciphers) {
         SSL_CTX_set_options(&context, SSL_OP_CIPHER_SERVER_PREFERENCE);
     }
-    // Output that did not fit is offered again from another place, and perhaps longer.
+    // Output that was not accepted is offered again from another address, possibly with more data.
     SSL_CTX_set_mode(&context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                    SSL_MODE_RELEASE_BUFFERS);
     static constexpr std::string_view session_name = "revenant";

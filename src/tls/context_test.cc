@@ -35,7 +35,7 @@ std::string failure(const TlsSettings& settings) {
     return loaded ? "" : loaded.error();
 }
 
-// Whether a server of this version and a client that takes everything come to terms.
+// Whether a server of this version and a client that accepts everything can connect.
 bool can_talk(const Files& files, int version) {
     using Context = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
     using Session = std::unique_ptr<SSL, decltype(&SSL_free)>;
@@ -94,7 +94,7 @@ TEST(TlsContext, NamesTheFileThatCannotBeUsed) {
     EXPECT_THAT(failure(settings), HasSubstr("key " + files.server.certificate));
     settings = files.settings();
     settings.verify = Verify::peer;
-    EXPECT_THAT(failure(settings), HasSubstr("no CA file"));
+    EXPECT_THAT(failure(settings), HasSubstr("requires a CA file"));
     settings.ca_file = files.server.key;
     EXPECT_THAT(failure(settings), HasSubstr("CA file " + files.server.key));
     EXPECT_THAT(failure({}), HasSubstr("no certificate"));

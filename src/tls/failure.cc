@@ -9,7 +9,7 @@ namespace revenant::tls {
 std::string last_failure() {
     const unsigned long code = ERR_get_error();
     ERR_clear_error();
-    if (code == 0) return "no reason is known";
+    if (code == 0) return "unknown reason";
     if (ERR_SYSTEM_ERROR(code)) {
         const char* const reason = ERR_reason_error_string(code);
         if (reason != nullptr) return reason;

@@ -1,11 +1,11 @@
-// What OpenSSL says went wrong.
+// Error texts from OpenSSL.
 #pragma once
 
 #include <string>
 
 namespace revenant::tls {
 
-// The first reason of the calling thread's queue, which is empty afterwards.
+// The first error in the calling thread's queue. Clears the queue.
 std::string last_failure();
 
 }  // namespace revenant::tls

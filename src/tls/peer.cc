@@ -31,7 +31,7 @@ std::string printed(Print print) {
     return text_in(*memory);
 }
 
-// The most particular part first, as RabbitMQ writes it: "CN=bunny,O=client".
+// Most specific part first, as in RabbitMQ: "CN=bunny,O=client".
 std::string distinguished_name(const X509_NAME* name) {
     return printed([&](BIO* out) {
         X509_NAME_print_ex(out, name, 0,
@@ -45,7 +45,7 @@ std::optional<std::string> utf8_text(const ASN1_STRING* string) {
     if (size < 0) return std::nullopt;
     std::string result(reinterpret_cast<char*>(text), static_cast<std::size_t>(size));
     OPENSSL_free(text);
-    // A name with a NUL in it would be another one for whoever reads it as a C string.
+    // A name with a NUL would be a different name when read as a C string.
     if (result.empty() || result.find('\0') != std::string::npos) return std::nullopt;
     return result;
 }

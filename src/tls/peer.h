@@ -1,4 +1,4 @@
-// Who is at the other end of a TLS connection, and how it is protected.
+// Information about the peer and the protection of a TLS connection.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -9,19 +9,19 @@
 
 namespace revenant::tls {
 
-// As listings show it.
+// As shown in listings.
 struct TlsView {
     std::string protocol;  // "TLSv1.3"
     std::string cipher;
     std::string key_exchange;
     std::string hash;
-    std::string peer_subject;  // of the client's certificate; empty if it sent none
+    std::string peer_subject;  // of the client's certificate; empty without one
     std::string peer_issuer;
     std::string peer_validity;
 };
 TlsView view(SSL& connection);
 
-// Which part of a certificate names the user (SASL EXTERNAL).
+// The certificate field that is the user name (SASL EXTERNAL).
 enum class LoginFrom : std::uint8_t { distinguished_name, common_name, subject_alternative_name };
 enum class AlternativeName : std::uint8_t { dns, email, uri, ip };
 struct CertificateLogin {
@@ -30,7 +30,7 @@ struct CertificateLogin {
     unsigned index = 0;
 };
 
-// The user whom the verified certificate of the client names; nothing without one.
+// The user named by the client's verified certificate; absent without a certificate.
 std::optional<std::string> certificate_user(SSL& connection, const CertificateLogin& login);
 
 }  // namespace revenant::tls

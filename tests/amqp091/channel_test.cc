@@ -39,7 +39,7 @@ TEST_P(ProtocolChannels, AsManyChannelsAsNegotiated) {
         "NOT_ALLOWED - number of channels opened (3) has reached the negotiated channel_max (3)");
 }
 
-// amqp091 5.2: it is their number that counts, not their numbers.
+// amqp091 5.2: the limit applies to the count of channels, not to their numbers.
 TEST_P(ProtocolChannels, ChannelNumbersMayBeBeyondTheMaximum) {
     Peer& limited = connect({.channel_max = 2});
     limited.open_channel(65535).declare("q");
@@ -47,7 +47,8 @@ TEST_P(ProtocolChannels, ChannelNumbersMayBeBeyondTheMaximum) {
     limited.open_channel(2000).declare("q");
 }
 
-// amqp091 5.2: one that is closed counts no more, also in one piece with the next.
+// amqp091 5.2: a closed channel does not count, even if its close and the next open arrive
+// together.
 TEST_P(ProtocolChannels, AClosedChannelMakesRoom) {
     Peer& limited = connect({.channel_max = 1});
     limited.open_channel(1).close();
@@ -92,7 +93,7 @@ TEST_P(ProtocolChannels, AnUnknownMethodIsUnimplemented) {
     third.expect_connection_close(503, "COMMAND_INVALID - unimplemented method", 10, 99);
 }
 
-// amqp091 5.5: methods of the connection have no place on a channel.
+// amqp091 5.5: connection methods are invalid on a channel.
 TEST_P(ProtocolChannels, AMethodOfTheConnectionHasNoPlaceOnAChannel) {
     channel().send(ConnectionClose{200, "bye", 0, 0});
     peer().expect_connection_close<ConnectionClose>(503, "COMMAND_INVALID - unimplemented method");
@@ -117,7 +118,7 @@ TEST_P(ProtocolChannels, AClosedChannelGivesItsMessagesBack) {
     EXPECT_EQ(other.get("q").body, "three");
 }
 
-// amqp091 5.6, 10.1: confirms that are due come before close-ok.
+// amqp091 5.6, 10.1: pending confirms are sent before close-ok.
 TEST_P(ProtocolChannels, ConfirmsComeBeforeCloseOk) {
     channel().declare("q");
     channel().select_confirms();
@@ -131,7 +132,7 @@ TEST_P(ProtocolChannels, ConfirmsComeBeforeCloseOk) {
     EXPECT_EQ(open_channel().count("q"), 2U);
 }
 
-// amqp091 5.1: channels do not wait for each other.
+// amqp091 5.1: channels do not block each other.
 TEST_P(ProtocolChannels, ManyChannelsWorkSideBySide) {
     for (std::uint16_t number = 1; number <= 50; ++number) peer().send(number, ChannelOpen{});
     for (std::uint16_t number = 1; number <= 50; ++number) {

@@ -1,4 +1,4 @@
-// What real clients rely on (amqp091, section 19), and several peers at once.
+// Behaviour that real clients rely on (amqp091, section 19), with several peers.
 #include "tests/support/peer.h"
 
 namespace revenant::amqp091 {
@@ -11,7 +11,7 @@ class ProtocolClientHabits : public WireTest {};
 INSTANTIATE_TEST_SUITE_P(Wire, ProtocolClientHabits, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
-// amqp091 19.1: a whole session in one piece, nothing waited for.
+// amqp091 19.1: a complete session is sent without waiting for replies.
 TEST_P(ProtocolClientHabits, AWholeSessionMayBePipelined) {
     Peer& eager = new_peer();
     eager.hold();
@@ -49,12 +49,12 @@ TEST_P(ProtocolClientHabits, AWholeSessionMayBePipelined) {
     EXPECT_EQ(channel().drain("q"), Bodies{"two"});
 }
 
-// amqp091 19.2: contents of a channel are whole, however they mix.
+// amqp091 19.2: contents on a channel are never interleaved.
 TEST_P(ProtocolClientHabits, DeliveriesReturnsAndGetsDoNotMix) {
     channel().declare("q");
     channel().declare("r");
     channel().consume({.queue = "q", .no_ack = true});
-    const std::string large(9000, 'l');  // so that nothing pauses
+    const std::string large(9000, 'l');  // small enough not to pause deliveries
     peer().hold();
     for (int i = 0; i < 20; ++i) {
         channel().publish("", "q", i % 2 == 0 ? large : "small");
@@ -84,7 +84,7 @@ TEST_P(ProtocolClientHabits, DeliveriesReturnsAndGetsDoNotMix) {
     EXPECT_EQ(returns, 20);
 }
 
-// amqp091 19.3: whatever state a channel is in, its close is answered.
+// amqp091 19.3: a channel close is answered in every state of the channel.
 TEST_P(ProtocolClientHabits, ACloseIsAnsweredInTheMiddleOfAContent) {
     channel().declare("q");
     channel().send(BasicPublish{.routing_key = "q"});
@@ -93,7 +93,7 @@ TEST_P(ProtocolClientHabits, ACloseIsAnsweredInTheMiddleOfAContent) {
     EXPECT_EQ(open_channel().count("q"), 0U);
 }
 
-// amqp091 19.3: several closes of one client.
+// amqp091 19.3: a client sends several closes.
 TEST_P(ProtocolClientHabits, EveryCloseIsAnswered) {
     for (std::uint16_t number = 1; number <= 10; ++number) peer().open_channel(number);
     peer().hold();
@@ -123,7 +123,7 @@ TEST_P(ProtocolClientHabits, ARecoveringClientFindsItsNamesFree) {
     after.expect_close<QueueDeclare>(404, "NOT_FOUND - no queue '" + name + "' in vhost '/'");
 }
 
-// amqp091 19.6: what Celery does when it starts.
+// amqp091 19.6: the commands that Celery sends at startup.
 TEST_P(ProtocolClientHabits, CeleryCanStart) {
     Peer& worker = new_peer();
     worker.greet();
@@ -149,7 +149,7 @@ TEST_P(ProtocolClientHabits, CeleryCanStart) {
     one.consume({.queue = "celery@host.celery.pidbox", .no_ack = true});
 }
 
-// Peers near and far share an engine and see the same.
+// Peers on the home reactor and on another reactor share an engine and see the same state.
 TEST_P(ProtocolClientHabits, NearAndFarPeersMeetInOneEngine) {
     Peer near(world(), Connect{Distance::near, PeerLocation::loopback});
     Peer far(world(), Connect{Distance::far, PeerLocation::loopback});

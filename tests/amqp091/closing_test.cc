@@ -1,5 +1,5 @@
-// Errors and ends: what closes a channel, what a connection, and what may still be said
-// (amqp091, section 4).
+// Errors and closing of channels and connections, and the methods that are still allowed (amqp091,
+// section 4).
 #include "tests/support/peer.h"
 
 namespace revenant::amqp091 {
@@ -9,7 +9,8 @@ using namespace std::string_literals;
 
 class ProtocolClosing : public WireTest {
   protected:
-    // Declares the exclusive queue "mine" and takes the only message of the queue "q", unsettled.
+    // Declares the exclusive queue "mine" and takes the only message of the queue "q" without
+    // settling it.
     void own_and_take(Peer& leaving, PeerChannel& other) {
         auto owner = leaving.open_channel();
         owner.send(QueueDeclare{.queue = "mine", .exclusive = true});
@@ -43,7 +44,7 @@ TEST_P(ProtocolClosing, AHardErrorClosesTheConnection) {
     peer().expect_end();
 }
 
-// amqp091 4.2: on channel 0 every error is hard.
+// amqp091 4.2: every error on channel 0 is hard.
 TEST_P(ProtocolClosing, AnyErrorOnChannelZeroClosesTheConnection) {
     peer().send(0, ChannelOpen{});
     peer().expect_connection_close<ChannelOpen>(
@@ -58,7 +59,7 @@ TEST_P(ProtocolClosing, AReplyTextIsCutToAShortString) {
     channel().expect_close<QueueDeclare>(404, whole.substr(0, 252) + "...");
 }
 
-// amqp091 4.3: clients read the text as UTF-8, so no character is cut in two.
+// amqp091 4.3: clients decode the text as UTF-8, so it is truncated between characters.
 TEST_P(ProtocolClosing, AReplyTextIsCutBetweenCharacters) {
     std::string name(229, 'n');
     name += "éé";
@@ -67,7 +68,7 @@ TEST_P(ProtocolClosing, AReplyTextIsCutBetweenCharacters) {
     EXPECT_EQ(close.reply_text, "NOT_FOUND - no queue '" + std::string(229, 'n') + "...");
 }
 
-// amqp091 4.4: until close-ok only close and close-ok mean anything.
+// amqp091 4.4: before close-ok, everything but close and close-ok is ignored.
 TEST_P(ProtocolClosing, AClosedChannelIgnoresEverythingButItsEnd) {
     channel().send(QueueDeclare{.queue = "missing", .passive = true});
     channel().expect_close<QueueDeclare>(404, "NOT_FOUND - no queue 'missing' in vhost '/'");
@@ -100,7 +101,7 @@ TEST_P(ProtocolClosing, UnackedMessagesAreBackBeforeTheCloseIsRead) {
     EXPECT_TRUE(other.get("q").redelivered);
 }
 
-// amqp091 4.4, 19.3: both sides close at once.
+// amqp091 4.4, 19.3: both sides close at the same time.
 TEST_P(ProtocolClosing, CrossingClosesOfAChannelAreBothAnswered) {
     channel();
     peer().send(method_frame(1, QueueDeclare{.queue = "missing", .passive = true}) +
@@ -112,7 +113,7 @@ TEST_P(ProtocolClosing, CrossingClosesOfAChannelAreBothAnswered) {
     channel().declare("q");
 }
 
-// amqp091 4.4, 19.3: the same with an error the channel finds itself.
+// amqp091 4.4, 19.3: crossing closes after an error that the channel detects itself.
 TEST_P(ProtocolClosing, CrossingClosesAfterARefusedPermission) {
     add_user("poor", {"", "", ""});
     Peer& poor = connect({.user = "poor", .password = "secret"});
@@ -125,7 +126,7 @@ TEST_P(ProtocolClosing, CrossingClosesAfterARefusedPermission) {
     refused.reopen();
 }
 
-// amqp091 4.4: a publish that fails is told although the client is leaving.
+// amqp091 4.4: a failed publish is reported even if the client is closing.
 TEST_P(ProtocolClosing, AFailedPublishBeforeCloseIsTold) {
     channel();
     peer().hold();
@@ -151,7 +152,7 @@ TEST_P(ProtocolClosing, AChannelNumberCanBeUsedAgain) {
     failing.declare("q");
 }
 
-// amqp091 4.4: nothing of the old channel is left on the new one.
+// amqp091 4.4: a reopened channel has none of the old channel's state.
 TEST_P(ProtocolClosing, AReopenedChannelBeginsAfresh) {
     channel().declare("q");
     channel().select_confirms();
@@ -173,7 +174,7 @@ TEST_P(ProtocolClosing, AReopenedChannelBeginsAfresh) {
     channel().expect_delivery("two");
 }
 
-// amqp091 4.4: a close-ok nobody waits for is harmless.
+// amqp091 4.4: an unexpected close-ok is ignored.
 TEST_P(ProtocolClosing, AStrayCloseOkIsIgnored) {
     channel().close_ok();
     peer().send(9, ChannelCloseOk{});
@@ -199,7 +200,7 @@ TEST_P(ProtocolClosing, AClosingConnectionIgnoresEverythingButItsEnd) {
     EXPECT_FALSE(open_channel().exists("late"));
 }
 
-// amqp091 4.5: a client that never answers is let go, at the latest after thirty seconds.
+// amqp091 4.5: a client that never replies is disconnected after thirty seconds at the latest.
 TEST_P(ProtocolClosing, CloseOkIsNotAwaitedForEver) {
     const std::vector<std::pair<std::uint16_t, int>> heartbeats_and_patience = {
         {0, 30}, {10, 10}, {600, 30}};
@@ -227,7 +228,7 @@ TEST_P(ProtocolClosing, ExclusiveQueuesAreGoneBeforeTheCloseIsRead) {
     failing.peer().expect_connection_close<BasicQos>(540, "NOT_IMPLEMENTED - prefetch_size!=0 (1)");
 }
 
-// amqp091 4.5, 19.3: both sides close at once.
+// amqp091 4.5, 19.3: both sides close at the same time.
 TEST_P(ProtocolClosing, CrossingClosesOfAConnectionAreBothAnswered) {
     channel();
     peer().send(method_frame(1, BasicQos{.prefetch_size = 1}) +
@@ -238,7 +239,7 @@ TEST_P(ProtocolClosing, CrossingClosesOfAConnectionAreBothAnswered) {
     peer().expect_end();
 }
 
-// amqp091 4.6, 19.3: the socket is the client's to close.
+// amqp091 4.6, 19.3: the client closes the socket.
 TEST_P(ProtocolClosing, ACloseOfTheClientIsAnswered) {
     channel().declare("q");
     peer().close();
@@ -248,7 +249,7 @@ TEST_P(ProtocolClosing, ACloseOfTheClientIsAnswered) {
     EXPECT_TRUE(open_channel().exists("q"));
 }
 
-// amqp091 4.6: it need not hurry, but it has to.
+// amqp091 4.6: a client that does not close the socket is disconnected after a timeout.
 TEST_P(ProtocolClosing, AClientThatNeverHangsUpIsLetGo) {
     peer().close();
     peer().send(1, ChannelOpen{});
@@ -266,7 +267,7 @@ TEST_P(ProtocolClosing, ExclusiveQueuesAreGoneWhenCloseReturns) {
     EXPECT_EQ(other.count("q"), 1U);
 }
 
-// amqp091 4.6: what was sent before the close is worked on, what comes behind it is not.
+// amqp091 4.6: frames before the close are processed, frames after it are ignored.
 TEST_P(ProtocolClosing, WhatComesBehindACloseIsIgnored) {
     auto other = open_channel();
     Peer& leaving = connect();
@@ -280,7 +281,7 @@ TEST_P(ProtocolClosing, WhatComesBehindACloseIsIgnored) {
     EXPECT_FALSE(other.exists("behind"));
 }
 
-// amqp091 4.6: also during the handshake, from the login on.
+// amqp091 4.6: a client may also close during the handshake, after the login.
 TEST_P(ProtocolClosing, AClientMayChangeItsMindDuringTheHandshake) {
     Peer& tuning = new_peer();
     tuning.log_in();
@@ -311,14 +312,14 @@ TEST_P(ProtocolClosing, ANodeThatGoesSaysSo) {
     stranger.expect_end();
 }
 
-// amqp091 4.8: nothing in the layer fails unexpectedly but properties nobody can read.
+// amqp091 4.8: malformed properties are the only internal error of this layer.
 TEST_P(ProtocolClosing, UnreadablePropertiesAreAnInternalError) {
     channel().send(BasicPublish{.routing_key = "q"});
     peer().send(header_frame(1, 0, "\x80\0"s));
     peer().expect_connection_close<BasicPublish>(541, "INTERNAL_ERROR - truncated");
 }
 
-// amqp091 5.6, 4.6: a peer that vanishes leaves as one that says goodbye.
+// amqp091 5.6, 4.6: a lost connection has the same effect as a closed one.
 TEST_P(ProtocolClosing, AVanishedPeerLeavesNothingBehind) {
     auto other = open_channel();
     Peer& vanishing = connect();

@@ -71,7 +71,7 @@ TEST_P(ProtocolConfirms, ManyConfirmsAreToldInOne) {
     EXPECT_EQ(channel().expect<BasicAck>(), (BasicAck{11, false}));
 }
 
-// amqp091 10.3: an ack never covers a message that was refused, nor the other way round.
+// amqp091 10.3: an ack never covers a refused message, and a nack never an accepted one.
 TEST_P(ProtocolConfirms, AcksAndNacksAreNotMixed) {
     channel().declare("q", {{"x-max-length", 3}, {"x-overflow", "reject-publish"}});
     channel().select_confirms();
@@ -85,7 +85,7 @@ TEST_P(ProtocolConfirms, AcksAndNacksAreNotMixed) {
     EXPECT_EQ(channel().expect<BasicAck>(), (BasicAck{6, false}));
 }
 
-// amqp091 10.3: channels are told apart.
+// amqp091 10.3: each channel has its own confirms.
 TEST_P(ProtocolConfirms, EveryChannelHasItsOwnConfirms) {
     channel().declare("q");
     auto other = peer().open_channel(2);
@@ -101,7 +101,7 @@ TEST_P(ProtocolConfirms, EveryChannelHasItsOwnConfirms) {
     EXPECT_EQ(other.expect<BasicAck>(), (BasicAck{3, true}));
 }
 
-// amqp091 10.2, 9.10: what was accepted before an error is confirmed before the close.
+// amqp091 10.2, 9.10: messages accepted before an error are confirmed before the close.
 TEST_P(ProtocolConfirms, ConfirmsPrecedeTheCloseOfAnError) {
     channel().declare("q");
     channel().select_confirms();
@@ -114,7 +114,7 @@ TEST_P(ProtocolConfirms, ConfirmsPrecedeTheCloseOfAnError) {
     channel().expect_close<BasicPublish>(404, "NOT_FOUND - no exchange 'missing' in vhost '/'");
 }
 
-// amqp091 10.2: the same when the whole connection fails.
+// amqp091 10.2: confirms are also sent before a connection close.
 TEST_P(ProtocolConfirms, ConfirmsPrecedeTheCloseOfAConnection) {
     channel().declare("q");
     channel().select_confirms();
@@ -189,7 +189,7 @@ TEST_P(ProtocolTransactions, SettlementsWaitForTheCommit) {
     EXPECT_EQ(channel().drain("q"), Bodies{"b"});
 }
 
-// amqp091 10.5: rolled back deliveries are unacked again, not requeued.
+// amqp091 10.5: deliveries of a rolled back transaction are unacked again, not requeued.
 TEST_P(ProtocolTransactions, ARollbackTakesSettlementsBack) {
     channel().declare("q");
     channel().publish("", "q", "body");
@@ -215,7 +215,7 @@ TEST_P(ProtocolTransactions, DeliveryTagsAreCheckedAtOnce) {
     channel().ack(1);
     channel().expect_close<BasicAck>(406, "PRECONDITION_FAILED - unknown delivery tag 1");
     channel().reopen();
-    EXPECT_EQ(channel().count("q"), 1U) << "the transaction went with its channel";
+    EXPECT_EQ(channel().count("q"), 1U) << "the transaction ends with its channel";
 }
 
 // amqp091 10.5
@@ -240,14 +240,14 @@ TEST_P(ProtocolTransactions, ReturnsComeBeforeCommitOk) {
     channel().expect<TxCommitOk>();
 }
 
-// amqp091 10.5: a publish that cannot be is refused when it is made, not when it is committed.
+// amqp091 10.5: an invalid publish is refused immediately, not at commit.
 TEST_P(ProtocolTransactions, AnImpossiblePublishIsRefusedAtOnce) {
     channel().select_transaction();
     channel().publish("missing", "k", "body");
     channel().expect_close<BasicPublish>(404, "NOT_FOUND - no exchange 'missing' in vhost '/'");
 }
 
-// amqp091 10.5: here commands behind a commit wait for it.
+// amqp091 10.5: commands after a commit wait for it.
 TEST_P(ProtocolTransactions, CommandsBehindACommitWaitForIt) {
     channel().declare("q");
     channel().select_transaction();
@@ -263,7 +263,7 @@ TEST_P(ProtocolTransactions, CommandsBehindACommitWaitForIt) {
     EXPECT_EQ(channel().expect<QueueDeclareOk>().message_count, 2U);
 }
 
-// amqp091 10.5: selecting twice keeps what is held.
+// amqp091 10.5: a second tx.select keeps the transaction.
 TEST_P(ProtocolTransactions, SelectingTwiceIsFine) {
     channel().declare("q");
     channel().select_transaction();
@@ -273,7 +273,7 @@ TEST_P(ProtocolTransactions, SelectingTwiceIsFine) {
     EXPECT_EQ(channel().drain("q"), Bodies{"body"});
 }
 
-// amqp091 10.5, 11.13: what a transaction has settled is no longer there to be recovered.
+// amqp091 10.5, 11.13: recover does not affect deliveries settled in a transaction.
 TEST_P(ProtocolTransactions, RecoverLeavesWhatIsSettled) {
     channel().declare("q");
     channel().publish("", "q", "settled");

@@ -11,7 +11,7 @@ class ProtocolConsuming : public WireTest {
     void publish(std::initializer_list<const char*> bodies) {
         for (const char* body : bodies) channel().publish("", "q", body);
     }
-    // A quorum queue whose messages may be kept for a second.
+    // A quorum queue with a consumer timeout of one second.
     void declare_impatient(std::string_view queue) {
         const std::string arguments =
             table({{"x-queue-type", "quorum"}, {"x-consumer-timeout", 1000}});
@@ -48,7 +48,7 @@ TEST_P(ProtocolConsuming, PrefetchLimitsEachConsumerStartedLater) {
     EXPECT_EQ(consumer.expect_delivery("e").consumer_tag, "two");
 }
 
-// amqp091 11.1: honoured here, though RabbitMQ 4.3 has given it up.
+// amqp091 11.1: supported here, although RabbitMQ 4.3 has removed it.
 TEST_P(ProtocolConsuming, AGlobalPrefetchIsSharedByTheChannel) {
     channel().declare("q");
     auto consumer = open_channel();
@@ -67,7 +67,8 @@ TEST_P(ProtocolConsuming, AGlobalPrefetchIsSharedByTheChannel) {
     consumer.expect_delivery("d");
 }
 
-// amqp091 11.1: with deprecated_features.permit.global_qos = false it is as in RabbitMQ 4.3.
+// amqp091 11.1: with deprecated_features.permit.global_qos = false the behaviour is that of
+// RabbitMQ 4.3.
 TEST_P(ProtocolConsuming, AGlobalPrefetchThatIsDeniedIsOneOfEachConsumer) {
     settings().permits_global_qos = false;
     channel().declare("q");
@@ -284,7 +285,7 @@ TEST_P(ProtocolConsuming, ReturnedMessagesAreMarked) {
     channel().consume("q");
     const auto again = channel().expect_delivery("a");
     EXPECT_TRUE(again.redelivered);
-    EXPECT_EQ(again.headers(), Table{}) << "classic queues count nothing";
+    EXPECT_EQ(again.headers(), Table{}) << "classic queues have no counts";
 }
 
 // amqp091 11.10
@@ -358,7 +359,7 @@ TEST_P(ProtocolConsuming, AnUnknownTagClosesTheChannel) {
     expect_unknown(BasicAck::method_id, 1);
 }
 
-// amqp091 11.11: tags belong to their channel.
+// amqp091 11.11: delivery tags are per channel.
 TEST_P(ProtocolConsuming, ATagOfAnotherChannelIsUnknown) {
     channel().declare("q");
     publish({"a"});
@@ -370,7 +371,7 @@ TEST_P(ProtocolConsuming, ATagOfAnotherChannelIsUnknown) {
     channel().expect_nothing();
 }
 
-// amqp091 11.11: multiple, with a tag that is settled already.
+// amqp091 11.11: multiple with a tag that is already settled.
 TEST_P(ProtocolConsuming, MultipleNeedsATagThatIsUnacked) {
     channel().declare("q");
     publish({"a", "b"});
@@ -381,7 +382,7 @@ TEST_P(ProtocolConsuming, MultipleNeedsATagThatIsUnacked) {
     channel().expect_close<BasicAck>(406, "PRECONDITION_FAILED - unknown delivery tag 2");
 }
 
-// amqp091 11.11: the method that failed is named, also when others were sent behind it.
+// amqp091 11.11: the error names the method that failed, even if others were sent after it.
 TEST_P(ProtocolConsuming, TheSettlementThatFailedIsNamed) {
     channel().declare("q");
     publish({"a", "b"});
@@ -477,7 +478,8 @@ TEST_P(ProtocolConsuming, CancellingAnUnknownTagSucceeds) {
     channel().expect_nothing();
 }
 
-// amqp091 11.14: answers come in the order of the questions, also those that need no engine.
+// amqp091 11.14: replies are sent in the order of the requests, including those that do not need
+// the engine.
 TEST_P(ProtocolConsuming, AnswersKeepTheirOrder) {
     channel().declare("q");
     peer().hold();
@@ -514,7 +516,7 @@ TEST_P(ProtocolConsuming, AConsumerIsToldThatItsQueueIsGone) {
     owner.expect<BasicCancelOk>();
 }
 
-// amqp091 11.15: clients take the next frame for the answer.
+// amqp091 11.15: clients expect the next frame to be the reply.
 TEST_P(ProtocolConsuming, ADeletionIsAnsweredBeforeItsConsumersAreCancelled) {
     channel().declare("q");
     channel().consume("q", "tag");
@@ -523,7 +525,7 @@ TEST_P(ProtocolConsuming, ADeletionIsAnsweredBeforeItsConsumersAreCancelled) {
     EXPECT_EQ(channel().expect<BasicCancel>(), (BasicCancel{"tag", true}));
 }
 
-// amqp091 11.15: a cancel of ours that crosses one of the client's, whose tag is in use again.
+// amqp091 11.15: a cancel from the broker crosses one from the client, whose tag is then reused.
 TEST_P(ProtocolConsuming, CrossingCancelsDoNotTouchTheNextConsumer) {
     depends_on_distance();
     auto other = open_channel();
@@ -570,15 +572,15 @@ TEST_P(ProtocolConsuming, AConsumerThatKeepsAMessageTooLongIsCancelled) {
     world().advance(milliseconds(1000));
     EXPECT_EQ(channel().expect<BasicCancel>(), (BasicCancel{"tag", true}));
     channel().send(BasicCancelOk{.consumer_tag = "tag"});
-    channel().ack(1);  // too late, but it could not know
+    channel().ack(1);  // too late, but the client could not know
     channel().consume("q", "tag");
     EXPECT_TRUE(channel().expect_delivery("a").redelivered);
     channel().ack(2);
     EXPECT_EQ(channel().count("q"), 0U);
 }
 
-// amqp091 11.17: a client that cannot be told, a message that has no consumer, a server that is
-// asked to be strict.
+// amqp091 11.17: a client without consumer cancellation, a message from basic.get, a server
+// configured to close the channel.
 TEST_P(ProtocolConsuming, AChannelThatKeepsAMessageTooLongIsClosed) {
     constexpr std::string_view text =
         "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value "
@@ -637,7 +639,7 @@ TEST_P(ProtocolConsuming, EqualConsumersTakeTurns) {
     }
 }
 
-// amqp091 13.4: a client that does not read is not drowned, and misses nothing.
+// amqp091 13.4: deliveries to a client that does not read are paused, and none is lost.
 TEST_P(ProtocolConsuming, AClientThatDoesNotReadIsNotDrowned) {
     auto consumer = open_channel();
     channel().declare("q");

@@ -1,4 +1,5 @@
-// Messages that come in one protocol and go out in the other (amqp10 6.4 to 6.13, DL-98 to DL-105).
+// Messages published in one protocol and consumed in the other (amqp10 6.4 to 6.13, DL-98 to
+// DL-105).
 #include "tests/support/amqp091_content.h"
 #include "tests/support/amqp10_message.h"
 #include "tests/support/hex.h"
@@ -243,7 +244,7 @@ TEST(From10, ClaimedDeathsAreXDeath) {  // amqp10 6.8, DL-103, DL-107
     claim->routing_keys = {"k"};
     claim->history = with_death(nullptr, death);
     const EnvelopeRef owner = EnvelopeRef::adopt(claim);
-    // What a broker delivered is published again, as it is.
+    // A delivered message is republished unchanged.
     const std::string again =
         amqp10::delivered_bytes(*amqp10::published(amqp10::data("hello")), claim);
     const MessageRef message = amqp10::published(again);

@@ -1,5 +1,5 @@
-// RabbitMQ's cases about dead letters that need bytes: what a consumer is shown of a death.
-// tools/dead_letter_cases.txt says which of its cases is which test.
+// RabbitMQ's dead-letter test cases that concern the wire format. tools/dead_letter_cases.txt maps
+// its cases to tests.
 #include "tests/support/peer.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::Not;
 
-// Each source is once a classic queue, once a quorum queue, once one that guards its letters.
+// Each source is tested as a classic queue, a quorum queue and an at-least-once quorum queue.
 constexpr const char* kinds[] = {"classic", "quorum", "guarded"};
 
 Value list_of(std::initializer_list<const char*> texts) {
@@ -21,7 +21,7 @@ Value list_of(std::initializer_list<const char*> texts) {
 
 class ProtocolDeadLetters : public WireTest {
   protected:
-    // A source of this kind under its own name.
+    // Declares a source of this kind under its own name.
     void declare_source(std::string kind, std::initializer_list<Argument> given) {
         Table fields = engine::arguments(given);
         const auto add = [&](const Argument& argument) { fields.push_back(argument.field); };
@@ -42,7 +42,7 @@ class ProtocolDeadLetters : public WireTest {
         channel().nack(channel().get(queue).delivery_tag, false, false);
     }
     Received take(std::string_view queue) { return channel().get(queue, /*no_ack=*/true); }
-    // What every client is told of a death that was the only one.
+    // Checks the headers of a first death.
     static void expect_marks(const Table& headers, const std::string& queue, const char* reason) {
         for (const std::string mark : {"x-first-death-", "x-last-death-"}) {
             EXPECT_THAT(headers, Contains(Field{mark + "queue", Value::string(queue)}));
@@ -106,7 +106,7 @@ TEST_P(ProtocolDeadLetters, AHistoryPublishedAgainIsNotContinued) {
     }
 }
 
-// DL-65, DL-66, DL-68; RabbitMQ keeps CC with a dead-letter routing key, too
+// DL-65, DL-66, DL-68; RabbitMQ also keeps CC with a dead-letter routing key
 // (docs/compatibility.md).
 TEST_P(ProtocolDeadLetters, CarbonCopiesAreShownUnlessAKeyReplacedThem) {
     for (const char* name : {"dead", "copy", "blind"}) channel().declare(name);
@@ -137,7 +137,7 @@ TEST_P(ProtocolDeadLetters, CarbonCopiesAreShownUnlessAKeyReplacedThem) {
     EXPECT_THAT(names(take("dead").headers()), Not(Contains("CC")));
 }
 
-// DL-143, DL-211: a body of two bytes, and four for an expiration of one digit.
+// DL-143, DL-211: a body of two bytes, and four bytes for an expiration of one digit.
 TEST_P(ProtocolDeadLetters, WaitingLettersCountTheirProperties) {
     channel().declare_exchange("dlx", "direct");
     declare_source("guarded", {{"x-dead-letter-exchange", "dlx"}});

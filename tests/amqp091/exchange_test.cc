@@ -45,7 +45,7 @@ TEST_P(ProtocolExchanges, NoWaitIsNotAnswered) {
     EXPECT_EQ(find("e"), nullptr);
 }
 
-// amqp091 6.2, 4.1: an error is told all the same.
+// amqp091 6.2, 4.1: errors are reported despite no-wait.
 TEST_P(ProtocolExchanges, NoWaitIsToldItsErrors) {
     channel().send(ExchangeDeclare{.exchange = "e", .type = "odd", .no_wait = true});
     channel().expect_close<ExchangeDeclare>(406,
@@ -246,7 +246,7 @@ TEST_P(ProtocolExchanges, AutoDeleteGoesWithTheLastBindingAsSource) {
     channel().send(ExchangeDeclare{.exchange = "e", .type = "direct", .auto_delete = true});
     channel().expect<ExchangeDeclareOk>();
     channel().declare("q");
-    EXPECT_NE(find("e"), nullptr) << "it never had a binding";
+    EXPECT_NE(find("e"), nullptr) << "the exchange never had a binding";
     channel().bind("q", "e", "a");
     channel().bind("q", "e", "b");
     channel().send(QueueUnbind{.queue = "q", .exchange = "e", .routing_key = "a"});
@@ -258,7 +258,7 @@ TEST_P(ProtocolExchanges, AutoDeleteGoesWithTheLastBindingAsSource) {
     channel().expect_close<ExchangeDeclare>(404, "NOT_FOUND - no exchange 'e' in vhost '/'");
 }
 
-// amqp091 6.10: a binding as destination is none of its own.
+// amqp091 6.10: a binding of which the exchange is the destination does not count.
 TEST_P(ProtocolExchanges, AutoDeleteCascades) {
     for (const char* name : {"first", "second"}) {
         channel().send(ExchangeDeclare{.exchange = name, .type = "fanout", .auto_delete = true});
@@ -323,7 +323,7 @@ TEST_P(ProtocolExchanges, AMissingAlternateIsIgnored) {
     EXPECT_EQ(channel().expect_return().body, "returned");
 }
 
-// amqp091 6.12: permissions on both ends, when the exchange is new.
+// amqp091 6.12: a new exchange needs permissions on both exchanges.
 TEST_P(ProtocolExchanges, AnAlternateNeedsPermissions) {
     add_user("bob", {"^e", "^e|^good$", "^e$|^e3$"});
     auto bob = open_channel({.user = "bob", .password = "secret"});
@@ -341,7 +341,7 @@ TEST_P(ProtocolExchanges, AnAlternateNeedsPermissions) {
     bob.expect<ExchangeDeclareOk>();
 }
 
-// amqp091 6.14: note the 51 of unbind-ok.
+// amqp091 6.14: unbind-ok has the method id 51.
 TEST_P(ProtocolExchanges, ExchangesAreBoundToExchanges) {
     channel().declare_exchange("source", "topic");
     channel().declare_exchange("destination", "direct");

@@ -15,8 +15,7 @@ INSTANTIATE_TEST_SUITE_P(Wire, ProtocolAlarms, testing::Values(Distance::near, D
 class ProtocolDirectReply : public WireTest {
   protected:
     static constexpr std::string_view pseudo_queue = "amq.rabbitmq.reply-to";
-    // Sends a request on the channel and returns the name its answer is to go to, as the responder
-    // sees it.
+    // Sends a request on the channel and returns the reply address that the responder sees.
     std::string request(PeerChannel& on, PeerChannel& responder) {
         on.publish("", "requests", "question", Properties().reply_to(std::string(pseudo_queue)));
         on.expect_nothing();
@@ -43,7 +42,7 @@ TEST_P(ProtocolAlarms, APublisherIsBlockedAndToldSo) {
     EXPECT_EQ(other.count("q"), 2U);
 }
 
-// amqp091 13.1: the first publish blocks; who does not publish is left alone.
+// amqp091 13.1: the first publish blocks. Connections that do not publish are not blocked.
 TEST_P(ProtocolAlarms, WhoDoesNotPublishIsNotBlocked) {
     for (const char* reason : {"low on memory", "low on disk", "low on memory & disk"}) {
         world().raise_alarm(reason);
@@ -58,7 +57,7 @@ TEST_P(ProtocolAlarms, WhoDoesNotPublishIsNotBlocked) {
     }
 }
 
-// amqp091 13.1: alarms may overlap; one blocking is one blocking.
+// amqp091 13.1: overlapping alarms block a connection only once.
 TEST_P(ProtocolAlarms, ASecondAlarmIsNotToldAgain) {
     channel().publish("", "nowhere", "body");
     world().raise_alarm("low on memory");
@@ -86,7 +85,7 @@ TEST_P(ProtocolAlarms, AnOldClientIsBlockedInSilence) {
     EXPECT_EQ(open_channel().count("q"), 2U);
 }
 
-// amqp091 13.1, 2.16: whom we do not read we cannot miss.
+// amqp091 13.1, 2.16: no heartbeat is expected from a connection that is not read.
 TEST_P(ProtocolAlarms, ABlockedConnectionNeedsNoHeartbeat) {
     auto publisher = open_channel({.heartbeat = 10});
     publisher.publish("", "nowhere", "body");
@@ -103,7 +102,7 @@ TEST_P(ProtocolAlarms, ABlockedConnectionNeedsNoHeartbeat) {
     publisher.peer().expect_end();
 }
 
-// amqp091 13.1, 4.7: and can still be closed.
+// amqp091 13.1, 4.7: a blocked connection can still be closed.
 TEST_P(ProtocolAlarms, ABlockedConnectionCanBeClosed) {
     channel().publish("", "nowhere", "body");
     world().raise_alarm("low on memory");
@@ -114,7 +113,7 @@ TEST_P(ProtocolAlarms, ABlockedConnectionCanBeClosed) {
     peer().expect_end();
 }
 
-// amqp091 13.1: deliveries go on.
+// amqp091 13.1: deliveries continue.
 TEST_P(ProtocolAlarms, ABlockedConnectionStillGetsDeliveries) {
     channel().declare("q");
     channel().consume({.queue = "q", .no_ack = true});
@@ -148,7 +147,7 @@ TEST_P(ProtocolDirectReply, ARoundTripNeedsNoQueue) {
     EXPECT_EQ(channel().consume({.queue = pseudo_queue, .consumer_tag = "r", .no_ack = true}), "r");
     const std::string token = request(channel(), responder);
     ASSERT_TRUE(token.starts_with("amq.rabbitmq.reply-to."));
-    // Two parts follow, as in RabbitMQ.
+    // The address has two more parts, as in RabbitMQ.
     const std::string rest = token.substr(std::string_view("amq.rabbitmq.reply-to.").size());
     EXPECT_EQ(std::count(rest.begin(), rest.end(), '.'), 1) << token;
     EXPECT_FALSE(rest.starts_with('.') || rest.ends_with('.')) << token;
@@ -177,7 +176,7 @@ TEST_P(ProtocolDirectReply, AChannelHasOneReplyConsumer) {
     channel().consume({.queue = pseudo_queue, .no_ack = true});
 }
 
-// amqp091 14.2: the consumer is one of the same channel.
+// amqp091 14.2: the reply consumer must be on the same channel.
 TEST_P(ProtocolDirectReply, ARequestNeedsTheConsumer) {
     channel().declare("requests");
     peer().open_channel(2).consume({.queue = pseudo_queue, .no_ack = true});
@@ -186,7 +185,7 @@ TEST_P(ProtocolDirectReply, ARequestNeedsTheConsumer) {
         406, "PRECONDITION_FAILED - fast reply consumer does not exist");
 }
 
-// amqp091 14.2: any other reply-to is the client's own business.
+// amqp091 14.2: any other reply-to is passed on unchanged.
 TEST_P(ProtocolDirectReply, OtherReplyToAddressesAreLeftAlone) {
     channel().declare("requests");
     for (const char* address : {"my-queue", "amq.rabbitmq.reply-to.other", ""}) {
@@ -224,7 +223,7 @@ TEST_P(ProtocolDirectReply, DeclaringATokenAsksWhetherSomebodyIsThere) {
     responder.expect_close<QueueDeclare>(404, "NOT_FOUND - no queue '" + token + "' in vhost '/'");
 }
 
-// amqp091 14.3, 15.3: a responder needs no permission to look.
+// amqp091 14.3, 15.3: a responder may check the reply queue without permissions.
 TEST_P(ProtocolDirectReply, AResponderNeedsNoPermissionToLook) {
     add_user("bob", {"", "^amq\\.default$", "^requests$"});
     auto responder = open_channel({.user = "bob", .password = "secret"});
@@ -237,7 +236,7 @@ TEST_P(ProtocolDirectReply, AResponderNeedsNoPermissionToLook) {
     channel().expect_delivery("answer");
 }
 
-// amqp091 14.1: nobody has to declare the pseudo-queue, but some clients ask for it.
+// amqp091 14.1: the pseudo-queue need not be declared, but some clients declare it.
 TEST_P(ProtocolDirectReply, ThePseudoQueueIsAlwaysThere) {
     channel().send(QueueDeclare{.queue = pseudo_queue, .passive = true});
     EXPECT_EQ(channel().expect<QueueDeclareOk>(), (QueueDeclareOk{pseudo_queue, 0, 1}));
@@ -283,7 +282,7 @@ TEST_P(ProtocolDirectReply, CancellingFreesThePlace) {
     EXPECT_EQ(channel().expect_delivery("in time").consumer_tag, "second");
 }
 
-// amqp091 14.4: many requesters, each with its own answers.
+// amqp091 14.4: each of many requesters receives its own replies.
 TEST_P(ProtocolDirectReply, EveryChannelGetsItsOwnAnswers) {
     auto responder = open_channel();
     responder.declare("requests");
@@ -311,7 +310,7 @@ TEST_P(ProtocolPriorities, HigherPrioritiesComeFirst) {
               (Bodies{"beyond", "five", "three", "three again", "one", "none", "zero"}));
 }
 
-// amqp091 16.1: the property itself is left as it was.
+// amqp091 16.1: the property is not changed.
 TEST_P(ProtocolPriorities, ThePropertyIsKept) {
     channel().declare("q", {{"x-max-priority", 5}});
     channel().publish("", "q", "body", Properties().priority(200));
@@ -330,7 +329,7 @@ TEST_P(ProtocolPriorities, AMaximumOfZeroIsAccepted) {
     EXPECT_EQ(channel().drain("most"), (Bodies{"high", "low"}));
 }
 
-// amqp091 16.1: without the argument a priority means nothing.
+// amqp091 16.1: without the argument, priorities have no effect.
 TEST_P(ProtocolPriorities, AnOrdinaryQueueIgnoresPriorities) {
     channel().declare("q");
     channel().publish("", "q", "low", Properties().priority(0));
@@ -338,7 +337,7 @@ TEST_P(ProtocolPriorities, AnOrdinaryQueueIgnoresPriorities) {
     EXPECT_EQ(channel().drain("q"), (Bodies{"low", "high"}));
 }
 
-// amqp091 16.1, 11.12: a requeued message goes back to the front of its level.
+// amqp091 16.1, 11.12: a requeued message is put at the front of its level.
 TEST_P(ProtocolPriorities, ARequeuedMessageKeepsItsLevel) {
     channel().declare("q", {{"x-max-priority", 5}});
     channel().publish("", "q", "low one");
@@ -349,8 +348,8 @@ TEST_P(ProtocolPriorities, ARequeuedMessageKeepsItsLevel) {
     EXPECT_EQ(channel().drain("q"), (Bodies{"high", "low one", "low two"}));
 }
 
-// amqp091 16.3, DL-145: the head of a queue is where the next delivery would come from, so the
-// oldest of the highest level goes first when there is no room.
+// amqp091 16.3, DL-145: the head of a queue is the next message to be delivered, so the oldest
+// message of the highest level is dropped first.
 TEST_P(ProtocolPriorities, LimitsDropTheHead) {
     channel().declare("q", {{"x-max-priority", 5}, {"x-max-length", 3}});
     channel().publish("", "q", "low one");

@@ -1,4 +1,4 @@
-// Messages of AMQP 1.0 on the wire of 0-9-1 and in the answers of the HTTP API.
+// AMQP 1.0 messages over 0-9-1 and in HTTP API responses.
 #include "http/api/messages/message_json.h"
 #include "tests/support/amqp10_message.h"
 #include "tests/support/peer.h"

@@ -1,4 +1,4 @@
-// Frames and commands that break the protocol (amqp091, section 12).
+// Frames and commands that violate the protocol (amqp091, section 12).
 #include "tests/support/hex.h"
 #include "tests/support/peer.h"
 
@@ -9,7 +9,7 @@ using namespace std::string_literals;
 
 class ProtocolFrameErrors : public WireTest {
   protected:
-    // A connection with channel 1 open and a publish begun on it.
+    // A connection with channel 1 open and an incomplete publish on it.
     Peer& publishing() {
         Peer& fresh = connect();
         fresh.open_channel().send(BasicPublish{.routing_key = "q"});
@@ -19,7 +19,7 @@ class ProtocolFrameErrors : public WireTest {
 INSTANTIATE_TEST_SUITE_P(Wire, ProtocolFrameErrors, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
-// amqp091 12.1: said, and the socket dropped three seconds later.
+// amqp091 12.1: the error is sent, and the socket is dropped three seconds later.
 TEST_P(ProtocolFrameErrors, ABadFrameEndEndsTheConnection) {
     peer().send(raw_frame(1, 0, "payload", 7));
     peer().expect_connection_close(
@@ -33,7 +33,7 @@ TEST_P(ProtocolFrameErrors, ABadFrameEndEndsTheConnection) {
     peer().expect_end();
 }
 
-// amqp091 12.1: what comes behind it means nothing, not even close-ok.
+// amqp091 12.1: everything after it is ignored, even close-ok.
 TEST_P(ProtocolFrameErrors, NothingCountsBehindABadFrame) {
     auto other = open_channel();
     peer().open_channel();
@@ -70,7 +70,7 @@ TEST_P(ProtocolFrameErrors, ATooShortPayloadEndsTheConnection) {
         501, "FRAME_ERROR - type 2, all octets = <<0,60,0,0>>: unknown_frame", 0, 0);
 }
 
-// amqp091 12.1: only the beginning of a long payload is shown.
+// amqp091 12.1: a long payload is truncated in the error.
 TEST_P(ProtocolFrameErrors, ALongPayloadIsShownInPart) {
     peer().send(raw_frame(9, 0, std::string(17, '\x01')));
     peer().expect_connection_close(
@@ -154,7 +154,7 @@ TEST_P(ProtocolFrameErrors, ABodyIsNotLongerThanAnnounced) {
         501, "FRAME_ERROR - content body frame exceeds remaining content size");
 }
 
-// amqp091 12.3, 9.3: nor is the body of a message that is refused anyway.
+// amqp091 12.3, 9.3: this also applies to the body of a message that is refused.
 TEST_P(ProtocolFrameErrors, ARefusedBodyIsNotLongerThanAnnouncedEither) {
     settings().max_message_size = 3;
     Peer& longer = publishing();
@@ -184,7 +184,7 @@ TEST_P(ProtocolFrameErrors, UndecodableArgumentsEndTheConnection) {
     peer().expect_connection_close<QueueDeclare>(501, "FRAME_ERROR - cannot decode <<0,0,5,113>>");
 }
 
-// amqp091 12.4: bytes behind the last argument too.
+// amqp091 12.4: bytes after the last argument are an error too.
 TEST_P(ProtocolFrameErrors, TrailingBytesEndTheConnection) {
     channel();
     peer().send(raw_frame(1, 1, from_hex("003c000b 00")));
@@ -196,7 +196,7 @@ TEST_P(ProtocolFrameErrors, TrailingBytesEndTheConnection) {
         501, "FRAME_ERROR - cannot decode <<0,0,0,0,0,0,0,1,0,255>>");
 }
 
-// amqp091 12.4: on channel 0 as well.
+// amqp091 12.4: this also applies to channel 0.
 TEST_P(ProtocolFrameErrors, UndecodableMethodsOfTheConnectionAreToldToo) {
     Peer& tuning = new_peer();
     tuning.log_in();

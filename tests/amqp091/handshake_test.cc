@@ -10,7 +10,7 @@ using namespace std::string_literals;
 
 class ProtocolHandshake : public WireTest {
   protected:
-    // What a server says to a greeting it does not want, before it hangs up.
+    // The reply to an unsupported protocol header, after which the server closes the socket.
     void expect_refused_with(std::string_view greeting, std::string_view answer,
                              Where where = Where::here()) {
         const testing::ScopedTrace trace(where.file, where.line, "the greeting");
@@ -66,7 +66,7 @@ TEST_P(ProtocolHandshake, AProbeThatSaysNothingLeavesNoTrace) {
     EXPECT_TRUE(probe.wire().notes().empty());
 }
 
-// amqp091 2.4: whatever state it is in.
+// amqp091 2.4: the timeout applies in every state.
 TEST_P(ProtocolHandshake, AHandshakeMustBeOverInTenSeconds) {
     Peer& silent = new_peer();
     Peer& greeted = new_peer();
@@ -84,7 +84,7 @@ TEST_P(ProtocolHandshake, AHandshakeMustBeOverInTenSeconds) {
     EXPECT_TRUE(connected.is_open());
 }
 
-// amqp091 2.4: bytes that come slowly do not make it longer.
+// amqp091 2.4: bytes that arrive slowly do not extend the timeout.
 TEST_P(ProtocolHandshake, ASlowHandshakeIsNotForgiven) {
     Peer& slow = new_peer();
     slow.greet();
@@ -115,7 +115,7 @@ TEST_P(ProtocolHandshake, AnonymousIsOfferedOnlyIfItHasAUser) {
     EXPECT_EQ(greeted.expect<ConnectionStart>().mechanisms, "PLAIN AMQPLAIN");
 }
 
-// amqp091 2.6, 19.4: clients compare the version number by number.
+// amqp091 2.6, 19.4: clients compare the version component by component.
 TEST_P(ProtocolHandshake, ServerPropertiesSayWhoWeAre) {
     Peer& greeted = new_peer();
     greeted.greet();
@@ -189,7 +189,7 @@ TEST_P(ProtocolHandshake, ClientPropertiesAreRemembered) {
     EXPECT_EQ(named.wire().connection().info().mechanism, "PLAIN");
 }
 
-// amqp091 2.9: a client without a capability is spared what it does not know.
+// amqp091 2.9: methods that need a capability are not sent to clients without it.
 TEST_P(ProtocolHandshake, ClientCapabilitiesAreHeeded) {
     auto modern = open_channel();
     auto old = open_channel({.capabilities = {}});
@@ -203,7 +203,7 @@ TEST_P(ProtocolHandshake, ClientCapabilitiesAreHeeded) {
     old.expect_nothing();
 }
 
-// amqp091 2.13: no mechanism offered here asks back, so secure-ok is never expected.
+// amqp091 2.13: no supported mechanism uses a challenge, so secure-ok is never expected.
 TEST_P(ProtocolHandshake, NothingIsSecureOk) {
     Peer& odd = new_peer();
     odd.greet();
@@ -261,7 +261,7 @@ TEST_P(ProtocolHandshake, AFrameMaxBeyondTheLimitsIsRefused) {
     }
 }
 
-// RabbitMQ 3 took frames of 4096 bytes, and so does a node that follows it.
+// RabbitMQ 3 accepted frames of 4096 bytes. A node can be configured to do the same.
 TEST_P(ProtocolHandshake, ASmallerFrameMaxIsTakenWhereTheNodeAllowsIt) {
     settings().frame_max_min = 4096;
     Peer& small = new_peer();
@@ -295,7 +295,7 @@ TEST_P(ProtocolHandshake, TheEndsOfTheRangesAreAllowed) {
     connect({.channel_max = 2047, .frame_max = 131072});
 }
 
-// amqp091 2.15: a server without limits takes any.
+// amqp091 2.15: a server without limits accepts any value.
 TEST_P(ProtocolHandshake, WithoutLimitsOfOurOwnAnythingGoes) {
     settings().channel_max = 0;
     settings().frame_max = 0;
@@ -309,7 +309,7 @@ TEST_P(ProtocolHandshake, WithoutLimitsOfOurOwnAnythingGoes) {
         "NOT_ALLOWED - negotiated frame_max = 100 is lower than the minimum allowed value (8192)");
 }
 
-// amqp091 2.16: half an interval without output brings a heartbeat.
+// amqp091 2.16: a heartbeat is sent after half an interval without output.
 TEST_P(ProtocolHandshake, HeartbeatsAreSentWhileNothingElseIs) {
     Peer& quiet = connect({.heartbeat = 10});
     world().advance(milliseconds(4500));
@@ -321,7 +321,7 @@ TEST_P(ProtocolHandshake, HeartbeatsAreSentWhileNothingElseIs) {
     EXPECT_TRUE(quiet.wire().received().ends_with(from_hex("08 0000 00000000 ce")));
 }
 
-// amqp091 2.16: any other output makes one unnecessary.
+// amqp091 2.16: any other output replaces a heartbeat.
 TEST_P(ProtocolHandshake, OutputIsAsGoodAsAHeartbeat) {
     Peer& busy = connect({.heartbeat = 10});
     auto talking = busy.open_channel();
@@ -344,7 +344,7 @@ TEST_P(ProtocolHandshake, TwoSilentIntervalsEndTheConnection) {
     EXPECT_FALSE(channel().exists("mine"));
 }
 
-// amqp091 2.16: even a byte that makes no frame shows that the peer lives.
+// amqp091 2.16: even an incomplete frame counts as traffic.
 TEST_P(ProtocolHandshake, AnyByteIsASignOfLife) {
     Peer& slow = connect({.heartbeat = 10});
     for (const char byte : from_hex("08 0000 00000000 ce")) {
@@ -354,7 +354,7 @@ TEST_P(ProtocolHandshake, AnyByteIsASignOfLife) {
     EXPECT_TRUE(slow.is_open());
 }
 
-// amqp091 2.16: the client decides, up or down.
+// amqp091 2.16: the client decides, whether higher or lower.
 TEST_P(ProtocolHandshake, TheIntervalIsTheOneOfTheClient) {
     Peer& patient = connect({.heartbeat = 1000});
     Peer& none = connect({.heartbeat = 0});
@@ -380,7 +380,7 @@ TEST_P(ProtocolHandshake, OpenFollowsTuneOkWithoutWaiting) {
     eager.expect<QueueDeclareOk>(1);
 }
 
-// amqp091 2.17: reserved fields may hold anything.
+// amqp091 2.17: reserved fields may have any content.
 TEST_P(ProtocolHandshake, ReservedFieldsOfOpenAreIgnored) {
     Peer& odd = new_peer();
     odd.log_in();
@@ -404,7 +404,7 @@ TEST_P(ProtocolHandshake, AnUnexpectedMethodIsToldWhereItCanBe) {
         504, "CHANNEL_ERROR - unexpected method in connection state running");
 }
 
-// amqp091 2.18: before the login nothing is told.
+// amqp091 2.18: before the login no error is sent.
 TEST_P(ProtocolHandshake, AStrangerIsDroppedAfterThreeSeconds) {
     Peer& stranger = new_peer();
     stranger.greet();
@@ -416,7 +416,7 @@ TEST_P(ProtocolHandshake, AStrangerIsDroppedAfterThreeSeconds) {
     stranger.expect_end();
 }
 
-// amqp091 2.18: a channel before the connection is open.
+// amqp091 2.18: a channel is opened before the connection is.
 TEST_P(ProtocolHandshake, AChannelBeforeOpenIsDropped) {
     Peer& hasty = new_peer();
     hasty.log_in();

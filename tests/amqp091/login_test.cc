@@ -1,4 +1,4 @@
-// Who may log in, and who may enter a vhost (amqp091 2.10 to 2.12 and section 3).
+// Login and access to vhosts (amqp091 2.10 to 2.12 and section 3).
 #include "tests/support/peer.h"
 
 namespace revenant::amqp091 {
@@ -8,7 +8,7 @@ using namespace std::string_literals;
 
 class ProtocolLogin : public WireTest {
   protected:
-    // A peer that has been told the mechanisms and answers with this one.
+    // A peer that has received connection.start and replies with this mechanism.
     Peer& answer_start(std::string_view mechanism, std::string_view response,
                        const Login& login = {}, PeerLocation place = PeerLocation::loopback) {
         return answer_start(new_peer(place), mechanism, response, login);
@@ -31,7 +31,7 @@ class ProtocolLogin : public WireTest {
                 std::string(mechanism) + ". For details see the broker logfile.",
             0, 0, where);
     }
-    // Nothing is said, and the socket goes after three seconds.
+    // Nothing is sent, and the socket is closed after three seconds.
     void expect_dropped(Peer& dropped, Where where = Where::here()) {
         dropped.expect_nothing(where);
         world().advance(milliseconds(2500));
@@ -39,7 +39,7 @@ class ProtocolLogin : public WireTest {
         world().advance(milliseconds(1000));
         dropped.expect_end(where);
     }
-    // Who has shown a certificate of this name, over TLS.
+    // A client with a certificate of this name, over TLS.
     Connect showing(std::string_view name, PeerLocation place = PeerLocation::loopback) {
         return {GetParam(), place, protocol::Protocol::amqp091, std::string(name)};
     }
@@ -58,7 +58,7 @@ TEST_P(ProtocolLogin, PlainIsNulUserNulPassword) {
     answer_start("PLAIN", "\0guest\0guest"s).expect<ConnectionTune>();
 }
 
-// amqp091 2.10, 3.4: no other identity may stand before the first NUL.
+// amqp091 2.10, 3.4: an authorization identity before the first NUL is not allowed.
 TEST_P(ProtocolLogin, AnyOtherPlainIsDropped) {
     expect_dropped(answer_start("PLAIN", "guest\0guest\0guest"s));
     expect_dropped(answer_start("PLAIN", "\0guest"s));
@@ -66,7 +66,7 @@ TEST_P(ProtocolLogin, AnyOtherPlainIsDropped) {
     expect_dropped(answer_start("PLAIN", "\0guest\0guest\0"s));
 }
 
-// amqp091 2.11: the table comes without its length; strings may be S or x.
+// amqp091 2.11: the table has no length prefix; strings may be S or x.
 TEST_P(ProtocolLogin, AmqplainIsATableOfLoginAndPassword) {
     answer_start("AMQPLAIN", table({{"LOGIN", "guest"}, {"PASSWORD", "guest"}}))
         .expect<ConnectionTune>();
@@ -89,7 +89,7 @@ TEST_P(ProtocolLogin, AnonymousIsTheConfiguredUser) {
     EXPECT_EQ(somebody.wire().connection091().user(), "guest");
 }
 
-// amqp091 2.12, 3.4: EXTERNAL needs a certificate, and so a socket with TLS.
+// amqp091 2.12, 3.4: EXTERNAL requires a certificate and therefore TLS.
 TEST_P(ProtocolLogin, ExternalWithoutACertificateIsDropped) {
     offer_external();
     expect_dropped(answer_start("EXTERNAL", bunny));
@@ -106,14 +106,14 @@ TEST_P(ProtocolLogin, ExternalIsOfferedToClientsWithACertificate) {
     EXPECT_EQ(without.expect<ConnectionStart>().mechanisms, "PLAIN");
 }
 
-// amqp091 2.8, 3.4: a certificate alone is not enough.
+// amqp091 2.8, 3.4: a certificate alone is not sufficient.
 TEST_P(ProtocolLogin, ExternalIsNotAmongTheMechanismsByDefault) {
     add_user(bunny, {".*", ".*", ".*"});
     Peer with(world(), showing(bunny));
     expect_dropped(answer_start(with, "EXTERNAL", ""));
 }
 
-// amqp091 2.12: whatever the client would rather be.
+// amqp091 2.12: the identity in the response is ignored.
 TEST_P(ProtocolLogin, ExternalIsTheUserOfTheCertificate) {
     offer_external();
     for (const std::string& response : {""s, "guest"s, "\0guest\0guest"s}) {
@@ -149,7 +149,7 @@ TEST_P(ProtocolLogin, AWrongPasswordIsToldToClientsThatKnowHow) {
     refused.expect_end();
 }
 
-// amqp091 3.1: the same whether the user exists or not, and whatever the mechanism.
+// amqp091 3.1: the reply does not depend on whether the user exists, nor on the mechanism.
 TEST_P(ProtocolLogin, AnUnknownUserIsToldTheSame) {
     expect_refused(answer_start("PLAIN", "\0nobody\0guest"s), "PLAIN");
     expect_refused(answer_start("PLAIN", "\0\0"s), "PLAIN");
@@ -188,7 +188,7 @@ TEST_P(ProtocolLogin, AnUnknownMechanismIsDropped) {
     expect_dropped(answer_start("plain", "\0guest\0guest"s));
 }
 
-// amqp091 3.4: what cannot be read at all is dropped too.
+// amqp091 3.4: a malformed start-ok also drops the socket.
 TEST_P(ProtocolLogin, AnUnreadableStartOkIsDropped) {
     Peer& odd = new_peer();
     odd.greet();
@@ -216,7 +216,7 @@ TEST_P(ProtocolLogin, AVhostWithoutPermissionIsRefused) {
         530, "NOT_ALLOWED - access to vhost 'elsewhere' refused for user 'guest'");
 }
 
-// amqp091 3.7: who counts connections is the node; what it says reaches the client.
+// amqp091 3.7: the node counts connections, and its text is sent to the client.
 TEST_P(ProtocolLogin, ALimitOfTheNodeIsToldToTheClient) {
     world().refuse_entry(
         "access to vhost '/' refused for user 'guest': connection limit (5) is reached");
@@ -238,7 +238,7 @@ TEST_P(ProtocolLogin, EmptyPermissionsAreEnoughToEnter) {
         403, "ACCESS_REFUSED - configure access to queue 'q' in vhost '/' refused for user 'poor'");
 }
 
-// amqp091 3.6: two vhosts are two worlds.
+// amqp091 3.6: vhosts are independent of each other.
 TEST_P(ProtocolLogin, VhostsShareNothing) {
     world().change(SetPermissions{"guest", "elsewhere", {".*", ".*", ".*"}});
     channel().declare("q");

@@ -6,7 +6,7 @@ namespace {
 
 class ProtocolPermissions : public WireTest {
   protected:
-    // Bob may configure what begins with c, write to w, read from r.
+    // A channel of Bob, who may configure names starting with c, write to w and read from r.
     PeerChannel bob(const Permissions& permissions = {"^c", "^w", "^r"}) {
         add_user("bob", permissions);
         return open_channel({.user = "bob", .password = "secret"});
@@ -20,7 +20,7 @@ class ProtocolPermissions : public WireTest {
 INSTANTIATE_TEST_SUITE_P(Wire, ProtocolPermissions, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
-// amqp091 15.1: patterns are searched for, not matched whole.
+// amqp091 15.1: patterns need not match the complete name.
 TEST_P(ProtocolPermissions, PatternsAreSearchedFor) {
     auto user = bob({"shop", "", ""});
     user.declare("the-shop-queue");
@@ -28,7 +28,7 @@ TEST_P(ProtocolPermissions, PatternsAreSearchedFor) {
     user.expect_close<QueueDeclare>(403, refused("configure", "queue 'the-office'"));
 }
 
-// amqp091 15.1: an empty pattern matches nothing but the empty name.
+// amqp091 15.1: an empty pattern matches only the empty name.
 TEST_P(ProtocolPermissions, AnEmptyPatternAllowsNothing) {
     auto user = bob({"", "", ""});
     user.publish("", "q", "body");
@@ -41,7 +41,7 @@ TEST_P(ProtocolPermissions, AnEmptyPatternAllowsNothing) {
         close.reply_text.starts_with("ACCESS_REFUSED - configure access to queue 'amq.gen-"));
 }
 
-// amqp091 15.1: the default exchange goes by the name amq.default.
+// amqp091 15.1: the default exchange has the name amq.default.
 TEST_P(ProtocolPermissions, TheDefaultExchangeHasAName) {
     auto user = bob({"", "^amq\\.default$", ""});
     channel().declare("q");
@@ -72,7 +72,7 @@ TEST_P(ProtocolPermissions, DeclaringAndDeletingNeedConfigure) {
     user.expect_close<ExchangeDelete>(403, refused("configure", "exchange 're'"));
 }
 
-// amqp091 15.3: the destination is looked at first.
+// amqp091 15.3: the destination is checked first.
 TEST_P(ProtocolPermissions, BindingNeedsWriteAndRead) {
     for (const char* name : {"wq", "rq"}) channel().declare(name);
     for (const char* name : {"re", "we", "rf"}) channel().declare_exchange(name, "fanout");
@@ -137,7 +137,7 @@ TEST_P(ProtocolPermissions, TakingMessagesNeedsRead) {
     user.expect_close<QueuePurge>(403, refused("read", "queue 'wq'"));
 }
 
-// amqp091 15.3, 6.8, 8.10: any of the three is enough to ask.
+// amqp091 15.3, 6.8, 8.10: any of the three permissions is sufficient for a passive declare.
 TEST_P(ProtocolPermissions, AskingNeedsAnyPermission) {
     auto user = bob();
     for (const char* name : {"cq", "wq", "rq", "xq"}) channel().declare(name);
@@ -185,7 +185,7 @@ TEST_P(ProtocolPermissions, TopicsHavePermissionsOfTheirOwn) {
         "refused for user 'bob'");
 }
 
-// amqp091 15.4: every key counts, also those in CC and BCC.
+// amqp091 15.4: all keys are checked, including those in CC and BCC.
 TEST_P(ProtocolPermissions, TopicsOfCopiesNeedPermissionToo) {
     auto user = bob({".*", ".*", ".*"});
     world().change(SetTopicPermissions{"bob", "/", "amq.topic", {"^news\\.", ".*"}});
@@ -202,7 +202,7 @@ TEST_P(ProtocolPermissions, TopicsOfCopiesNeedPermissionToo) {
     }
 }
 
-// amqp091 15.4: only topic exchanges, and only where there is a row.
+// amqp091 15.4: only topic exchanges are checked, and only if there is a row.
 TEST_P(ProtocolPermissions, TopicPermissionsConcernTopicExchangesOnly) {
     auto user = bob({".*", ".*", ".*"});
     world().change(SetTopicPermissions{"bob", "/", "amq.direct", {"^never$", "^never$"}});
@@ -214,7 +214,7 @@ TEST_P(ProtocolPermissions, TopicPermissionsConcernTopicExchangesOnly) {
     EXPECT_EQ(user.count("q"), 2U);
 }
 
-// amqp091 15.4: the names of user and vhost can stand in a pattern.
+// amqp091 15.4: a pattern may contain the names of user and vhost.
 TEST_P(ProtocolPermissions, APatternCanNameTheUser) {
     add_user("b.b", {".*", ".*", ".*"});
     auto user = open_channel({.user = "b.b", .password = "secret"});
@@ -228,7 +228,7 @@ TEST_P(ProtocolPermissions, APatternCanNameTheUser) {
         "refused for user 'b.b'");
 }
 
-// amqp091 15.5: a change counts at once, also for a channel that has just published.
+// amqp091 15.5: a change takes effect immediately, even for a channel that has just published.
 TEST_P(ProtocolPermissions, AChangeCountsAtOnce) {
     channel().declare_exchange("we", "fanout");
     auto user = bob();

@@ -18,7 +18,7 @@ TEST_P(ProtocolPublishing, ImmediateIsNotImplemented) {
     peer().expect_connection_close<BasicPublish>(540, "NOT_IMPLEMENTED - immediate=true");
 }
 
-// amqp091 9.2: every fault at once, then one less each time, so that the next is told.
+// amqp091 9.2: starts with all errors and removes one at a time, so that the next is reported.
 TEST_P(ProtocolPublishing, FaultsAreToldInTheirOrder) {
     settings().max_message_size = 10;
     add_user("bob", {".*", "^(missing|inner|topic|amq\\.default)$", ".*"});
@@ -80,7 +80,7 @@ TEST_P(ProtocolPublishing, AMessageMayBeAsLargeAsConfigured) {
         406, "PRECONDITION_FAILED - message size 1001 is larger than configured max size 1000");
 }
 
-// amqp091 9.3: clients cannot read while they write, so the close waits for the last byte.
+// amqp091 9.3: clients do not read while they write, so the close is sent after the last byte.
 TEST_P(ProtocolPublishing, ATooLargeMessageIsRefusedBehindItsLastByte) {
     settings().max_message_size = 1000;
     channel().send(BasicPublish{.routing_key = "q"});
@@ -92,7 +92,7 @@ TEST_P(ProtocolPublishing, ATooLargeMessageIsRefusedBehindItsLastByte) {
         406, "PRECONDITION_FAILED - message size 1001 is larger than configured max size 1000");
 }
 
-// amqp091 9.3: a limit at the ceiling is not called configured.
+// amqp091 9.3: the error text does not call the maximum a configured limit.
 TEST_P(ProtocolPublishing, TheCeilingOfSizesIsNotConfigured) {
     settings().max_message_size = 536870912;
     channel().send(BasicPublish{.routing_key = "q"});
@@ -101,7 +101,7 @@ TEST_P(ProtocolPublishing, TheCeilingOfSizesIsNotConfigured) {
         501, "FRAME_ERROR - content body size 536870913 exceeds maximum allowed size 536870912");
 }
 
-// amqp091 9.3: what is announced costs nothing until it comes.
+// amqp091 9.3: a declared body takes no memory until it arrives.
 TEST_P(ProtocolPublishing, AnAnnouncedBodyTakesNoMemory) {
     settings().max_message_size = 536870912;
     for (std::uint16_t number = 1; number <= 50; ++number) {
@@ -111,7 +111,7 @@ TEST_P(ProtocolPublishing, AnAnnouncedBodyTakesNoMemory) {
     EXPECT_TRUE(peer().is_open());
 }
 
-// amqp091 9.3: sixteen mebibytes, the limit as it is delivered.
+// amqp091 9.3: 16 MiB, the default limit.
 TEST_P(ProtocolPublishing, ALargeMessageGoesThroughWhole) {
     std::string body(16777216, '\0');
     for (std::size_t i = 0; i < body.size(); ++i)
@@ -149,7 +149,7 @@ TEST_P(ProtocolPublishing, AReturnPrecedesItsConfirm) {
     EXPECT_EQ(channel().expect<BasicAck>(), (BasicAck{2, true}));
 }
 
-// amqp091 9.4: a large body comes back whole too.
+// amqp091 9.4: a large body is returned completely.
 TEST_P(ProtocolPublishing, ALargeReturnIsWhole) {
     const std::string body(300000, 'x');
     channel().publish({.routing_key = "nowhere", .mandatory = true}, body);
@@ -185,7 +185,7 @@ TEST_P(ProtocolPublishing, AnImpersonatorMayBeAnybody) {
     EXPECT_EQ(actor.get("q").decoded().user_id, "alice");
 }
 
-// amqp091 9.7: only 2 is persistent; nobody changes what the client said.
+// amqp091 9.7: only 2 is persistent; the client's value is kept.
 TEST_P(ProtocolPublishing, TheDeliveryModeIsKept) {
     channel().declare("q");
     for (const std::uint8_t mode : std::initializer_list<std::uint8_t>{0, 1, 2, 3, 255}) {
@@ -236,7 +236,7 @@ TEST_P(ProtocolPublishing, AFailureLosesTheOffendingMessageOnly) {
     EXPECT_EQ(channel().drain("q"), Bodies{"before"});
 }
 
-// amqp091 9.2: the same message in more frames than necessary.
+// amqp091 9.2: a body may be split into more frames than necessary.
 TEST_P(ProtocolPublishing, ABodyMayComeInAnyNumberOfFrames) {
     channel().declare("q");
     channel().send(BasicPublish{.routing_key = "q"});

@@ -23,7 +23,7 @@ class ProtocolQueues : public WireTest {
         on.send(QueueDeclare{.queue = name, .exclusive = true});
         on.expect<QueueDeclareOk>(where);
     }
-    // Declares with the arguments and expects the refusal, on a channel of its own.
+    // Declares a queue with the arguments on a separate channel and expects the refusal.
     void expect_refused(std::initializer_list<Argument> arguments, std::string_view text,
                         Where where = Where::here()) {
         const std::string encoded = table(arguments);
@@ -176,12 +176,12 @@ TEST_P(ProtocolQueues, ExclusivenessMustMatchWhoeverAsks) {
     declare_exclusive(channel(), "mine");
 }
 
-// amqp091 8.4, 19.5: the name is free as soon as close-ok is read.
+// amqp091 8.4, 19.5: the name is free as soon as the client has read close-ok.
 TEST_P(ProtocolQueues, AnExclusiveQueueGoesWithItsConnection) {
     auto owner = open_channel();
     declare_exclusive(owner, "mine");
     owner.close();
-    EXPECT_NE(find("mine"), nullptr) << "it belongs to the connection, not to the channel";
+    EXPECT_NE(find("mine"), nullptr) << "the queue belongs to the connection, not to the channel";
     owner.peer().close();
     declare_exclusive(channel(), "mine");
 }
@@ -202,7 +202,7 @@ TEST_P(ProtocolQueues, AutoDeleteGoesWithTheLastConsumer) {
     channel().expect<QueueDeclareOk>();
     channel().publish("", "q", "body");
     channel().get("q", true);
-    EXPECT_NE(find("q"), nullptr) << "basic.get is no consumer";
+    EXPECT_NE(find("q"), nullptr) << "basic.get is not a consumer";
     channel().consume("q", "one");
     channel().consume("q", "two");
     channel().send(BasicCancel{.consumer_tag = "one"});
@@ -326,12 +326,12 @@ TEST_P(ProtocolQueues, DeleteCountsReadyMessages) {
     channel().send(QueueDelete{.queue = "q"});
     EXPECT_EQ(channel().expect<QueueDeleteOk>().message_count, 2U);
     channel().send(QueueDelete{.queue = "q"});
-    EXPECT_EQ(channel().expect<QueueDeleteOk>().message_count, 0U) << "already gone";
+    EXPECT_EQ(channel().expect<QueueDeleteOk>().message_count, 0U) << "already deleted";
     channel().send(QueueDelete{.queue = "q", .if_unused = true, .if_empty = true});
     channel().expect<QueueDeleteOk>();
 }
 
-// amqp091 8.12, 11.11: a delivery outlives its queue until it is settled.
+// amqp091 8.12, 11.11: a delivery can be settled after its queue was deleted.
 TEST_P(ProtocolQueues, DeliveriesOfADeletedQueueCanStillBeSettled) {
     channel().declare("q");
     for (const char* body : {"a", "b", "c"}) channel().publish("", "q", body);
@@ -391,7 +391,7 @@ TEST_P(ProtocolQueues, ArgumentsOfOtherTypesAreRefused) {
     }
 }
 
-// amqp091 8.13: what a classic queue knows.
+// amqp091 8.13: the arguments that a classic queue supports.
 TEST_P(ProtocolQueues, ClassicArgumentsAreAccepted) {
     channel().declare("q", {{"x-expires", 60000},
                             {"x-message-ttl", 0},
@@ -521,7 +521,7 @@ TEST_P(ProtocolQueues, AFullQueueDropsItsHead) {
     EXPECT_EQ(channel().drain("bytes"), (Bodies{"bb", "cc"}));
 }
 
-// amqp091 8.18: only what is ready counts.
+// amqp091 8.18: only ready messages count.
 TEST_P(ProtocolQueues, UnackedMessagesDoNotFillAQueue) {
     channel().declare("q", {{"x-max-length", 1}});
     channel().publish("", "q", "a");
@@ -556,7 +556,7 @@ TEST_P(ProtocolQueues, WhatIsRefusedCanBeDeadLettered) {
     EXPECT_EQ(channel().drain("graves"), Bodies{"b"});
 }
 
-// amqp091 8.19: what is there can still be declared.
+// amqp091 8.19: existing queues can still be declared.
 TEST_P(ProtocolQueues, AVhostMayLimitItsQueues) {
     world().change(SetVhostLimits{"/", {.max_queues = 2}});
     channel().declare("one");

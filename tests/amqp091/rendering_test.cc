@@ -1,5 +1,5 @@
-// What a consumer gets of a message that the broker added something to: spliced from bytes, and
-// the same as a renderer that decodes everything, sorts it and encodes it again.
+// The broker's additions to a delivered message are spliced into its bytes. The result must equal
+// that of a naive renderer that decodes, sorts and encodes everything.
 #include "amqp091/codec/frame.h"
 #include "amqp091/delivery_writer.h"
 #include "base/byte_writer.h"
@@ -156,7 +156,7 @@ class RenderingDice {
         for (char& each : text) each = static_cast<char>(below(256));
         return text;
     }
-    // Those that collide are frequent.
+    // Generates colliding names frequently.
     std::string name() {
         static const std::vector<std::string> known = {"x-death",
                                                        "x-first-death-exchange",
@@ -183,7 +183,7 @@ class RenderingDice {
         return one_in(3) ? text() : known[below(known.size())];
     }
 
-    // Letter and content, also as no encoder of ours writes it.
+    // Type and content, including encodings that the broker does not write.
     void append_value(std::string& out, int depth) {
         ByteWriter writer(out);
         const std::string_view letters = depth > 0 ? "VtbBsuIifDlLdTSxFA" : "VtbBsuIifDlLdTSx";
@@ -302,7 +302,7 @@ class RenderingDice {
             envelope->history.deaths.push_back(death());
         }
         envelope->history.first = mark();
-        if (!one_in(3)) envelope->history.last = mark();  // none in compatibility with 3.12
+        if (!one_in(3)) envelope->history.last = mark();  // absent if RabbitMQ 3.12 is followed
         if (one_in(4)) envelope->error = DeathError{text(), text()};
         for (std::uint64_t i = one_in(3) ? below(5) : 0; i > 0; --i) {
             Annotation annotation{one_in(20) ? std::string(300, 'x') : name(), "\x40", value()};
@@ -344,7 +344,7 @@ struct WrittenContent {
     std::string body;
 };
 
-// The properties in the header frame behind the method, and the body in the frames behind that.
+// The properties in the header frame after the method, and the body in the frames after that.
 WrittenContent content_written(const protocol::Output& output) {
     std::vector<std::string_view> parts(64);
     parts.resize(output.gather(parts));
@@ -365,7 +365,7 @@ WrittenContent content_written(const protocol::Output& output) {
     return content;
 }
 
-// REVENANT_RENDERINGS=n makes it look longer.
+// REVENANT_RENDERINGS=n sets the number of random messages.
 std::uint64_t renderings() {
     const char* const wanted = std::getenv("REVENANT_RENDERINGS");
     return wanted == nullptr ? 1000 : std::strtoull(wanted, nullptr, 10);
@@ -375,7 +375,7 @@ TEST(Rendering, OfANativeMessageIsThatOfTheNaiveRenderer) {
     for (std::uint64_t seed = 1; seed <= renderings(); ++seed) {
         RenderingDice dice(seed);
         const EnvelopeRef envelope = dice.envelope();
-        // The second finds what the first one left.
+        // The second message uses the cache entry of the first.
         for (int message_of_envelope = 0; message_of_envelope < 3; ++message_of_envelope) {
             const MessageRef message = dice.native();
             const ShownCounts counts = dice.counts();
@@ -409,7 +409,7 @@ TEST(Rendering, IsCutToTheFrameAsTheNaiveRendererCutsIt) {
             static_cast<std::uint32_t>(dice.one_in(5) ? 0 : 100 + dice.below(4000));
         const std::string expected =
             naive_fitting(envelope.get(), frame_max, [&](const Envelope* shown) {
-                // Without anything to add the bytes stay what they are.
+                // Without additions the bytes are unchanged.
                 if (!foreign && shown == nullptr && !counts.any())
                     return std::string(message->properties());
                 return foreign ? naive_foreign(*message, shown, counts)
@@ -437,7 +437,7 @@ TEST(Rendering, IsCutToTheFrameAsTheNaiveRendererCutsIt) {
     }
 }
 
-// --- AMQP 1.0: the entries one by one, in their order, by an encoder that shares nothing with ours
+// --- AMQP 1.0: the entries in order, by an encoder that shares no code with the broker's
 
 std::string big_endian(std::uint64_t value, int bytes) {
     std::string out;
@@ -465,7 +465,7 @@ std::string naive_long(std::int64_t value) {
     const auto raw = static_cast<std::uint64_t>(value);
     return value < 128 ? "\x55" + big_endian(raw, 1) : "\x81" + big_endian(raw, 8);
 }
-// Size and count precede what a map or an array has in it.
+// Size and count precede the content of a map or an array.
 std::string naive_compound(const std::string& content, std::size_t count) {
     return big_endian(content.size() + 4, 4) + big_endian(count, 4) + content;
 }
@@ -501,7 +501,7 @@ std::string naive_death10(const Death& death) {
     return naive_compound(content, 2 * entries.size());
 }
 
-// The answer is how many entries were added.
+// Returns the number of entries added.
 std::uint32_t naive_history10(const DeathHistory& history, std::string& out) {
     if (history.deaths.empty()) return 0;
     std::string deaths;
@@ -557,7 +557,7 @@ std::string naive_annotations10(const Message& message, const amqp10::DataMap& o
         entries += 1;
     }
     std::string kept;
-    amqp10::TypeWriter kept_out(kept);  // as the publisher sent them
+    amqp10::TypeWriter kept_out(kept);  // as published
     for (const auto& entry : own) {
         const std::string& name = *entry.key.as_symbol();
         const auto same = [&](const Annotation& each) { return each.key == name; };

@@ -1,4 +1,5 @@
-// Whatever bytes come, in whatever pieces, and wherever they end: no crash, and an engine in order.
+// Arbitrary bytes in arbitrary pieces that end anywhere must neither crash the broker nor corrupt
+// the engine.
 #include "tests/support/peer.h"
 
 #include <random>
@@ -8,8 +9,8 @@ namespace {
 
 using namespace std::string_literals;
 
-// A session of everything: two peers, every method of the client, errors of both scopes. Taken down
-// once, it is played again in many ways.
+// A session of two peers with all client methods and errors of both scopes. It is recorded once and
+// replayed in many variations.
 class Recording {
   public:
     explicit Recording(Distance distance) {
@@ -28,7 +29,7 @@ class Recording {
     const std::vector<Step>& steps() const { return world_.steps(); }
 
   private:
-    // Nothing is expected here: only what is sent counts.
+    // Nothing is expected here, because only the sent bytes matter.
     void declare() {
         auto one = first_->channel(1);
         auto two = second_->channel(1);
@@ -148,7 +149,7 @@ class ProtocolRobustness : public testing::TestWithParam<Distance> {};
 INSTANTIATE_TEST_SUITE_P(Wire, ProtocolRobustness, testing::Values(Distance::near, Distance::far),
                          [](const auto& distance) { return distance_name(distance); });
 
-// Ends in every frame: before its first byte, inside it, behind it.
+// The session ends before, inside and after every frame.
 TEST_P(ProtocolRobustness, EveryPrefixOfASessionLeavesTheEngineInOrder) {
     const Recording recording(GetParam());
     const std::vector<Step>& steps = recording.steps();
@@ -164,7 +165,7 @@ TEST_P(ProtocolRobustness, EveryPrefixOfASessionLeavesTheEngineInOrder) {
             if (const Feed* feed = std::get_if<Feed>(&steps[last])) {
                 world.feed(feed->wire, feed->bytes.substr(0, size));
             }
-            // Both ways to end: with letters still under way, and after they arrived.
+            // Ends both with mailbox items in transit and after they have arrived.
             if (endings % 2 == 0) world.carry();
             for (std::size_t i = 0; i < world.wire_count(); ++i) world.disconnect(i);
             world.carry();
@@ -203,7 +204,7 @@ TEST_P(ProtocolRobustness, PiecesOfAnySizeGiveTheSameAnswers) {
     }
 }
 
-// A peer with two channels open, behind a whole handshake.
+// Connects a peer with two channels and returns its index.
 std::size_t connect_by_hand(World& world, Distance distance) {
     Peer peer(world, Connect{distance, PeerLocation::loopback});
     peer.connect();
@@ -229,7 +230,7 @@ TEST_P(ProtocolRobustness, GarbageNeverCrashes) {
     }
 }
 
-// A frame that is one on the outside: known ids, then anything.
+// A well-formed frame with known ids and random content.
 std::string plausible_frame(std::mt19937_64& random) {
     const auto channel = static_cast<std::uint16_t>(random() % 4);
     std::string payload;
@@ -271,7 +272,7 @@ TEST_P(ProtocolRobustness, PlausibleFramesNeverCrash) {
     }
 }
 
-// A session with single bytes changed reaches deeper than garbage does.
+// A session with single bytes changed reaches deeper code than random bytes.
 TEST_P(ProtocolRobustness, ADamagedSessionNeverCrashes) {
     const Recording recording(GetParam());
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -291,7 +292,7 @@ TEST_P(ProtocolRobustness, ADamagedSessionNeverCrashes) {
     }
 }
 
-// Frames left out or swapped: right bytes at the wrong time.
+// Frames are left out or swapped: valid bytes at the wrong time.
 TEST_P(ProtocolRobustness, AShuffledSessionNeverCrashes) {
     const Recording recording(GetParam());
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -307,7 +308,8 @@ TEST_P(ProtocolRobustness, AShuffledSessionNeverCrashes) {
     }
 }
 
-// Letters in single steps, so that every command meets every state of the other side.
+// Mailbox items are delivered one at a time, so that every command meets every state of the other
+// side.
 TEST(ProtocolRobustnessFar, LettersMayArriveAtAnyMoment) {
     const Recording recording(Distance::far);
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {

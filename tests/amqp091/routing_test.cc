@@ -1,4 +1,4 @@
-// Routing (amqp091, section 7), seen by a client. The engine's own tests go deeper.
+// Routing (amqp091, section 7) from a client's view. The engine's own tests are more detailed.
 #include "tests/support/hex.h"
 #include "tests/support/peer.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 class ProtocolRouting : public WireTest {
   protected:
-    // Bodies that reached the queue.
+    // The bodies that reached the queue.
     std::vector<std::string> reached(std::string_view queue) { return channel().drain(queue); }
 };
 INSTANTIATE_TEST_SUITE_P(Wire, ProtocolRouting, testing::Values(Distance::near, Distance::far),
@@ -79,7 +79,7 @@ TEST_P(ProtocolRouting, TopicsMatchWordByWord) {
 TEST_P(ProtocolRouting, ATopicBindingHasTwoHashesAtMost) {
     channel().declare("q");
     channel().bind("q", "amq.topic", "#.a.#");
-    channel().bind("q", "amq.topic", "#.a#.#b.##.#");  // the others are words
+    channel().bind("q", "amq.topic", "#.a#.#b.##.#");  // the other words are literal
     const std::string text =
         "PRECONDITION_FAILED - Topic binding key '#.a.#.#' uses 3 '#' wildcards, at most 2 are "
         "allowed";
@@ -90,15 +90,15 @@ TEST_P(ProtocolRouting, ATopicBindingHasTwoHashesAtMost) {
         ExchangeBind{.destination = "amq.fanout", .source = "amq.topic", .routing_key = "#.a.#.#"});
     channel().expect_close<ExchangeBind>(406, text);
     channel().reopen();
-    channel().bind("q", "amq.direct", "#.#.#");  // means nothing there
+    channel().bind("q", "amq.direct", "#.#.#");  // no wildcards in a direct exchange
     channel().send(QueueUnbind{.queue = "q", .exchange = "amq.topic", .routing_key = "#.a.#.#"});
-    channel().expect<QueueUnbindOk>();  // it is no matter whether it is there
+    channel().expect<QueueUnbindOk>();  // succeeds whether or not the binding exists
 }
 
 // amqp091 7.5
 TEST_P(ProtocolRouting, HeadersMatchInFourForms) {
     struct Case {
-        std::string form;  // empty: none given
+        std::string form;  // empty: not given
         Table wanted;
         Table sent;
         bool matches;
@@ -119,7 +119,7 @@ TEST_P(ProtocolRouting, HeadersMatchInFourForms) {
         {"any-with-x", of({{"x-a", 1}}), of({{"x-a", 1}}), true},
         {"all", of({{"a", Value::nothing()}}), of({{"a", "anything"}}), true},
         {"all", of({{"a", Value::nothing()}}), of({{"b", 1}}), false},
-        {"all", of({{"a", 1}}), of({{"a", 1L}}), true},  // another width
+        {"all", of({{"a", 1}}), of({{"a", 1L}}), true},  // different width
         {"all", of({{"a", 1}}), of({{"a", engine::real(1.0)}}), false},
         {"all", of({{"a", "x"}}), of({{"a", "X"}}), false},
         {"all", {}, {}, true},
@@ -199,7 +199,7 @@ TEST_P(ProtocolRouting, CcMustBeAnArray) {
         "PRECONDITION_FAILED - invalid message: {unacceptable_type_in_header,\"BCC\",signedint}");
 }
 
-// amqp091 7.8: before mandatory is looked at, and along a chain.
+// amqp091 7.8: alternates are tried before `mandatory` applies, and along a chain.
 TEST_P(ProtocolRouting, AlternatesAreTriedInTurn) {
     channel().declare_exchange("first", "direct", {{"alternate-exchange", "second"}});
     channel().declare_exchange("second", "direct", {{"alternate-exchange", "third"}});
@@ -340,7 +340,7 @@ TEST_P(ProtocolRouting, BindingWhatIsNotThereFails) {
     channel().expect_close<QueueBind>(404, "NOT_FOUND - no exchange 'missing' in vhost '/'");
 }
 
-// amqp091 7.12: queue.unbind has no no-wait bit and is always answered.
+// amqp091 7.12: queue.unbind has no no-wait bit and always gets a reply.
 TEST_P(ProtocolRouting, QueueUnbindIsAlwaysAnswered) {
     channel().declare("q");
     peer().send(

@@ -1,4 +1,5 @@
-// Random messages through the other protocol and back: what the tables of amqp10 6 keep is kept.
+// Round trips of random messages through the other protocol preserve everything that the tables of
+// amqp10 6 map.
 #include "tests/support/amqp091_content.h"
 #include "tests/support/amqp10_message.h"
 #include "tests/support/hex.h"
@@ -100,7 +101,7 @@ Table sorted(Table table) {
     return table;
 }
 
-// 0-9-1 to 1.0 and, published again as it is, to 0-9-1.
+// 0-9-1 to 1.0 and, republished unchanged, back to 0-9-1.
 TEST(ThereAndBack, From091) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         SCOPED_TRACE(seed);
@@ -165,7 +166,7 @@ TEST(ThereAndBack, From091) {
     }
 }
 
-// What a value of AMQP 1.0 is after it was one of 0-9-1 (amqp10 6.7, 6.12).
+// An AMQP 1.0 value after conversion to 0-9-1 and back (amqp10 6.7, 6.12).
 Datum after_091(const Datum& datum) {
     const auto texts = [](const std::string& text) { return Datum::string(text); };
     switch (datum.type) {
@@ -255,7 +256,7 @@ std::string random_body(Dice& dice) {
     }
 }
 
-// 1.0 to 0-9-1 and, published again as it is, to 1.0.
+// 1.0 to 0-9-1 and, republished unchanged, back to 1.0.
 TEST(ThereAndBack, From10) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         SCOPED_TRACE(seed);

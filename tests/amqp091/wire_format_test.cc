@@ -39,7 +39,7 @@ TEST_P(ProtocolWireFormat, BitsShareAnOctetFromTheLowestOn) {
     EXPECT_TRUE(declared.durable && declared.internal && !declared.auto_delete);
 }
 
-// amqp091 1.3: a table is its length in bytes, then name, letter and value of each field.
+// amqp091 1.3: a table is its length in bytes, then name, type and value of each field.
 TEST_P(ProtocolWireFormat, ATableIsReadFieldByField) {
     channel();
     peer().send(
@@ -49,7 +49,7 @@ TEST_P(ProtocolWireFormat, ATableIsReadFieldByField) {
     EXPECT_EQ(world().engine().state().find_queue("q")->settings.max_length, 7);
 }
 
-// amqp091 1.4, 1.5: all fourteen properties, in their order, come back as they were.
+// amqp091 1.4, 1.5: all fourteen properties are delivered in order and unchanged.
 TEST_P(ProtocolWireFormat, EveryPropertyComesBackAsItWent) {
     const std::string properties = from_hex(
         "fffc"                            // all fourteen flags
@@ -76,7 +76,7 @@ TEST_P(ProtocolWireFormat, EveryPropertyComesBackAsItWent) {
     EXPECT_EQ(got.body, "hi");
 }
 
-// amqp091 1.4: absent and empty are different things.
+// amqp091 1.4: an empty property differs from an absent one.
 TEST_P(ProtocolWireFormat, AnEmptyPropertyIsNotAnAbsentOne) {
     channel().declare("q");
     channel().publish("", "q", "absent");
@@ -101,7 +101,7 @@ TEST_P(ProtocolWireFormat, ABodyIsCutIntoFramesOfTheNegotiatedSize) {
     }
 }
 
-// amqp091 1.6: the same for deliveries.
+// amqp091 1.6: deliveries are split in the same way.
 TEST_P(ProtocolWireFormat, ADeliveredBodyIsCutLikewise) {
     auto small = open_channel({.frame_max = 8192});
     channel().declare("q");
@@ -112,7 +112,7 @@ TEST_P(ProtocolWireFormat, ADeliveredBodyIsCutLikewise) {
     }
 }
 
-// amqp091 1.6: no limit means one frame for the whole body.
+// amqp091 1.6: without a limit the complete body is one frame.
 TEST_P(ProtocolWireFormat, WithoutFrameMaxABodyIsOneFrame) {
     settings().frame_max = 0;
     auto unlimited = open_channel({.frame_max = 0});
@@ -123,7 +123,7 @@ TEST_P(ProtocolWireFormat, WithoutFrameMaxABodyIsOneFrame) {
     EXPECT_EQ(got.body, std::string(300000, 'x'));
 }
 
-// amqp091 1.7: the eight bytes around the payload are forgiven.
+// amqp091 1.7: the eight bytes around the payload do not count.
 TEST_P(ProtocolWireFormat, APayloadMayBeAsLargeAsFrameMax) {
     auto small = open_channel({.frame_max = 8192});
     small.declare("q");
@@ -146,7 +146,7 @@ TEST_P(ProtocolWireFormat, ALargerPayloadEndsTheConnection) {
     small.peer().expect_end();
 }
 
-// amqp091 1.7: before tune-ok the limit is 8192 bytes, whatever is offered.
+// amqp091 1.7: before tune-ok the limit is 8192 bytes, whatever the server offers.
 TEST_P(ProtocolWireFormat, BeforeTuneOkFramesAreSmall) {
     Peer& fits = new_peer();
     fits.greet();
@@ -190,7 +190,7 @@ TEST_P(ProtocolWireFormat, AMethodInsideAContentEndsTheConnection) {
         "instead");
 }
 
-// Name, letter and value of one field.
+// Name, type and value of one field.
 std::string field(std::string_view name, char letter, std::string_view value) {
     std::string encoded(1, static_cast<char>(name.size()));
     encoded += name;
@@ -199,7 +199,7 @@ std::string field(std::string_view name, char letter, std::string_view value) {
     return encoded;
 }
 
-// amqp091 1.9: a message that nothing happened to keeps its headers to the byte.
+// amqp091 1.9: without additions by the broker the headers are delivered byte by byte.
 TEST_P(ProtocolWireFormat, EveryTypeOfHeaderComesBackAsItWent) {
     const std::vector<std::pair<char, std::string>> values = {
         {'S', from_hex("00000003 ff00fe")},
@@ -234,8 +234,8 @@ TEST_P(ProtocolWireFormat, EveryTypeOfHeaderComesBackAsItWent) {
     EXPECT_EQ(channel().get("q", true).decoded().headers, all);
 }
 
-// amqp091 1.9: where the broker adds headers of its own it writes the others again: L becomes l and
-// every true boolean 1, the rest stays.
+// amqp091 1.9: if the broker adds headers, it encodes the others again: L becomes l and every true
+// boolean becomes 1; everything else is unchanged.
 TEST_P(ProtocolWireFormat, HeadersOfADeadLetterKeepTheirTypes) {
     channel().declare("graves");
     channel().declare("q",
@@ -254,7 +254,7 @@ TEST_P(ProtocolWireFormat, HeadersOfADeadLetterKeepTheirTypes) {
     EXPECT_TRUE(dead.decoded().headers.starts_with(kept));
 }
 
-// amqp091 1.9: any octet but 0 is true.
+// amqp091 1.9: any octet except 0 is true.
 TEST_P(ProtocolWireFormat, ABooleanArgumentIsTrueUnlessZero) {
     const std::string arguments = field("x-single-active-consumer", 't', "\x09");
     channel().send(QueueDeclare{.queue = "q", .arguments = arguments});
@@ -267,7 +267,7 @@ TEST_P(ProtocolWireFormat, AnUnknownLetterInArgumentsEndsTheConnection) {
     const std::string arguments = field("k", 'Z', "");
     channel().send(QueueDeclare{.queue = "q", .arguments = arguments});
     peer().expect_connection_close<QueueDeclare>(
-        501, "FRAME_ERROR - bad argument table: unknown type letter 0x5a 'Z' at offset 0");
+        501, "FRAME_ERROR - bad argument table: unknown field type 0x5a 'Z' at offset 0");
 }
 
 // amqp091 1.10
@@ -275,7 +275,7 @@ TEST_P(ProtocolWireFormat, AnUnknownLetterInHeadersEndsTheConnection) {
     channel().declare("q");
     channel().publish("", "q", "body", Properties().raw_headers(field("k", 'Z', "")));
     peer().expect_connection_close<BasicPublish>(
-        541, "INTERNAL_ERROR - unknown type letter 0x5a 'Z' at offset 0");
+        541, "INTERNAL_ERROR - unknown field type 0x5a 'Z' at offset 0");
 }
 
 // amqp091 1.11
@@ -312,8 +312,8 @@ TEST_P(ProtocolWireFormat, NamesMayBeAnyUtf8) {
     EXPECT_EQ(channel().declare("café ☕ \xf0\x9f\x91\xbb").queue, "café ☕ \xf0\x9f\x91\xbb");
 }
 
-// amqp091 1.13: RabbitMQ sorts; here headers that nobody changed keep their order and duplicates,
-// and where the broker adds its own they are sorted too.
+// amqp091 1.13: RabbitMQ sorts headers. Here, unchanged headers keep their order and duplicates; if
+// the broker adds its own, they are sorted too.
 TEST_P(ProtocolWireFormat, HeadersAreSortedWhereTheBrokerAddsItsOwn) {
     channel().declare("graves");
     channel().declare("q",

@@ -1,4 +1,4 @@
-// Errors and ends of connections (amqp10, 2.11, 2.12 and section 8).
+// Errors and closing of connections (amqp10, 2.11, 2.12 and section 8).
 #include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
@@ -29,7 +29,7 @@ TEST_P(Closing10, ACloseWithAnErrorIsAnsweredTheSame) {
     peer10().expect_socket_closed();
 }
 
-// What was settled before the close is settled.
+// Outcomes of messages settled before the close are sent.
 TEST_P(Closing10, OutcomesAreToldBeforeTheClose) {
     declare("q");
     session().attach_sender(0, "/queues/q");
@@ -77,7 +77,7 @@ TEST_P(Closing10, AForcedCloseDuringTheHandshakeDropsTheSocket) {
     client.expect_socket_closed();
 }
 
-// What goes with the connection, an auto-delete queue, is no news for its other links.
+// An auto-delete queue that is deleted with the connection is not reported to its other links.
 TEST_P(Closing10, NothingIsSaidOfQueuesThatGoWithTheConnection) {
     const auto attach_both = [&](Peer& client) {
         channel().send(amqp091::QueueDeclare{.queue = "auto", .auto_delete = true});
@@ -105,7 +105,7 @@ TEST_P(Closing10, NothingIsSaidOfQueuesThatGoWithTheConnection) {
                           "channel number (99) exceeds maximum channel number (63)");
 }
 
-// The consumer of an auto-delete queue is closed first, and its senders are not told.
+// The consumer of an auto-delete queue is closed first, and its senders are not notified.
 TEST_P(Closing10, ANodeThatStopsSaysNothingButClose) {
     channel().send(amqp091::QueueDeclare{.queue = "auto", .auto_delete = true});
     channel().expect<amqp091::QueueDeclareOk>();
@@ -122,7 +122,7 @@ TEST_P(Closing10, ANodeThatStopsSaysNothingButClose) {
     channel().peer().ignore_rest();
 }
 
-// A client that does not answer our close is not waited for forever.
+// A client that does not reply to the broker's close is disconnected after a timeout.
 TEST_P(Closing10, ACloseThatIsNotAnsweredTimesOut) {
     world().close_forced(peer10().index(), "maintenance");
     peer10().expect_close("amqp:internal-error", "Connection forced: \"maintenance\"");
@@ -134,7 +134,7 @@ TEST_P(Closing10, ACloseThatIsNotAnsweredTimesOut) {
     peer10().expect_socket_closed();
 }
 
-// amqp10 2.11: what follows cannot be trusted, so that the socket closes soon.
+// amqp10 2.11: later bytes cannot be trusted, so the socket is closed soon.
 TEST_P(Closing10, FramingErrorsCloseTheConnection) {
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"\0\2\0\1\2\0\0\0"s, "frame size (131073 bytes) > maximum frame size (131072 bytes)"},
@@ -174,7 +174,7 @@ TEST_P(Closing10, AHeartbeatMayComeOnAnyChannel) {
     EXPECT_TRUE(peer10().is_open());
 }
 
-// A frame whose performative cannot be read at all.
+// A frame with an unreadable performative.
 TEST_P(Closing10, AFrameWithoutAPerformativeClosesTheConnection) {
     for (const std::string& body :
          {"\x40"s, "\x00"s, "garbage"s, "\x00\x53\x11"s, "\x00\x53\x11\xc0\x05\x01"s,
@@ -182,7 +182,7 @@ TEST_P(Closing10, AFrameWithoutAPerformativeClosesTheConnection) {
           "\x00\x53\x11\xd0\xff\xff\xff\xff\xff\xff\xff\xff"s}) {
         Peer& client = connect10();
         client.send(frame10(FrameType::amqp, 0, body));
-        client.expect_close("amqp:decode-error", "cannot read the performative of a frame");
+        client.expect_close("amqp:decode-error", "cannot decode performative");
         client.send(0, Close{});
         client.expect_socket_closed();
     }

@@ -1,4 +1,4 @@
-// Messages to the client: transfers, frames, annotations, bounds (amqp10, 5.21 to 5.28 and 6).
+// Messages to the client: transfers, frames, annotations, limits (amqp10, 5.21 to 5.28 and 6).
 #include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
@@ -42,7 +42,7 @@ TEST_P(Consuming10, ATransferHasItsNumberAndTag) {
     }
     EXPECT_NE(tags[0], tags[1]);
     EXPECT_NE(tags[1], tags[2]);
-    // The session counts, whatever the link.
+    // Delivery ids are counted per session, not per link.
     session().attach_receiver(1, "/queues/r", 1);
     const auto other = session().expect_message("m");
     EXPECT_EQ(other.delivery_id, 3U);
@@ -62,7 +62,7 @@ TEST_P(Consuming10, PresettledMessagesAreGoneWhenTheyAreSent) {
     EXPECT_EQ(channel().count("q"), 0U);
 }
 
-// amqp10 5.21: as the client's frames allow.
+// amqp10 5.21: the client's maximum frame size applies.
 TEST_P(Consuming10, ALargeMessageIsSplit) {
     declare("q");
     Peer& client = connect10({.max_frame_size = 512});
@@ -76,7 +76,7 @@ TEST_P(Consuming10, ALargeMessageIsSplit) {
     }
 }
 
-// amqp10 5.21: frames are as full as they may be, so that every size around a limit is met.
+// amqp10 5.21: frames are filled completely, so every size around the limit occurs.
 TEST_P(Consuming10, EverySizeAroundAFramesEndComesThrough) {
     declare("q");
     Peer& client = connect10({.max_frame_size = 512});
@@ -127,7 +127,7 @@ TEST_P(Consuming10, TheHeaderIsThatOfThePublisher) {
     EXPECT_EQ(one.annotated_text("x-routing-key"), "key");
     EXPECT_EQ(one.parts->names(), "x-exchange x-routing-key ");
     const auto two = session().expect_message("two");
-    EXPECT_FALSE(two.durable()) << "nobody said that it is";
+    EXPECT_FALSE(two.durable()) << "not durable by default";
     EXPECT_TRUE(two.header_field(1)->is_null());
     EXPECT_TRUE(two.header_field(2)->is_null());
 }
@@ -183,7 +183,7 @@ TEST_P(Consuming10, AMessageOf10IsReadIn091) {
     EXPECT_EQ(came.headers(), expected);
 }
 
-// amqp10 3.3: messages wait at the queue, not in the broker's memory for the client.
+// amqp10 3.3: messages wait in the queue, not in the connection's memory.
 TEST_P(Consuming10, AClientThatNeverOpensItsWindowCostsNoMoreThanThePauseMark) {
     depends_on_distance();
     declare("q");
@@ -196,12 +196,12 @@ TEST_P(Consuming10, AClientThatNeverOpensItsWindowCostsNoMoreThanThePauseMark) {
     shut.expect_nothing();
     const std::uint32_t waiting = channel().count("q");
     EXPECT_GT(waiting, static_cast<std::uint32_t>(count) - 20);
-    // Once it is open, all of them come.
+    // All messages are sent once the window is open.
     shut.send(Flow{.next_incoming_id = 0, .incoming_window = 100000});
     for (int i = 0; i < count; ++i) shut.expect_message();
 }
 
-// amqp10 3.3: and it is the only one that waits for it.
+// amqp10 3.3: only this session waits.
 TEST_P(Consuming10, AClosedWindowStopsNoOtherSession) {
     depends_on_distance();
     declare("q");
@@ -223,7 +223,7 @@ TEST_P(Consuming10, AClosedWindowStopsNoOtherSession) {
     for (int i = 0; i < 40; ++i) shut.expect_message(body);
 }
 
-// The link that filled its session goes, and the others of the session go on.
+// The link that filled its session is detached, and the other links of the session continue.
 TEST_P(Consuming10, AClogIsGoneWithItsLink) {
     depends_on_distance();
     declare("q");
@@ -244,7 +244,7 @@ TEST_P(Consuming10, AClogIsGoneWithItsLink) {
     shut.expect_message("through");
 }
 
-// amqp10 3.3: neither does one that does not read its socket.
+// amqp10 3.3: the limit also applies to a client that does not read its socket.
 TEST_P(Consuming10, AClientThatDoesNotReadCostsNoMoreThanThePauseMark) {
     depends_on_distance();
     declare("q");
@@ -260,7 +260,7 @@ TEST_P(Consuming10, AClientThatDoesNotReadCostsNoMoreThanThePauseMark) {
     for (int i = 0; i < count; ++i) session().expect_message();
 }
 
-// A link that goes while its messages wait for the window takes none of them along.
+// Messages that wait for the window are requeued if their link is detached.
 TEST_P(Consuming10, WhatWaitsForTheWindowGoesBackWithItsLink) {
     declare("q");
     for (const char* body : {"one", "two"}) channel().publish("", "q", body);
@@ -275,7 +275,7 @@ TEST_P(Consuming10, WhatWaitsForTheWindowGoesBackWithItsLink) {
     shut.expect_message("two");
 }
 
-// A message half of which was sent when its link went: the next one starts afresh.
+// If a link is detached in the middle of a message, the next message starts normally.
 TEST_P(Consuming10, ALinkMayGoInTheMiddleOfAMessage) {
     declare("q");
     const std::string body(2000, 'b');
@@ -300,7 +300,7 @@ TEST_P(Consuming10, RepliesComeWithoutAQueue) {
     responder.attach_sender(0, std::nullopt);
     responder.publish<Accepted>(0, 0, MessageBytes("reply").to(address));
     session().expect_message("reply");
-    // Nobody keeps one for which there is no credit.
+    // A reply without credit is dropped.
     responder.transfer(0, 1, MessageBytes("dropped").to(address), true);
     session().expect_nothing();
     session().credit(0, 1);
@@ -319,7 +319,7 @@ TEST_P(Consuming10, RepliesComeWithoutAQueue) {
     session().expect_nothing();
 }
 
-// amqp10 4.5: a place for replies is read from as a queue is.
+// amqp10 4.5: consuming replies needs read permission, like a queue.
 TEST_P(Consuming10, RepliesNeedReadPermission) {
     add_user("writer", {".*", ".*", "^q"});
     Peer& writer = connect10({.user = "writer", .password = "secret"});
@@ -332,7 +332,7 @@ TEST_P(Consuming10, RepliesNeedReadPermission) {
     refused.end_ok();
 }
 
-// amqp10 3.3, 4.6: replies that nobody lets in end somewhere.
+// amqp10 3.3, 4.6: the number of replies that wait for a closed window is limited.
 TEST_P(Consuming10, RepliesDoNotPileUpBehindAClosedWindow) {
     depends_on_distance();
     PeerSession shut = peer10().begin(1, 0);
@@ -347,13 +347,13 @@ TEST_P(Consuming10, RepliesDoNotPileUpBehindAClosedWindow) {
         const auto transfer = Transfer::decode(arrival->items());
         if (transfer && !transfer->more) kept += 1;
     }
-    EXPECT_GE(kept, 16) << "a short pause costs no reply";
+    EXPECT_GE(kept, 16) << "a short pause drops no reply";
     EXPECT_LE(kept, 24);
     channel().publish("", address.substr(8), "again");
     shut.expect_message("again");
 }
 
-// amqp10 4.6: the address of a reply is made, not chosen.
+// amqp10 4.6: the reply address is generated, not chosen.
 TEST_P(Consuming10, ThePlaceForRepliesIsNoQueue) {
     session().send_attach_receiver(0, "/queues/amq.rabbitmq.reply-to", settled_mode);
     session().expect_refused_attach(0, "amqp:not-found",
@@ -372,12 +372,13 @@ TEST_P(Consuming10, WithoutPermissionTheSessionEnds) {
     EXPECT_TRUE(writer.is_open());
 }
 
-// The client says on which link it receives, and cannot send there.
+// The client is the receiver of this link and cannot send on it.
 TEST_P(Consuming10, ATransferOnAReceivingLinkEndsTheSession) {
     declare("q");
     session().attach_receiver(0, "/queues/q");
     session().transfer(0, 0, MessageBytes());
-    session().expect_end("amqp:not-allowed", "a transfer on a link that the client receives from");
+    session().expect_end("amqp:not-allowed",
+                         "transfer on a link on which the client is the receiver");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Credit both ways: top-up, drain, echo, and too much of it (amqp10, 5.11, 5.21, 5.23).
+// Credit in both directions: top-up, drain, echo, and violations (amqp10, 5.11, 5.21, 5.23).
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {
@@ -24,7 +24,7 @@ TEST_P(Credit10, OfAPublisherIsToppedUpAtItsHalf) {
     session().expect_outcome<Accepted>(84);
 }
 
-// amqp10 5.11: a message costs one credit, however many transfers it takes.
+// amqp10 5.11: a message uses one credit, however many transfers it takes.
 TEST_P(Credit10, IsCountedInMessages) {
     declare("q");
     session().attach_sender(0, "/queues/q");
@@ -41,13 +41,13 @@ TEST_P(Credit10, IsCountedInMessages) {
     EXPECT_EQ(flow.delivery_count, 1U);
 }
 
-// amqp10 5.8, section 8: far away no confirm tops it up in time.
+// amqp10 5.8, section 8: on another reactor no confirm tops up the credit in time.
 TEST_P(Credit10, TooManyTransfersDetachTheLink) {
     depends_on_distance();
     declare("q");
     session().attach_sender(0, "/queues/q");
     peer10().hold();
-    // As many as may be unconfirmed, and all the credit that was given meanwhile.
+    // The maximum number of unconfirmed messages, and all credit granted in the meantime.
     for (std::uint32_t i = 0; i < 400; ++i) session().transfer(0, i, MessageBytes());
     peer10().release();
     if (GetParam() == Distance::near) {
@@ -68,7 +68,7 @@ TEST_P(Credit10, TooManyTransfersDetachTheLink) {
     EXPECT_EQ(error.description, "insufficient link credit");
 }
 
-// Credit is asked for by an echo; otherwise a sender's flow changes nothing.
+// A sender's flow requests the credit with echo; otherwise it changes nothing.
 TEST_P(Credit10, OfAPublisherIsToldOnRequest) {
     declare("q");
     session().attach_sender(3, "/queues/q");
@@ -81,7 +81,7 @@ TEST_P(Credit10, OfAPublisherIsToldOnRequest) {
     EXPECT_EQ(flow.delivery_count, 0U);
 }
 
-// amqp10 5.2, 1.4: the count goes on from the client's, around the end of 32 bits.
+// amqp10 5.2, 1.4: the count continues from the client's and wraps around at 32 bits.
 TEST_P(Credit10, ThePublishersCountWrapsAround) {
     declare("q");
     const std::string target = target_of("/queues/q");
@@ -109,7 +109,7 @@ TEST_P(Credit10, DrainOfAnEmptyQueueUsesItUp) {
     EXPECT_EQ(flow.available, 0U);
     channel().publish("", "q", "late");
     session().expect_nothing();
-    // The count of the client goes on from the drained one.
+    // The client's count continues from the drained one.
     peer10().note_deliveries(0, 0, 10);
     session().credit(0, 1);
     session().expect_message("late");
@@ -131,7 +131,7 @@ TEST_P(Credit10, DrainFirstDeliversWhatIsThere) {
     EXPECT_EQ(session().expect<Flow>().link_credit, 0U);
 }
 
-// amqp10 3.3, 5.23: a client that reads of spent credit has seen what it was spent for.
+// amqp10 3.3, 5.23: a client that is informed of used credit already has the messages that used it.
 TEST_P(Credit10, DrainIsToldBehindWhatWaitsForTheWindow) {
     declare("q");
     for (const char* body : {"one", "two", "three"}) channel().publish("", "q", body);
@@ -192,7 +192,7 @@ TEST_P(Credit10, EchoTellsHowItStands) {
     EXPECT_FALSE(flow.drain);
 }
 
-// amqp10 5.23: a flow of the link that asks only how it stands changes nothing.
+// amqp10 5.23: a link flow that only requests the state changes nothing.
 TEST_P(Credit10, EchoWithoutCreditKeepsTheCredit) {
     declare("q");
     session().attach_receiver(0, "/queues/q");
@@ -217,7 +217,7 @@ TEST_P(Credit10, CanBeTakenBack) {
     session().expect_message("m");
 }
 
-// amqp10 1.4: what the client had not seen when it gave credit is counted.
+// amqp10 1.4: messages that the client had not seen when it granted credit count.
 TEST_P(Credit10, CountsFromWhatTheClientHadSeen) {
     declare("q");
     for (int i = 0; i < 5; ++i) channel().publish("", "q", "m");
@@ -228,7 +228,7 @@ TEST_P(Credit10, CountsFromWhatTheClientHadSeen) {
     session().expect_nothing();
 }
 
-// Links share a queue as their credits allow.
+// Links share a queue according to their credit.
 TEST_P(Credit10, OfOneLinkIsNotThatOfAnother) {
     declare("q");
     session().attach_receiver(0, "/queues/q", 1);

@@ -1,4 +1,4 @@
-// Dead letters as clients of AMQP 1.0 make and see them (dead-lettering, 10, 11, 17 and 22).
+// Dead letters from and for AMQP 1.0 clients (dead-lettering, 10, 11, 17 and 22).
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {
@@ -17,7 +17,7 @@ class DeadLetters10 : public Wire10Test {
             declare(queue, arguments, where);
         }
     }
-    // The next message of that queue, on a link of its own that is left again when it is settled.
+    // Settles the next message of that queue on a separate link, which is then detached.
     template <typename Outcome>
     TakenMessage take_and_settle(const std::string& queue, const Outcome& outcome,
                                  Where where = Where::here()) {
@@ -33,7 +33,7 @@ class DeadLetters10 : public Wire10Test {
         EXPECT_EQ(taken.delivery_count(), failures);
         EXPECT_EQ(taken.first_acquirer(), first);
     }
-    // The next one, as it is seen here without being touched.
+    // Peeks at the next message of that queue.
     TakenMessage look(const std::string& queue, Where where = Where::here()) {
         return take_and_settle(queue, Released{}, where);
     }
@@ -43,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(Wire, DeadLetters10, testing::Values(Distance::near, Di
 
 const std::string types[] = {"classic", "quorum"};
 
-// DL-150, DL-153, DL-155, DL-96: one message through a queue and its dead letters, and back.
+// DL-150, DL-153, DL-155, DL-96: one message goes through a queue and its dead-letter queue and
+// back.
 TEST_P(DeadLetters10, FailuresAreCountedThroughAllDeaths) {
     for (const std::string& type : types) {
         const std::string source = type + ".source";
@@ -66,7 +67,7 @@ TEST_P(DeadLetters10, FailuresAreCountedThroughAllDeaths) {
     }
 }
 
-// DL-155: deaths without a delivery leave the count as it is.
+// DL-155: deaths without a delivery do not change the count.
 TEST_P(DeadLetters10, ExpiryAndLengthAreNoFailures) {
     for (const std::string& type : types) {
         const std::string source = type + ".source";
@@ -93,7 +94,7 @@ TEST_P(DeadLetters10, ExpiryAndLengthAreNoFailures) {
     }
 }
 
-// DL-150, DL-155, DL-208: 0-9-1 settles, 1.0 looks on.
+// DL-150, DL-155, DL-208: a 0-9-1 client settles, a 1.0 client observes.
 TEST_P(DeadLetters10, A091RejectIsAFailureAndANackIsNone) {
     for (const std::string& type : types) {
         const std::string source = type + ".source";
@@ -124,7 +125,7 @@ TEST_P(DeadLetters10, A091RejectIsAFailureAndANackIsNone) {
     }
 }
 
-// DL-140, DL-144, DL-141: a quorum queue takes one more than its limit.
+// DL-140, DL-144, DL-141: a quorum queue accepts one message more than its limit.
 TEST_P(DeadLetters10, AFullQuorumQueueRejectsAndIsNamed) {
     declare_quorum("q", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});
     session().attach_sender(0, "/queues/q");
@@ -148,7 +149,7 @@ TEST_P(DeadLetters10, AFullQuorumQueueRejectsAndIsNamed) {
     EXPECT_EQ(error.info, "{'queue': 'q', 'reason': 'maxlen'}");
 }
 
-// DL-144: of two targets the one that refuses is named.
+// DL-144: of two targets, the one that refuses is named.
 TEST_P(DeadLetters10, OneFullTargetOfTwoRejects) {
     declare("full", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});
     declare("free");
@@ -160,7 +161,8 @@ TEST_P(DeadLetters10, OneFullTargetOfTwoRejects) {
     EXPECT_EQ(channel().count("full"), 1U);
 }
 
-// DL-136, DL-137, DL-142: what a detach puts back is the head, and too much.
+// DL-136, DL-137, DL-142: a detach requeues messages to the head of the queue, which exceeds its
+// limit.
 TEST_P(DeadLetters10, ADetachMayMakeAQueueTooLong) {
     declare("q", {{"x-max-length", 1},
                   {"x-dead-letter-exchange", ""},
@@ -178,7 +180,7 @@ TEST_P(DeadLetters10, ADetachMayMakeAQueueTooLong) {
     EXPECT_EQ(dead.annotated_text("x-first-death-reason"), "maxlen");
 }
 
-// DL-16: what one link held is there for another.
+// DL-16: messages of a detached link are available to another.
 TEST_P(DeadLetters10, ADetachLeavesTheMessagesToOthers) {
     for (const std::string& type : types) {
         declare_typed(type, type, {{"x-dead-letter-exchange", "amq.fanout"}});
@@ -275,7 +277,7 @@ TEST_P(DeadLetters10, ADeliveryTimeOfModifiedDelaysTheMessage) {
     session().expect_message("m");
 }
 
-// DL-53, DL-54, DL-155, DL-203: the consumer chooses where it goes.
+// DL-53, DL-54, DL-155, DL-203: the consumer chooses the route.
 TEST_P(DeadLetters10, AnnotationsOfModifiedRouteTheDeadLetter) {
     channel().declare_exchange("by headers", "headers", {{"alternate-exchange", "others"}});
     channel().declare_exchange("others", "fanout");
@@ -304,7 +306,7 @@ TEST_P(DeadLetters10, AnnotationsOfModifiedRouteTheDeadLetter) {
     expect_counts(two, 0);
 }
 
-// DL-203, DL-155, DL-118: a history of the consumers' own, from queue to queue and back.
+// DL-203, DL-155, DL-118: annotations by consumers are kept from queue to queue and back.
 TEST_P(DeadLetters10, AnnotationsOfModifiedAreKeptAcrossDeaths) {
     declare_quorum("q", {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "r"}});
     declare_quorum("r", {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "q"}});
@@ -327,7 +329,7 @@ TEST_P(DeadLetters10, AnnotationsOfModifiedAreKeptAcrossDeaths) {
     expect_counts(back, 2);
 }
 
-// DL-91 to DL-96, DL-52: exactly what a dead letter shows.
+// DL-91 to DL-96, DL-52: the exact contents of a dead letter.
 TEST_P(DeadLetters10, ADeadLetterShowsItsDeath) {
     channel().declare_exchange("by headers", "headers");
     declare("dead");
@@ -362,7 +364,7 @@ TEST_P(DeadLetters10, ADeadLetterShowsItsDeath) {
     EXPECT_EQ(channel().count("dead"), 0U);
 }
 
-// DL-75, DL-76, DL-155: around a circle of three queues.
+// DL-75, DL-76, DL-155: a cycle of three queues.
 TEST_P(DeadLetters10, DeathsAreCountedAroundACircle) {
     declare_quorum("q1", {{"x-dead-letter-exchange", ""},
                           {"x-dead-letter-routing-key", "q2"},
@@ -378,7 +380,7 @@ TEST_P(DeadLetters10, DeathsAreCountedAroundACircle) {
         encoded(Datum::map({{Datum::symbol("x-note"), Datum::string("kept")}}));
     world().advance(milliseconds(30));  // q1 to q2
     expect_counts(take_and_settle("q2", Rejected{}), 0);
-    world().advance(milliseconds(60));  // q3, q1, and q2 again
+    world().advance(milliseconds(60));  // q3, q1 and again q2
     const auto second = take_and_settle(
         "q2",
         Modified{.delivery_failed = true, .undeliverable_here = true, .message_annotations = note});
@@ -400,7 +402,7 @@ TEST_P(DeadLetters10, DeathsAreCountedAroundACircle) {
     EXPECT_EQ(third.annotated_text("x-last-death-queue"), "q1");
 }
 
-// DL-5: rejections out of order die in the order of the settlements.
+// DL-5: messages rejected out of order are dead-lettered in the order of settlement.
 TEST_P(DeadLetters10, RejectedMessagesDieInTheOrderOfTheirSettlement) {
     for (const std::string& type : types) {
         const std::string dead = type + ".dead";
@@ -447,7 +449,7 @@ TEST_P(DeadLetters10, ManyRejectedMessagesKeepTheirOrder) {
     }
 }
 
-// DL-125: the header's time to live.
+// DL-125: the TTL in the header.
 TEST_P(DeadLetters10, TheHeadersTimeToLiveExpires) {
     for (const std::string& type : types) {
         const std::string dead = type + ".dead";
@@ -465,7 +467,7 @@ TEST_P(DeadLetters10, TheHeadersTimeToLiveExpires) {
         EXPECT_EQ(channel().count(type), 1U);
         const auto gone = take_and_settle(dead, Accepted{});
         EXPECT_EQ(gone.body(), "soon");
-        // DL-78, DL-91: noted in the record, and no longer in force.
+        // DL-78, DL-91: recorded in the history and no longer effective.
         EXPECT_TRUE(gone.annotated_text("x-opt-deaths").starts_with("array[{'ttl': 1, 'queue'"))
             << gone.annotated_text("x-opt-deaths");
         EXPECT_TRUE(gone.header_field(2)->is_null());
@@ -476,7 +478,7 @@ TEST_P(DeadLetters10, TheHeadersTimeToLiveExpires) {
     }
 }
 
-// DL-156: ranges out of order take exactly those messages.
+// DL-156: ranges out of order settle exactly those messages.
 TEST_P(DeadLetters10, AcceptedRangesOutOfOrderLeaveTheOthers) {
     for (const std::string& type : types) {
         declare_typed(type, type);
@@ -493,7 +495,8 @@ TEST_P(DeadLetters10, AcceptedRangesOutOfOrderLeaveTheOthers) {
     }
 }
 
-// DL-156: released out of order they come in their old order, or in that of the returns.
+// DL-156: messages released out of order are delivered in their old order, or in that of their
+// release.
 TEST_P(DeadLetters10, ReleasedRangesOutOfOrderComeAgain) {
     for (const std::string& type : types) {
         declare_typed(type, type);
@@ -515,7 +518,7 @@ TEST_P(DeadLetters10, ReleasedRangesOutOfOrderComeAgain) {
     }
 }
 
-// DL-98, DL-99: published in one protocol, read in the other.
+// DL-98, DL-99: published in one protocol, consumed in the other.
 TEST_P(DeadLetters10, AHistoryIsReadInBothProtocols) {
     declare("q", {{"x-dead-letter-exchange", ""}, {"x-dead-letter-routing-key", "dead"}});
     declare("dead");

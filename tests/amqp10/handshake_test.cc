@@ -13,7 +13,7 @@ using protocol::Protocol;
 
 class Handshake10 : public Wire10Test {
   protected:
-    // Nothing is said, and the socket closes three seconds later; the log has the reason.
+    // Nothing is sent, and the socket is closed three seconds later. The log contains the reason.
     void expect_silent_drop(Peer& client, const std::string& reason, Where where = Where::here()) {
         const testing::ScopedTrace trace(where.file, where.line, reason);
         client.expect_nothing(where);
@@ -76,7 +76,7 @@ TEST_P(Handshake10, AClientWithoutLimitsGetsOurs) {
     EXPECT_EQ(client.expect<Open>().channel_max, 63U);
 }
 
-// amqp10 2.8: without heartbeats there is no idle time-out either.
+// amqp10 2.8: without heartbeats no idle-time-out is announced.
 TEST_P(Handshake10, WithoutHeartbeatsNoIdleTimeOutIsAskedFor) {
     settings().heartbeat_seconds = 0;
     Peer& client = new_peer10();
@@ -125,7 +125,7 @@ TEST_P(Handshake10, AWrongPasswordIsToldAndTheSocketCloses) {
     client.expect_socket_closed();
 }
 
-// amqp10 2.4: nothing is said, and the socket closes three seconds later.
+// amqp10 2.4: nothing is sent, and the socket is closed three seconds later.
 TEST_P(Handshake10, WhatIsNoLoginDropsTheSocketInSilence) {
     SaslInit malformed;
     malformed.mechanism = "PLAIN";
@@ -180,7 +180,7 @@ TEST_P(Handshake10, TheHostnameChoosesTheVhost) {
     EXPECT_EQ(connect10().wire().connection().info().vhost, "/");
 }
 
-// amqp10 2.6: an open without a container, or none at all.
+// amqp10 2.6: an open without a container id, or no open at all.
 TEST_P(Handshake10, AnOpenIsExpected) {
     for (const std::string& bytes :
          {frame10(0, Begin{}), frame10(FrameType::amqp, 0, described_list(0x10, {})),
@@ -189,11 +189,11 @@ TEST_P(Handshake10, AnOpenIsExpected) {
         Peer& client = new_peer10();
         client.log_in({});
         client.send(bytes);
-        expect_silent_drop(client, "amqp:decode-error an open is expected");
+        expect_silent_drop(client, "amqp:decode-error expected open");
     }
 }
 
-// amqp10 2.7, 2.9, 2.10: the reason is in the log only.
+// amqp10 2.7, 2.9, 2.10: only the log contains the reason.
 TEST_P(Handshake10, ARefusedOpenDropsTheSocketInSilence) {
     world().change(AddUser{"outside", make_hash("secret", Salt{}), {}, {}});
     struct Case {
@@ -230,7 +230,7 @@ TEST_P(Handshake10, GuestComesFromHereOnly) {
                        "amqp:unauthorized-access user 'guest' can only connect via localhost");
 }
 
-// amqp10 2.7: limits of connections.
+// amqp10 2.7: connection limits.
 TEST_P(Handshake10, ANodeMayRefuseToLetAnybodyEnter) {
     world().refuse_entry("too many connections");
     Peer& client = new_peer10();
@@ -239,7 +239,7 @@ TEST_P(Handshake10, ANodeMayRefuseToLetAnybodyEnter) {
     expect_silent_drop(client, "amqp:resource-limit-exceeded too many connections");
 }
 
-// A client that says nothing is not waited for.
+// A silent client is disconnected after a timeout.
 TEST_P(Handshake10, AClientThatDoesNotGoOnIsDropped) {
     Peer& silent = new_peer10();
     Peer& halfway = new_peer10();
@@ -252,7 +252,7 @@ TEST_P(Handshake10, AClientThatDoesNotGoOnIsDropped) {
     late.expect_socket_closed();
 }
 
-// amqp10 9.1: everything in one piece, before any answer.
+// amqp10 9.1: all frames are sent together, before any reply.
 TEST_P(Handshake10, MayBePipelinedWhole) {
     declare("q");
     Peer& client = new_peer10();

@@ -131,7 +131,7 @@ TEST_P(Link10, NamesInAddressesArePercentDecoded) {
               (std::vector<std::string>{"by queue", "by exchange"}));
 }
 
-// amqp10 4.1: without a key it is empty.
+// amqp10 4.1: without a key, the routing key is empty.
 TEST_P(Link10, AnExchangeAloneMeansTheEmptyKey) {
     declare("q");
     channel().bind("q", "amq.direct", "");
@@ -181,7 +181,7 @@ TEST_P(Link10, BadAddressesAreRefused) {
                                     "Attach refused: {bad_address,undefined}");
 }
 
-// amqp10 4.2: an address of another type.
+// amqp10 4.2: an address of another type is an error.
 TEST_P(Link10, AnAddressIsAString) {
     const std::string number = encoded(Datum::uint(7));
     Target target;
@@ -220,7 +220,7 @@ TEST_P(Link10, AnExclusiveQueueIsForItsConnectionOnly) {
               "cannot obtain exclusive access to locked queue 'mine' in vhost '/'");
 }
 
-// amqp10 section 8: consumer refused by its queue.
+// amqp10 section 8: the queue refuses a consumer.
 TEST_P(Link10, AnExclusiveConsumerKeepsLinksAway) {
     declare("q");
     channel().consume(amqp091::BasicConsume{.queue = "q", .exclusive = true});
@@ -364,7 +364,7 @@ TEST_P(Link10, ATemporaryQueueLivesAsLongAsItsLink) {
     session().credit(0, 1);
     session().expect_message("to me");
     session().send(Detach{.handle = 0, .closed = true});
-    // Whoever was still sending to it is told, before or behind the answer.
+    // Links that still sent to the queue are detached, before or after the reply.
     std::map<std::uint32_t, std::string> reasons;
     for (int i = 0; i < 2; ++i) {
         const auto told = session().expect<Detach>();
@@ -375,7 +375,7 @@ TEST_P(Link10, ATemporaryQueueLivesAsLongAsItsLink) {
     session().detach_ok(1);
 }
 
-// amqp10 4.6, 3.5: it is a queue like any other.
+// amqp10 4.6, 3.5: it is subject to the same rules as other queues.
 TEST_P(Link10, ATemporaryQueueNeedsPermissionsAndRoom) {
     const std::string source = temporary_queue<Source>();
     const std::string target = temporary_queue<Target>();
@@ -415,7 +415,7 @@ TEST_P(Link10, ASenderToADeletedQueueIsDetached) {
     session().publish<Accepted>(0, 1, MessageBytes("again"));
 }
 
-// amqp10 9.1: credit may come before the answer to the attach, also where a queue is made first.
+// amqp10 9.1: credit may arrive before the attach is answered, even if a queue is declared first.
 TEST_P(Link10, CreditMayComeRightBehindTheAttach) {
     declare("q");
     channel().publish("", "q", "one");
@@ -445,8 +445,8 @@ TEST_P(Link10, CreditMayComeRightBehindTheAttach) {
     EXPECT_EQ(session().expect_message("to me").handle, 1U);
 }
 
-// A client need not wait for the answer to its attach, but it gets one: a detach ends what has
-// begun.
+// A client need not wait for the reply to its attach. A detach that follows immediately is answered
+// after it.
 TEST_P(Link10, ADetachRightBehindTheAttachIsAnsweredBehindIt) {
     declare("q");
     session();
@@ -487,7 +487,7 @@ TEST_P(Link10, ADynamicTargetMayBeATemporaryQueueAsWell) {
     session().attach_receiver(1, address, 1);
     session().expect_message("kept");
     session().detach(1);
-    // It outlives its consumers, as long as the link is there.
+    // The queue exists as long as the link, even without consumers.
     session().publish<Accepted>(0, 1, MessageBytes("kept as well"));
     session().detach(0);
     session().send_attach_receiver(1, address);
@@ -495,11 +495,11 @@ TEST_P(Link10, ADynamicTargetMayBeATemporaryQueueAsWell) {
     EXPECT_EQ(error_in(session().expect<Detach>().error).condition, "amqp:not-found");
 }
 
-// Names of links and containers may be long; those of queues may not.
+// Names of links and containers may be long; queue names may not.
 TEST_P(Link10, ATemporaryQueueOfALongNameHasAShortOne) {
     const std::string source = temporary_queue<Source>();
     std::uint32_t handle = 0;
-    // "a test" is the container.
+    // "a test" is the container id.
     for (const auto& [length, prefix] : std::vector<std::pair<std::size_t, std::string>>{
              {143, "amq.dyn-a%20test-" + std::string(143, 'l') + "-"}, {144, "amq.dyn.gen-"}}) {
         const std::string name(length, 'l');

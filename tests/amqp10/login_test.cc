@@ -1,4 +1,4 @@
-// Who a client is by its certificate: SASL EXTERNAL (amqp10, 2.2 to 2.4).
+// Login by certificate: SASL EXTERNAL (amqp10, 2.2 to 2.4).
 #include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
@@ -16,7 +16,7 @@ class External10 : public Wire10Test {
     Connect showing(std::string_view name, PeerLocation place = PeerLocation::loopback) {
         return {GetParam(), place, Protocol::amqp10, std::string(name)};
     }
-    // Behind the mechanisms, with an identity that the client would like to have.
+    // Selects EXTERNAL, with the identity that the client requests.
     static void send_external(Peer& client, std::string_view identity = "") {
         SaslInit init;
         init.mechanism = "EXTERNAL";
@@ -41,7 +41,7 @@ TEST_P(External10, IsOfferedToClientsWithACertificate) {
     EXPECT_EQ(mechanisms_for(new_peer10()), "array['PLAIN']");
 }
 
-// amqp10 2.2: a certificate alone is not enough.
+// amqp10 2.2: a certificate alone is not sufficient.
 TEST_P(External10, IsOfferedIfTheSettingsSaySo) {
     settings().mechanisms = {Mechanism::plain};
     add_bunny();
@@ -67,7 +67,7 @@ TEST_P(External10, IsTheUserOfTheCertificate) {
     EXPECT_EQ(channel().drain("q"), std::vector<std::string>{"by certificate"});
 }
 
-// amqp10 2.3: whatever the client would rather be.
+// amqp10 2.3: the identity in the response is ignored.
 TEST_P(External10, IsNobodyElse) {
     add_bunny();
     Peer client(world(), showing(bunny));
@@ -98,7 +98,7 @@ TEST_P(External10, AUserThatWasDeletedIsRefused) {
     client.expect_socket_closed();
 }
 
-// amqp10 2.4: it was not offered, so nothing is said.
+// amqp10 2.4: the mechanism was not offered, so no outcome is sent.
 TEST_P(External10, WithoutACertificateTheSocketIsDropped) {
     Peer& client = new_peer10();
     client.greet();
@@ -110,7 +110,7 @@ TEST_P(External10, WithoutACertificateTheSocketIsDropped) {
     client.expect_socket_closed();
 }
 
-// amqp10 2.3: a certificate forces nobody.
+// amqp10 2.3: a client with a certificate may use another mechanism.
 TEST_P(External10, AClientWithACertificateMayUseItsPassword) {
     add_bunny();
     Peer client(world(), showing(bunny));

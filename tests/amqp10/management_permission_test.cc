@@ -1,4 +1,4 @@
-// Pairs of links to /management, and what their user may do (amqp10, 7.1, 7.2, 7.12).
+// Link pairs to /management and their permissions (amqp10, 7.1, 7.2, 7.12).
 #include "tests/support/management10.h"
 
 namespace revenant::amqp10 {
@@ -28,7 +28,7 @@ TEST_P(ManagementPairs10, BothHalvesAreAnsweredAsAPairAndStandOnce) {
     session().send(twin);
     session().expect_refused_attach(
         7, "amqp:precondition-failed",
-        "the session has a link 'management-link-pair' of this direction already");
+        "the session already has a link 'management-link-pair' in this direction");
 }
 
 // amqp10 7.1
@@ -87,10 +87,10 @@ TEST_P(ManagementPairs10, ARequestIsSettledAndWhole) {
     attach_pair(parts);
     parts.send(Transfer{.handle = requests, .delivery_id = 0, .settled = true, .more = true},
                "half");
-    parts.expect_end("amqp:not-implemented", "a management request must fit into one transfer");
+    parts.expect_end("amqp:not-implemented", "a management request must fit in one transfer");
 }
 
-// amqp10 7.2: renewed at its half.
+// amqp10 7.2: credit is renewed at one half.
 TEST_P(ManagementPairs10, CreditForRequestsIsRenewed) {
     attach_pair(session());
     std::string bytes;
@@ -112,7 +112,7 @@ TEST_P(ManagementPairs10, CreditForRequestsIsRenewed) {
     depends_on_distance();
 }
 
-// amqp10 7.2: far away, answers that are under way hold the credit back.
+// amqp10 7.2: on another reactor, outstanding responses delay the credit.
 TEST_P(ManagementPairs10, TooManyRequestsEndTheSession) {
     depends_on_distance();
     attach_pair(session());
@@ -138,7 +138,7 @@ TEST_P(ManagementPairs10, TooManyRequestsEndTheSession) {
     }
 }
 
-// amqp10 7.2: answers that are under way are counted.
+// amqp10 7.2: outstanding responses count.
 TEST_P(ManagementPairs10, AnswersUnderWayNeedCreditAsWell) {
     depends_on_distance();
     attach_pair(session(), 1);
@@ -155,7 +155,7 @@ TEST_P(ManagementPairs10, AnswersUnderWayNeedCreditAsWell) {
                          "insufficient credit (0) for management link from RabbitMQ to client");
 }
 
-// amqp10 7.12: refused permissions end the session.
+// amqp10 7.12: a missing permission ends the session.
 TEST_P(ManagementPairs10, WithoutPermissionTheSessionEnds) {
     declare("q");
     add_user("user", {"^mine", "^mine", "^mine"});
@@ -179,7 +179,7 @@ TEST_P(ManagementPairs10, WithoutPermissionTheSessionEnds) {
             "read access to exchange 'amq.direct'");
     refused("DELETE", "/bindings/src=amq.direct;dstq=mine;key=k;args=", Datum::null(),
             "read access to exchange 'amq.direct'");
-    // Who lists bindings needs the permissions of who makes them.
+    // Listing bindings needs the same permissions as creating them.
     refused("GET", "/bindings?src=mine.x&dstq=q&key=k", Datum::null(), "write access to queue 'q'");
     refused("GET", "/bindings?src=mine.x&dste=other&key=k", Datum::null(),
             "write access to exchange 'other'");
@@ -187,7 +187,7 @@ TEST_P(ManagementPairs10, WithoutPermissionTheSessionEnds) {
             "read access to exchange 'amq.direct'");
 }
 
-// amqp10 7.12: the keys of a topic exchange have permissions of their own.
+// amqp10 7.12: routing keys of a topic exchange have separate permissions.
 TEST_P(ManagementPairs10, ListingBindingsOfATopicNeedsItsKey) {
     add_user("user", {".*", ".*", ".*"});
     world().change(SetTopicPermissions{"user", "/", "amq.topic", {"^mine", "^mine"}});
@@ -206,7 +206,8 @@ TEST_P(ManagementPairs10, ListingBindingsOfATopicNeedsItsKey) {
     refused.end_ok();
 }
 
-// DL-33, DL-34, DL-39: a dead-letter exchange needs to be written to, the queue to be read.
+// DL-33, DL-34, DL-39: needs write permission on the dead-letter exchange and read permission on
+// the queue.
 TEST_P(ManagementPairs10, ADeadLetterExchangeNeedsPermissions) {
     add_user("user", {".*", "^allowed$", "^q"});
     Peer& user = connect10({.user = "user", .password = "secret"});
@@ -238,7 +239,7 @@ TEST_P(ManagementPairs10, ADeadLetterExchangeNeedsPermissions) {
                       "read access to queue 'r' in vhost '/' refused for user 'user'");
 }
 
-// DL-33: other arguments are not looked at.
+// DL-33: other arguments are not checked.
 TEST_P(ManagementPairs10, WithoutADeadLetterExchangeNothingIsChecked) {
     add_user("user", {".*", "", ""});
     PeerSession own = connect10({.user = "user", .password = "secret"}).begin();

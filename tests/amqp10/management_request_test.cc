@@ -1,4 +1,5 @@
-// Requests to /management and their answers, as clients write and compare them (amqp10, section 7).
+// Requests to /management and their responses, as clients write and compare them (amqp10, section
+// 7).
 #include "tests/support/management10.h"
 
 #include <set>
@@ -12,7 +13,7 @@ class ManagementRequests10 : public ManagementTest {};
 INSTANTIATE_TEST_SUITE_P(Wire, ManagementRequests10, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
-// A client that writes its sections in another order than that of messages.
+// A client writes its sections in an order that messages cannot have.
 TEST_P(ManagementRequests10, TheSectionsOfARequestComeInAnyOrder) {
     declare("q");
     Properties properties;
@@ -33,7 +34,7 @@ TEST_P(ManagementRequests10, TheSectionsOfARequestComeInAnyOrder) {
     }
 }
 
-// What can be read of a bad request is enough to say whose answer it is.
+// The readable part of an invalid request is sufficient to correlate the response.
 TEST_P(ManagementRequests10, ABadRequestIsAnsweredUnderItsId) {
     Properties properties;
     const std::string id = encoded(Datum::string("id of it"));
@@ -48,7 +49,7 @@ TEST_P(ManagementRequests10, ABadRequestIsAnsweredUnderItsId) {
     }
 }
 
-// The requester learns that the queue is deleted, then its links to it end.
+// The requester is informed of the deletion before its links to the queue are detached.
 TEST_P(ManagementRequests10, ADeletionIsAnsweredBeforeTheLinksEnd) {
     for (const char* type : {"classic", "quorum"}) {
         if (type == "quorum"s) {
@@ -72,7 +73,7 @@ TEST_P(ManagementRequests10, ADeletionIsAnsweredBeforeTheLinksEnd) {
     }
 }
 
-// A deletion that is refused holds nothing back forever.
+// A refused deletion does not delay detaching permanently.
 TEST_P(ManagementRequests10, LinksEndAsEverAfterARefusedDeletion) {
     channel().send(amqp091::QueueDeclare{.queue = "mine", .exclusive = true});
     channel().expect<amqp091::QueueDeclareOk>();
@@ -85,7 +86,7 @@ TEST_P(ManagementRequests10, LinksEndAsEverAfterARefusedDeletion) {
     pair().detach_ok(2);
 }
 
-// A client may compare with the octet: a boolean is told as type and octet, in arguments as well.
+// Clients may compare the octet, so booleans are encoded as type and octet, also in arguments.
 TEST_P(ManagementRequests10, BooleansAreTypeAndOctet) {
     pair().transfer(requests, 0,
                     request("PUT", "/queues/q",
@@ -106,7 +107,7 @@ TEST_P(ManagementRequests10, BooleansAreTypeAndOctet) {
     told("x-single-active-consumer", '\1');
 }
 
-// It says what was asked for; its life ends with the connection all the same.
+// The response shows the declared properties, although the queue is deleted with the connection.
 TEST_P(ManagementRequests10, AnExclusiveQueueIsShownAsItWasDeclared) {
     const Datum exclusive = Datum::map({{Datum::string("exclusive"), Datum::boolean(true)}});
     const Answer made = ask("PUT", "/queues/mine", exclusive);
@@ -125,7 +126,7 @@ TEST_P(ManagementRequests10, AnExclusiveQueueIsShownAsItWasDeclared) {
     EXPECT_FALSE(channel().exists("mine"));
 }
 
-// amqp10 4.6: a place for replies is shown while its requester is there.
+// amqp10 4.6: a reply queue can be described while its requester is connected.
 TEST_P(ManagementRequests10, APlaceForRepliesIsShown) {
     PeerSession requester = connect10().begin();
     const std::string address = requester.attach_reply_receiver(0);
@@ -142,7 +143,7 @@ TEST_P(ManagementRequests10, APlaceForRepliesIsShown) {
     expect_status("404", "GET", "/queues/amq.rabbitmq.reply-to.none");
 }
 
-// amqp10 7.11: new credentials mean that permissions are looked at again.
+// amqp10 7.11: after new credentials, permissions are checked again.
 TEST_P(ManagementRequests10, ATokenHasPermissionsCheckedAgain) {
     declare("q");
     add_user("user", {".*", ".*", ".*"});

@@ -44,7 +44,7 @@ TEST_P(Management10, AQueueIsMadeShownAndDeleted) {
     EXPECT_EQ(ask("DELETE", "/queues/q1").body, "{'message_count': 0}");
 }
 
-// amqp10 7.5: what is not said has a default.
+// amqp10 7.5: absent properties have defaults.
 TEST_P(Management10, AQueueHasItsDefaults) {
     const Answer made = ask("PUT", "/queues/a%2Fb%20c");
     EXPECT_EQ(made.status, "201");
@@ -148,7 +148,7 @@ TEST_P(Management10, ABindingIsMadeListedAndTakenAway) {
     expect_status("204", "DELETE", "/bindings/src=amq.direct;dstq=q;key=a%20key;args=");
 }
 
-// amqp10 7.10: with arguments, by its location.
+// amqp10 7.10: a binding with arguments is addressed by its location.
 TEST_P(Management10, ABindingWithArgumentsIsFoundByItsLocation) {
     declare("q");
     const DataMap arguments = {{Datum::string("x-match"), Datum::string("any")},
@@ -166,7 +166,7 @@ TEST_P(Management10, ABindingWithArgumentsIsFoundByItsLocation) {
     EXPECT_NE(ask("GET", "/bindings?src=amq.headers&dstq=q&key=").body, "[]");
 }
 
-// Clients keep locations: they are those of RabbitMQ.
+// Clients store locations, so they must equal RabbitMQ's.
 TEST_P(Management10, ALocationIsThatOfRabbitmq) {
     declare("q");
     expect_status("204", "POST", "/bindings",
@@ -179,7 +179,7 @@ TEST_P(Management10, ALocationIsThatOfRabbitmq) {
         << list;
 }
 
-// amqp10 7.9, 7.10: between exchanges.
+// amqp10 7.9, 7.10: bindings between exchanges.
 TEST_P(Management10, ExchangesAreBoundAsWell) {
     expect_status("204", "PUT", "/exchanges/e",
                   Datum::map({{Datum::string("type"), Datum::string("fanout")}}));
@@ -200,7 +200,7 @@ TEST_P(Management10, ExchangesAreBoundAsWell) {
 // amqp10 7.4, 7.9
 TEST_P(Management10, ABadBindingIsRefused) {
     declare("q");
-    const std::string needs = "a binding needs a source, a key, and one destination";
+    const std::string needs = "a binding needs a source, a key and one destination";
     expect_refusal("400", needs, "POST", "/bindings");
     expect_refusal("400", needs, "POST", "/bindings",
                    Datum::map({{Datum::string("source"), Datum::string("amq.direct")}}));
@@ -225,11 +225,11 @@ TEST_P(Management10, ABadBindingIsRefused) {
                    binding("none", "q", "k"));
 }
 
-// amqp10 4.2, 7.4: what AMQP 0-9-1 could not carry has no place here either.
+// amqp10 4.2, 7.4: names that do not fit in AMQP 0-9-1 are invalid.
 TEST_P(Management10, NamesFitIntoShortStrings) {
     const std::string longest(255, 'n');
     const std::string too_long(256, 'n');
-    const std::string why = "a name has more than 255 bytes";
+    const std::string why = "name is longer than 255 bytes";
     expect_status("201", "PUT", "/queues/" + longest);
     expect_refusal("400", why, "PUT", "/queues/" + too_long);
     expect_refusal("400", why, "PUT", "/exchanges/" + too_long);
@@ -238,22 +238,22 @@ TEST_P(Management10, NamesFitIntoShortStrings) {
     EXPECT_EQ(field.status, "400");
     EXPECT_TRUE(field.body.starts_with("'bad binding field {{utf8,<<\"binding_key\">>},{utf8,<<"))
         << field.body;
-    expect_refusal("400", "a name is not UTF-8", "PUT", "/queues/%FF%FE");
+    expect_refusal("400", "name is not UTF-8", "PUT", "/queues/%FF%FE");
 }
 
 // amqp10 7.4
 TEST_P(Management10, ABadUriIsRefused) {
     expect_refusal("400", "bad URI: queues", "GET", "queues");
-    expect_refusal("400", "no two hexadecimal digits behind % in '%zz'", "GET", "/queues/%zz");
+    expect_refusal("400", "invalid percent-encoding in '%zz'", "GET", "/queues/%zz");
     expect_refusal("400", "bad URI: src", "GET", "/bindings?src");
     expect_status("404", "GET", "/");
-    expect_refusal("404", "no such thing: GET /nothing", "GET", "/nothing/at/all");
-    expect_refusal("404", "no such thing: POST /queues", "POST", "/queues/q");
-    expect_refusal("404", "no such thing:  /queues", "", "/queues/q");
-    expect_refusal("404", "no such thing: DELETE /queues", "DELETE", "/queues/q/other");
+    expect_refusal("404", "no such resource: GET /nothing", "GET", "/nothing/at/all");
+    expect_refusal("404", "no such resource: POST /queues", "POST", "/queues/q");
+    expect_refusal("404", "no such resource:  /queues", "", "/queues/q");
+    expect_refusal("404", "no such resource: DELETE /queues", "DELETE", "/queues/q/other");
 }
 
-// A request that cannot be read is answered all the same.
+// A malformed request gets a response.
 TEST_P(Management10, AnUnreadableRequestIsABadOne) {
     for (const std::string& bytes :
          {""s, "garbage"s, data("no value"), section(descriptor::value, Datum::null()),
@@ -271,9 +271,9 @@ TEST_P(Management10, TokensAreTakenNoteOf) {
     expect_status("204", "PUT", "/auth/tokens", Datum::binary("token"));
 }
 
-// Requests are answered in their order, also when they come in one piece.
+// Requests are answered in order, even if they arrive together.
 TEST_P(Management10, ManyRequestsAreAnsweredInOrder) {
-    depends_on_distance();  // credit for more comes between the answers
+    depends_on_distance();  // more credit arrives between the responses
     pair();
     peer10().hold();
     for (const char* name : {"a", "b", "c", "d"}) {
@@ -289,7 +289,7 @@ TEST_P(Management10, ManyRequestsAreAnsweredInOrder) {
     }
 }
 
-// amqp10 3.3, 7.2: a client that asks on and on and lets no answer in.
+// amqp10 3.3, 7.2: a client sends requests continuously with a closed window.
 TEST_P(Management10, AnswersThatWaitForTheWindowHoldRequestsBack) {
     depends_on_distance();
     const std::string name(200, 'q');
@@ -297,7 +297,7 @@ TEST_P(Management10, AnswersThatWaitForTheWindowHoldRequestsBack) {
     PeerSession shut = peer10().begin(5, 1);
     attach_pair(shut, 0);
     shut.credit_behind_closed_window(responses, 1'000'000);
-    // Each answer tells the arguments again: 60 kB.
+    // Each response repeats the arguments: 60 kB.
     std::uint32_t sent = 0;
     std::uint32_t credit = 8;
     const std::string large(60'000, 'x');
@@ -311,9 +311,9 @@ TEST_P(Management10, AnswersThatWaitForTheWindowHoldRequestsBack) {
         shut.transfer(requests, sent, request("GET", to), true);
         sent += 1;
         credit -= 1;
-        while (peer10().next(5) != nullptr) credit = 8;  // nothing but credit can come
+        while (peer10().next(5) != nullptr) credit = 8;  // only credit can arrive
     }
-    EXPECT_LT(sent, 60U) << "about a megabyte of answers, and the credit given before";
+    EXPECT_LT(sent, 60U) << "about 1 MB of responses, plus the credit granted before";
     EXPECT_EQ(credit, 0U);
     shut.send(Flow{.next_incoming_id = 0, .incoming_window = 100'000});
     peer10().ignore_rest();
@@ -331,7 +331,7 @@ TEST_P(Management10, ExclusiveQueuesBelongToTheConnection) {
     EXPECT_FALSE(channel().exists("mine"));
 }
 
-// Another's exclusive queue is told of, and the pair stays.
+// Another connection's exclusive queue is refused, and the link pair stays attached.
 TEST_P(Management10, AnothersExclusiveQueueIsNotTouched) {
     channel().send(amqp091::QueueDeclare{.queue = "mine", .exclusive = true});
     channel().expect<amqp091::QueueDeclareOk>();

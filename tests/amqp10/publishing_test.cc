@@ -1,4 +1,4 @@
-// Messages from the client: transfers, outcomes, and what refuses them (amqp10, 5.11 to 5.20).
+// Messages from the client: transfers, outcomes and refusals (amqp10, 5.11 to 5.20).
 #include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
@@ -9,7 +9,7 @@ using namespace std::string_literals;
 
 class Publishing10 : public Wire10Test {
   protected:
-    // A link to queue q in a session of its own, in which an error can do no harm.
+    // A link to queue q in a separate session, so that errors do not affect the others.
     PeerSession fresh_link(std::uint8_t settle_mode = mixed_mode,
                            std::optional<std::string> address = "/queues/q") {
         PeerSession fresh = peer10().begin(next_++);
@@ -39,7 +39,7 @@ TEST_P(Publishing10, AMessageWithoutARouteIsReleased) {
     session().expect_nothing();
 }
 
-// amqp10 5.14: neighbours are told together.
+// amqp10 5.14: consecutive deliveries share a disposition.
 TEST_P(Publishing10, OutcomesOfNeighboursAreOneDisposition) {
     declare("q");
     session().attach_sender(0, "/queues/q");
@@ -58,7 +58,7 @@ TEST_P(Publishing10, SettledDeliveriesGetNoDisposition) {
     EXPECT_EQ(channel().drain("q"), std::vector<std::string>{"settled"});
 }
 
-// amqp10 5.14, DL-140, DL-144: of a queue that is full.
+// amqp10 5.14, DL-140, DL-144: a full queue.
 TEST_P(Publishing10, AFullQueueRejectsAndIsNamed) {
     declare("q", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});
     session().attach_sender(0, "/queues/q");
@@ -74,7 +74,7 @@ TEST_P(Publishing10, AFullQueueRejectsAndIsNamed) {
     session().publish<Accepted>(0, 3, MessageBytes("again"));
 }
 
-// amqp10 5.12, C.8: in as many transfers as it takes.
+// amqp10 5.12, C.8: a message in many transfers.
 TEST_P(Publishing10, AMessageMayComeInManyTransfers) {
     declare("q");
     session().attach_sender(0, "/queues/q");
@@ -84,14 +84,14 @@ TEST_P(Publishing10, AMessageMayComeInManyTransfers) {
         const bool more = at + 100 < whole.size();
         Transfer transfer{.handle = 0, .more = more};
         if (at == 0) transfer.delivery_id = 9;
-        if (at == 100) transfer.delivery_id = 9;  // may be said again
+        if (at == 100) transfer.delivery_id = 9;  // may be repeated
         session().send(transfer, std::string_view(whole).substr(at, 100));
     }
     session().expect_outcome<Accepted>(9);
     EXPECT_EQ(channel().drain("q"), std::vector<std::string>{body});
 }
 
-// amqp10 C.8: both ways, in frames as small as there may be.
+// amqp10 C.8: in both directions, with the smallest frames.
 TEST_P(Publishing10, ALargeMessageComesThroughSmallFramesWhole) {
     declare("q");
     Peer& client = connect10({.max_frame_size = 512});
@@ -109,13 +109,13 @@ TEST_P(Publishing10, ALargeMessageComesThroughSmallFramesWhole) {
     small.attach_receiver(1, "/queues/q", 1);
     const auto came = small.expect_message(body);
     EXPECT_GT(came.frames, 39U);
-    // The bare message, to the byte.
+    // The bare message is unchanged, byte by byte.
     EXPECT_EQ(std::string(came.parts->sections.application_properties) +
                   std::string(came.parts->sections.body),
               whole);
 }
 
-// amqp10 5.12: the links of a session take turns.
+// amqp10 5.12: the links of a session may alternate.
 TEST_P(Publishing10, TransfersOfTwoLinksMayBeMixed) {
     declare("q");
     session().attach_sender(0, "/queues/q");
@@ -131,7 +131,7 @@ TEST_P(Publishing10, TransfersOfTwoLinksMayBeMixed) {
     EXPECT_EQ(channel().drain("q"), (std::vector<std::string>{"first", "second"}));
 }
 
-// The standard's 2.6.14: what was sent of it is forgotten.
+// The standard's 2.6.14: the transfers of an aborted message are discarded.
 TEST_P(Publishing10, AnAbortedMessageIsForgotten) {
     declare("q");
     session().attach_sender(0, "/queues/q");
@@ -142,7 +142,7 @@ TEST_P(Publishing10, AnAbortedMessageIsForgotten) {
     EXPECT_EQ(channel().drain("q"), std::vector<std::string>{"whole"});
 }
 
-// A link that goes in the middle of a message takes what there is of it along.
+// A message is discarded if its link is detached in the middle of it.
 TEST_P(Publishing10, HalfAMessageGoesWithItsLink) {
     declare("q");
     session().attach_sender(0, "/queues/q");
@@ -158,7 +158,7 @@ TEST_P(Publishing10, ADeliveryIdIsRequiredAndStays) {
     declare("q");
     PeerSession without = fresh_link();
     without.send(Transfer{.handle = 0}, MessageBytes().bytes());
-    without.expect_detach(0, "amqp:invalid-field", "delivery-id is missing in the first transfer");
+    without.expect_detach(0, "amqp:invalid-field", "first transfer has no delivery-id");
     PeerSession other = fresh_link();
     other.send(Transfer{.handle = 0, .delivery_id = 4, .more = true}, "half");
     other.send(Transfer{.handle = 0, .delivery_id = 5}, "other half");
@@ -184,7 +184,7 @@ TEST_P(Publishing10, TheSettleModeIsEnforced) {
     EXPECT_EQ(channel().count("q"), 0U);
 }
 
-// amqp10 5.12: the first transfer says whether it is settled.
+// amqp10 5.12: the first transfer determines whether the message is settled.
 TEST_P(Publishing10, TheFirstTransferRules) {
     declare("q");
     session().attach_sender(0, "/queues/q");
@@ -275,11 +275,11 @@ TEST_P(Publishing10, AnAnonymousTerminusGoesWhereEachMessageSays) {
     EXPECT_EQ(channel().drain("q"), (std::vector<std::string>{"topic", "queue", "still here"}));
 }
 
-// All that its credit allowed wait for their outcome, and none is accepted.
+// All messages that the credit allowed are unsettled, and none is accepted.
 TEST_P(Publishing10, WhoseMessagesAreRefusedGetsCreditAgain) {
     depends_on_distance();
     session().attach_sender(0, std::nullopt);
-    const std::uint32_t count = 85 + 170;  // half of the first credit, and all of the second
+    const std::uint32_t count = 85 + 170;  // half of the first credit and all of the second
     peer10().hold();
     for (std::uint32_t i = 0; i < count; ++i) {
         session().transfer(0, i, MessageBytes().to("/exchanges/missing/k"));
@@ -296,7 +296,7 @@ TEST_P(Publishing10, WhoseMessagesAreRefusedGetsCreditAgain) {
     session().expect_rejected(count, "amqp:not-found", "no exchange 'missing' in vhost '/'");
 }
 
-// amqp10 5.15: for a settled message there is no outcome but the end of its link.
+// amqp10 5.15: a settled message has no outcome, so the link is detached.
 TEST_P(Publishing10, SettledMessagesOfAnAnonymousTerminusDetachIt) {
     PeerSession without = fresh_link(mixed_mode, std::nullopt);
     without.transfer(0, 0, MessageBytes(), true);
@@ -348,7 +348,7 @@ TEST_P(Publishing10, FurtherKeysAreAListOfStrings) {
     anonymous.publish<Accepted>(0, 1, MessageBytes().to("/queues/q"));
 }
 
-// amqp10 4.3: as an attach to it would end.
+// amqp10 4.3: the same error as for an attach.
 TEST_P(Publishing10, AnInternalExchangeEndsAnAnonymousLink) {
     declare("q");
     channel().send(
@@ -383,7 +383,7 @@ TEST_P(Publishing10, AUserIdIsThatOfTheLogin) {
     actor.publish<Accepted>(0, 0, MessageBytes().properties(other));
 }
 
-// amqp10 3.5, 4.4, 5.15: refused permissions end the session.
+// amqp10 3.5, 4.4, 5.15: a missing permission ends the session.
 TEST_P(Publishing10, WithoutPermissionTheSessionEnds) {
     declare("q");
     add_user("reader", {"", "^allowed$", ".*"});
@@ -407,7 +407,7 @@ TEST_P(Publishing10, WithoutPermissionTheSessionEnds) {
     reader.begin(3).end();
 }
 
-// amqp10 3.5: permissions are those in force when the message comes.
+// amqp10 3.5: the permissions at the time of the message apply.
 TEST_P(Publishing10, APermissionThatIsTakenAwayEndsTheSession) {
     declare("q");
     add_user("writer", {"", ".*", ""});

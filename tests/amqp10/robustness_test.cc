@@ -1,5 +1,5 @@
-// Bytes that no client would send: a whole session with octets changed, left out or doubled, cut
-// off anywhere. The engine stays sound, and what the client gets is well formed.
+// Malformed input: a complete session with bytes changed, removed or duplicated, or truncated
+// anywhere. The engine must stay consistent, and the output must be well-formed.
 #include "tests/support/peer10.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using protocol::Protocol;
 
 class Robustness10 : public testing::TestWithParam<Distance> {
   protected:
-    // Frames of a client that does a bit of everything.
+    // The frames of a client that uses most features.
     static std::vector<std::string> frames() {
         const std::string response = "\0guest\0guest"s;
         SaslInit init;
@@ -74,7 +74,7 @@ class Robustness10 : public testing::TestWithParam<Distance> {
         for (const std::string& frame : frames) bytes += frame;
         return bytes;
     }
-    // What is wrong after a client has sent that and gone.
+    // Returns what is wrong after a client has sent these bytes and disconnected.
     static std::string fault_after(const std::string& bytes) {
         World world;
         world.connect({GetParam(), PeerLocation::loopback, Protocol::amqp091});
@@ -156,7 +156,7 @@ TEST_P(Robustness10, AnyOctetMayBeAnother) {
     }
 }
 
-// The sizes of frames stay right, so that their contents are looked at.
+// Frame sizes stay valid, so that the contents are processed.
 TEST_P(Robustness10, AnyOctetWithinAFrameMayBeAnother) {
     std::mt19937_64 random(4711);
     constexpr std::size_t handshake = 4;

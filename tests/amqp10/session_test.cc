@@ -1,4 +1,4 @@
-// Sessions: windows, handles, and what ends them (amqp10, section 3).
+// Sessions: windows, handles and errors (amqp10, section 3).
 #include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
@@ -39,14 +39,14 @@ TEST_P(Session10, AChannelAboveTheMaximumEndsTheConnection) {
 
 TEST_P(Session10, ASecondBeginOnItsChannelEndsTheSession) {
     session().send(Begin{});
-    session().expect_end("amqp:internal-error", "an unexpected performative in a session");
+    session().expect_end("amqp:internal-error", "unexpected performative");
     session().end_ok();
     session().begin();
 }
 
 TEST_P(Session10, ABeginThatCannotBeReadEndsTheConnection) {
     peer10().send(frame10(FrameType::amqp, 3, described_list(0x11, {Datum::string("x")})));
-    peer10().expect_close("amqp:decode-error", "cannot read begin");
+    peer10().expect_close("amqp:decode-error", "cannot decode begin");
     peer10().send(0, Close{});
     peer10().expect_socket_closed();
 }
@@ -75,14 +75,14 @@ TEST_P(Session10, AnUnattachedHandleEndsTheSession) {
     peer10().begin(2).end();
 }
 
-// A client cannot have seen what was not sent.
+// A client cannot have seen transfers that were not sent.
 TEST_P(Session10, AFlowThatLeadsEndsTheSession) {
     session().send(Flow{.next_incoming_id = 1, .incoming_window = 10});
     session().expect_end("amqp:session:window-violation",
                          "next-incoming-id from FLOW (1) leads next-outgoing-id (0)");
 }
 
-// amqp10 3.4: to detach what is not attached harms nobody.
+// amqp10 3.4: a detach of an unknown handle is ignored.
 TEST_P(Session10, ADetachOfNoLinkIsIgnored) {
     session().send(Detach{.handle = 3, .closed = true});
     session().expect_nothing();
@@ -107,7 +107,7 @@ TEST_P(Session10, AHandleAboveTheMaximumEndsTheConnection) {
                           "link handle value (6) exceeds maximum link handle value (5)");
 }
 
-// amqp10 3.4: the number is free as soon as the link is gone.
+// amqp10 3.4: a handle can be reused as soon as the link is detached.
 TEST_P(Session10, AHandleMayBeUsedAgainAfterDetach) {
     declare("q");
     for (int i = 0; i < 3; ++i) {
@@ -121,7 +121,7 @@ TEST_P(Session10, AHandleMayBeUsedAgainAfterDetach) {
     EXPECT_EQ(channel().count("q"), 3U);
 }
 
-// amqp10 3.4: after our detach the client may use it before it has answered.
+// amqp10 3.4: frames for a handle that the broker has detached are ignored until it is reused.
 TEST_P(Session10, AHandleThatWeDetachedIsIgnoredUntilItIsUsedAgain) {
     declare("q");
     session().send_attach_sender(1, "/queues/missing");
@@ -136,13 +136,13 @@ TEST_P(Session10, AHandleThatWeDetachedIsIgnoredUntilItIsUsedAgain) {
     EXPECT_EQ(channel().drain("q"), std::vector<std::string>{"right"});
 }
 
-// amqp10 3.2: half of the window used up, it opens again.
+// amqp10 3.2: the window is renewed when half of it is used.
 TEST_P(Session10, TheWindowOpensAgainAtItsHalf) {
     declare("q");
     session().attach_sender(0, "/queues/q", settled_mode);
     for (std::uint32_t i = 0; i < 84; ++i) session().transfer(0, i, MessageBytes(), true);
     session().expect_nothing();
-    session().transfer(0, 84, MessageBytes(), true);  // credit: 85 are left
+    session().transfer(0, 84, MessageBytes(), true);  // 85 credits are left
     EXPECT_EQ(session().expect<Flow>().link_credit, 170U);
     for (std::uint32_t i = 85; i < 169; ++i) session().transfer(0, i, MessageBytes(), true);
     session().expect_nothing();
@@ -158,7 +158,7 @@ TEST_P(Session10, TheWindowOpensAgainAtItsHalf) {
     session().expect_nothing();
 }
 
-// amqp10 3.2: it never shrinks to nothing but by an alarm; then 400 more are borne.
+// amqp10 3.2: only an alarm closes the window; 400 more transfers are then tolerated.
 TEST_P(Session10, TheClosedWindowBearsSoManyAndNoMore) {
     declare("q");
     session().attach_sender(0, "/queues/q", settled_mode);
@@ -219,7 +219,7 @@ TEST_P(Session10, TheClientsWindowIsRespected) {
     narrow.expect_message("three");
 }
 
-// amqp10 3.3: a window counted from transfers the client had not seen leaves less.
+// amqp10 3.3: transfers that the client had not seen reduce the window.
 TEST_P(Session10, AWindowCountsFromWhatTheClientHadSeen) {
     declare("q");
     for (const char* body : {"one", "two", "three", "four"}) channel().publish("", "q", body);
@@ -235,7 +235,7 @@ TEST_P(Session10, AWindowCountsFromWhatTheClientHadSeen) {
     narrow.expect_message("four");
 }
 
-// amqp10 3.3: a large message goes on where the window stopped it.
+// amqp10 3.3: a large message continues where the window interrupted it.
 TEST_P(Session10, AMessageMayWaitForTheWindowInTheMiddle) {
     declare("q");
     const std::string body(2000, 'b');
@@ -263,7 +263,7 @@ TEST_P(Session10, AMessageMayWaitForTheWindowInTheMiddle) {
     narrow.expect_message("next");
 }
 
-// A session's flow may ask for an answer.
+// A session flow may request a reply.
 TEST_P(Session10, AnEchoOfTheSessionIsAnswered) {
     session().send(Flow{.next_incoming_id = 0, .incoming_window = 5, .echo = true});
     const Flow flow = session().expect<Flow>();
@@ -295,7 +295,7 @@ TEST_P(Session10, OtherSessionsGoOn) {
     other.publish<Accepted>(0, 0, MessageBytes());
 }
 
-// amqp10 3.5: until the client ends it as well, what it says there means nothing.
+// amqp10 3.5: until the client ends the session too, its frames are ignored.
 TEST_P(Session10, AnEndedSessionIgnoresEverythingButItsEnd) {
     declare("q");
     session().send(Flow{.handle = 3});
@@ -313,17 +313,17 @@ TEST_P(Session10, AnEndedSessionIgnoresEverythingButItsEnd) {
 
 TEST_P(Session10, PerformativesThatBelongElsewhereEndTheSession) {
     session().send(Open{.container_id = "again"});
-    session().expect_end("amqp:internal-error", "an unexpected performative in a session");
+    session().expect_end("amqp:internal-error", "unexpected performative");
     PeerSession second = peer10().begin(1);
     second.peer().send(frame10(FrameType::amqp, 1, described_list(0x99, {})));
-    second.expect_end("amqp:internal-error", "an unexpected performative in a session");
+    second.expect_end("amqp:internal-error", "unexpected performative");
     PeerSession third = peer10().begin(2);
     third.send(SaslOutcome{});
-    third.expect_end("amqp:internal-error", "an unexpected performative in a session");
+    third.expect_end("amqp:internal-error", "unexpected performative");
 }
 
-// Each performative of a session with fields of a wrong type, too many of them, or without those
-// it must have.
+// Each performative of a session with fields of a wrong type, with too many fields, or without
+// mandatory ones.
 TEST_P(Session10, PerformativesThatCannotBeReadEndTheSession) {
     const Datum wrong = Datum::list({});
     std::uint16_t channel = 0;
@@ -331,7 +331,7 @@ TEST_P(Session10, PerformativesThatCannotBeReadEndTheSession) {
         for (const Data& fields : {Data{wrong, wrong}, Data{}, Data(40, Datum::uint(1))}) {
             PeerSession victim = peer10().begin(channel);
             peer10().send(frame10(FrameType::amqp, channel, described_list(code, fields)));
-            victim.expect_end("amqp:decode-error", "cannot read the fields of a performative");
+            victim.expect_end("amqp:decode-error", "cannot decode the fields of a performative");
             channel += 1;
         }
     }

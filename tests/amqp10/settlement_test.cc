@@ -1,5 +1,5 @@
-// What a client says of the messages it was given, and what is done with those it says nothing of
-// (amqp10, 5.24; dead-lettering, 17 and 22).
+// Outcomes of deliveries, and deliveries without an outcome (amqp10, 5.24; dead-lettering, 17 and
+// 22).
 #include "amqp10/codec/raw_fields.h"
 #include "tests/support/peer10.h"
 
@@ -10,7 +10,7 @@ using namespace std::string_literals;
 
 class Settlement10 : public Wire10Test {
   protected:
-    // A queue of that type with a message, and a link that was given it.
+    // Takes a message from a queue of that type on a new link.
     TakenMessage take_from(std::string_view type, const std::string& queue,
                            std::uint32_t handle = 0) {
         if (type == "quorum") {
@@ -38,14 +38,14 @@ class Settlement10 : public Wire10Test {
         EXPECT_EQ(again.annotated_number("x-delivery-count"),
                   acquired < 0 || failures == 0 ? -1 : counted);
     }
-    // On a connection of its own.
+    // Uses a separate connection.
     void expect_in_queue(const std::string& queue, std::uint64_t failures, std::int64_t acquired,
                          Where line = Where::here()) {
         PeerSession other = connect10().begin();
         other.attach_receiver(0, "/queues/" + queue, 1);
         expect_again(other, failures, acquired, line);
     }
-    // From the quorum queue "q" and the classic queue "c", on two links.
+    // Takes from the quorum queue "q" and the classic queue "c", on two links.
     void take_from_both() {
         take_from("quorum", "q");
         take_from("classic", "c", 1);
@@ -148,7 +148,7 @@ TEST_P(Settlement10, AnnotationsOfModifiedHaveKeysOfTheirOwn) {
         encoded(Datum::map({{Datum::symbol("why"), Datum::string("not now")}}));
     session().settle(0, 0, encoded(Modified{.message_annotations = annotations}));
     session().expect_end("amqp:invalid-field",
-                         "a key of message-annotations is not a symbol beginning with x-");
+                         "message-annotations key is not a symbol starting with x-");
     expect_in_queue("q", 1, 1);
 }
 
@@ -163,7 +163,7 @@ TEST_P(Settlement10, ARangeIsSettledAtOnce) {
     EXPECT_EQ(channel().drain("q"), (std::vector<std::string>{"0", "4"}));
 }
 
-// amqp10 5.24: a range that goes beyond what there is, and one over more links than one.
+// amqp10 5.24: a range beyond the existing deliveries, and one over several links.
 TEST_P(Settlement10, ARangeMaySpanLinksAndMore) {
     declare("q");
     declare("r");
@@ -195,7 +195,7 @@ TEST_P(Settlement10, UnknownDeliveriesAreIgnored) {
     EXPECT_EQ(channel().count("q"), 0U);
 }
 
-// A disposition about the client's own deliveries: we have settled them already.
+// A disposition for the client's own deliveries, which the broker has already settled.
 TEST_P(Settlement10, ADispositionAsASenderMeansNothing) {
     take_from("classic", "q");
     session().send(Disposition{.role = false, .first = 0, .settled = true, .state = accepted});
@@ -221,7 +221,7 @@ TEST_P(Settlement10, AnOutcomeThatIsNotSettledIsSettledByUs) {
     EXPECT_EQ(channel().count("q"), 0U);
 }
 
-// amqp10 5.24: what it says of them need not fit into a frame of the client's.
+// amqp10 5.24: the outcome need not fit in a frame of the client's size.
 TEST_P(Settlement10, ALongOutcomeIsEchoedWithoutItsDetails) {
     declare_quorum("q");
     for (int i = 0; i < 2; ++i) channel().publish("", "q", "m");
@@ -242,7 +242,7 @@ TEST_P(Settlement10, ALongOutcomeIsEchoedWithoutItsDetails) {
               encoded(Modified{.delivery_failed = true, .undeliverable_here = true}));
 }
 
-// One that is neither settled nor has an outcome asks for nothing.
+// A disposition that is neither settled nor has an outcome changes nothing.
 TEST_P(Settlement10, ADispositionThatSaysNothingChangesNothing) {
     take_from("classic", "q");
     session().send(Disposition{.role = true, .first = 0, .settled = false});
@@ -250,7 +250,7 @@ TEST_P(Settlement10, ADispositionThatSaysNothingChangesNothing) {
     EXPECT_EQ(channel().count("q"), 0U);
 }
 
-// DL-207: settled without an outcome is the default outcome.
+// DL-207: a settled delivery without an outcome has the default outcome.
 TEST_P(Settlement10, SettledWithoutAnOutcomeIsReleased) {
     take_from("classic", "q");
     session().send(Disposition{.role = true, .first = 0, .settled = true});
@@ -276,10 +276,10 @@ TEST_P(Settlement10, OtherStatesEndTheSession) {
     victim(described_list(0x99, {}), "unknown");
     victim(described_list(0x34, {Datum::binary("tx")}), "unknown");
     victim(encoded(Datum::string("accepted!")), "unknown");
-    victim(described_list(0x27, {Datum::string("yes, please")}), "modified that cannot be read");
+    victim(described_list(0x27, {Datum::string("yes, please")}), "malformed modified");
 }
 
-// DL-156: released messages take their old place.
+// DL-156: released messages return to their old positions.
 TEST_P(Settlement10, ReleasedMessagesComeInTheirOrder) {
     declare("q");
     for (int i = 0; i < 6; ++i) channel().publish("", "q", std::to_string(i));
@@ -292,7 +292,7 @@ TEST_P(Settlement10, ReleasedMessagesComeInTheirOrder) {
     for (int i = 1; i < 6; ++i) session().expect_message(std::to_string(i));
 }
 
-// --- what is left when something ends (DL-150)
+// --- unsettled deliveries when a link, session or connection ends (DL-150)
 
 TEST_P(Settlement10, ADetachedLinkIsNoFailureForAQuorumQueue) {
     take_from("quorum", "q");
@@ -328,7 +328,7 @@ TEST_P(Settlement10, ASessionThatWeEndedIsAFailure) {
     expect_in_queue("q", 1, 1);
 }
 
-// DL-157: in the order of their delivery.
+// DL-157: messages are requeued in the order of their delivery.
 TEST_P(Settlement10, WhatALinkHeldComesBackInOrder) {
     for (const std::string type : {"classic", "quorum"}) {
         type == "quorum" ? declare_quorum(type) : declare(type);
@@ -340,7 +340,7 @@ TEST_P(Settlement10, WhatALinkHeldComesBackInOrder) {
     }
 }
 
-// amqp10 5.27: it is told, gets nothing more, and goes on when it has understood.
+// amqp10 5.27: the client is notified, receives nothing more, and continues after it has settled.
 TEST_P(Settlement10, WhatIsKeptTooLongIsReleasedByUs) {
     declare_quorum("q", {{"x-consumer-timeout", 1000}});
     for (const char* body : {"a", "b"}) channel().publish("", "q", body);
@@ -357,7 +357,7 @@ TEST_P(Settlement10, WhatIsKeptTooLongIsReleasedByUs) {
     EXPECT_EQ(channel().count("q"), 2U);
     session().settle(first, Released{});
     session().expect_nothing();
-    session().settle(second, Accepted{});  // whatever it says: the message is not with it
+    session().settle(second, Accepted{});  // any outcome: the message was requeued
     session().expect_message("a");
     const auto again = session().expect_message("b");
     EXPECT_EQ(again.delivery_count(), 0U);
@@ -391,7 +391,7 @@ TEST_P(Settlement10, AReceiverMaySayHowLongItMayKeepAMessage) {
     EXPECT_EQ(session().expect<Disposition>().state, released);
 }
 
-// amqp10 3.3, 5.27: it learns of it with the message.
+// amqp10 3.3, 5.27: the timeout is reported with the message.
 TEST_P(Settlement10, WhatTimesOutBeforeItIsSentIsToldAfterwards) {
     declare_quorum("q", {{"x-consumer-timeout", 1000}});
     channel().publish("", "q", "m");

@@ -1,5 +1,5 @@
-// What waits in a connection: a client that talks before its vhost is ready, and commands that come
-// up while the engine is telling us something (amqp10/links/connection.h).
+// Pending work of a connection: a client that sends before its vhost is open, and commands that
+// arise while effects are processed (amqp10/links/connection.h).
 #include "tests/support/peer10.h"
 
 namespace revenant::amqp10 {
@@ -7,7 +7,7 @@ namespace {
 
 class Waiting10 : public Wire10Test {
   protected:
-    // Bytes of a client that does not wait for our open.
+    // Bytes of a client that does not wait for the broker's open.
     static std::string eager_frames(std::size_t links) {
         std::string bytes = frame10(0, Begin{.incoming_window = 100, .outgoing_window = 100});
         const std::string source = source_of("/queues/q");
@@ -18,7 +18,8 @@ class Waiting10 : public Wire10Test {
         }
         return bytes;
     }
-    // Ends the session with the next message of the queue "large": it does not fit into this link.
+    // The next message of the queue "large" ends the session, because it exceeds the size limit of
+    // this link.
     static void attach_narrow_receiver(PeerSession& on, std::uint32_t handle) {
         const std::string source = source_of("/queues/large");
         on.send(Attach{.name = "narrow",
@@ -34,7 +35,7 @@ class Waiting10 : public Wire10Test {
 INSTANTIATE_TEST_SUITE_P(Wire, Waiting10, testing::Values(Distance::near, Distance::far),
                          distance_name);
 
-// As long as nobody can answer nothing is read: the client meets a socket that takes no more.
+// Nothing is read until the vhost is open, so the client's socket fills up.
 TEST_P(Waiting10, NothingIsReadBeforeTheVhostIsReady) {
     constexpr std::size_t links = 200;
     declare("q");
@@ -47,7 +48,7 @@ TEST_P(Waiting10, NothingIsReadBeforeTheVhostIsReady) {
         EXPECT_FALSE(moving.wants_input());
         EXPECT_EQ(moving.receive(frames, world().now()), 0U);
         EXPECT_EQ(moving.info().state, "opening");
-        EXPECT_EQ(channels_of_the_engine(), 1U) << "that of 0-9-1";
+        EXPECT_EQ(channels_of_the_engine(), 1U) << "the one of 0-9-1";
     }
     client.send(frames);
     client.expect<Open>();
@@ -58,7 +59,7 @@ TEST_P(Waiting10, NothingIsReadBeforeTheVhostIsReady) {
     EXPECT_EQ(channels_of_the_engine(), 1 + links);
 }
 
-// However many they are, and though the client says nothing more: each is told of once.
+// Every link is reported once, however many there are, even if the client sends nothing more.
 TEST_P(Waiting10, AllLinksMayEndWhileTheEngineSpeaks) {
     constexpr std::uint32_t links = 256;
     declare("q");
@@ -75,8 +76,8 @@ TEST_P(Waiting10, AllLinksMayEndWhileTheEngineSpeaks) {
     session().expect_nothing();
 }
 
-// Near, the client goes on before the end of its session has reached the engine. The message that
-// goes back has to be there first: it fills the queue.
+// On the home reactor, the client continues before the end of its session has reached the engine.
+// The requeued message must precede the publish: it fills the queue.
 TEST_P(Waiting10, APublishComesBehindWhatWaits) {
     depends_on_distance();
     declare("full", {{"x-max-length", 1}, {"x-overflow", "reject-publish"}});

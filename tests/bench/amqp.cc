@@ -96,7 +96,7 @@ std::string method_frame(uint16_t channel, MethodId id, std::string_view argumen
 }
 
 void append_settlement(std::string& output, uint64_t delivery_tag, Outcome outcome, Reach reach) {
-    // For both methods the second bit of the last octet is reserved or `requeue`, and stays 0.
+    // In both methods the second bit of the last octet is reserved or `requeue`, and stays 0.
     const MethodId id = outcome == Outcome::accepted ? basic_ack : basic_nack;
     std::array<char, 21> bytes{1, 0, 1, 0, 0, 0, 13, 0, 60, 0, static_cast<char>(id.method_id)};
     for (size_t index = 0; index < 8; ++index) {

@@ -1,6 +1,6 @@
-// The part of AMQP 0-9-1 that a load generator speaks: encoding of methods and prepared publishes,
-// and cutting received bytes into frames. It is written apart from the broker's own codec on
-// purpose, so that a mistake there cannot hide behind the same mistake here.
+// The subset of AMQP 0-9-1 that a load generator needs: encoding of methods and prepared publishes,
+// and parsing of frames. It is deliberately independent of the broker's codec, so that a bug in one
+// is not hidden by the same bug in the other.
 #pragma once
 
 #include "outcome.h"
@@ -16,7 +16,7 @@ namespace bench {
 enum class FrameType : uint8_t { method = 1, header = 2, body = 3, heartbeat = 8 };
 
 inline constexpr size_t frame_head_bytes = 7;
-inline constexpr size_t frame_overhead_bytes = 8;  // The head and the closing octet 0xCE.
+inline constexpr size_t frame_overhead_bytes = 8;  // header and frame-end octet
 
 struct MethodId {
     uint16_t class_id = 0;
@@ -59,7 +59,7 @@ uint16_t load_u16(const char* at);
 uint32_t load_u32(const char* at);
 uint64_t load_u64(const char* at);
 
-// Grows a string by big-endian fields.
+// Appends big-endian fields to a string.
 class Writer {
   public:
     Writer& u8(uint8_t value);
@@ -76,7 +76,7 @@ class Writer {
     std::string bytes_;
 };
 
-// A field table under construction; only the types that queue arguments and client properties need.
+// Builds a field table. Supports only the types needed for queue arguments and client properties.
 class Table {
   public:
     Table& text(std::string_view key, std::string_view value);
@@ -84,7 +84,7 @@ class Table {
     Table& boolean(std::string_view key, bool value);
     Table& table(std::string_view key, const Table& value);
 
-    std::string encoded() const;  // With its length in front.
+    std::string encoded() const;  // with its length
 
   private:
     Writer fields_;
@@ -92,7 +92,7 @@ class Table {
 
 std::string method_frame(uint16_t channel, MethodId id, std::string_view arguments);
 
-// basic.ack or basic.nack (requeue = false) of a delivery tag, appended to output.
+// Appends basic.ack or basic.nack (requeue = false) for a delivery tag to the output.
 enum class Reach { one, all_up_to };
 void append_settlement(std::string& output, uint64_t delivery_tag, Outcome outcome, Reach reach);
 
@@ -106,20 +106,20 @@ struct Frame {
     std::string_view arguments() const { return payload.substr(4); }
 };
 
-// The frame at the start of the input, or nothing while it is incomplete. Throws Failure on a bad
-// frame end.
+// The frame at the start of the input; nothing if it is incomplete. Throws Failure if the frame end
+// is invalid.
 std::optional<Frame> next_frame(std::string_view input);
 
-// The reply text and code inside connection.close and channel.close.
+// Reply text and code of connection.close and channel.close.
 std::string close_reason(std::string_view arguments);
 
-// What a publish is made of. All messages of a load are alike, so they are encoded once.
+// The contents of a publish. All messages of a load are identical, so they are encoded once.
 struct MessageShape {
     std::string exchange;
     std::string routing_key;
     size_t body_bytes = 100;
     bool persistent = false;
-    std::string expiration;  // Empty means: no such property.
+    std::string expiration;  // empty: not set
     uint64_t header_count = 0;
     uint32_t frame_bytes_max = 131072;
 };
@@ -127,7 +127,7 @@ struct MessageShape {
 struct PreparedMessage {
     std::string bytes;
     size_t expiration_offset = 0;
-    size_t body_offset = 0;  // Of the first body frame's payload.
+    size_t body_offset = 0;  // payload of the first body frame
 };
 
 PreparedMessage prepare_publish(const MessageShape& shape);

@@ -26,7 +26,7 @@ bool is_accepted(amqp10::Raw state) {
 std::string sections_of(const TransferShape& shape) {
     std::string bytes;
     amqp10::TypeWriter writer(bytes);
-    // Without that field the broker is free to choose.
+    // Without this field the broker chooses.
     writer.descriptor(amqp10::Header::descriptor_code);
     auto header = writer.begin_list();
     header.count = 1;
@@ -79,7 +79,7 @@ void Peer10::ask_depth(const std::string& /*queue*/) {
 // ------------------------------------------------------------------------- publisher
 
 PreparedTransfer prepare_transfer(const TransferShape& shape) {
-    constexpr uint32_t placeholder = 0xFFFFFFFF;  // Encoded in its widest form.
+    constexpr uint32_t placeholder = 0xFFFFFFFF;  // forces the widest encoding
     constexpr std::string_view tag = "\xFE\xFE\xFE\xFE";
     constexpr size_t transfer_bytes_max = 64;
     const std::string sections = sections_of(shape);
@@ -135,7 +135,7 @@ void Publisher10::append_message() {
 }
 
 void Publisher10::on_flow(const amqp10::Flow& flow) {
-    // What the broker counts are our frames and messages from 0 on; a load is too short to wrap.
+    // The broker counts frames and messages from 0; a load is too short to wrap around.
     frame_limit_ = uint64_t{flow.next_incoming_id.value_or(0)} + flow.incoming_window;
     if (flow.link_credit)
         credit_limit_ = uint64_t{flow.delivery_count.value_or(0)} + *flow.link_credit;
@@ -187,7 +187,7 @@ void Consumer10::grant_credit(bool echo) {
     append_performative(output(), flow);
 }
 
-// The broker's answer says how many messages are available to the link.
+// The broker's reply contains the number of messages available to the link.
 void Consumer10::ask_depth(const std::string& /*queue*/) {
     expect_depth();
     grant_credit(/*echo=*/true);

@@ -1,5 +1,5 @@
-// Connections of the load that speak AMQP 1.0: a sender of prepared messages, unsettled, and a
-// receiver that settles what it gets.
+// AMQP 1.0 connections of the load: a sender of prepared unsettled messages, and a receiver that
+// settles its deliveries.
 #pragma once
 
 #include "amqp10_session.h"
@@ -29,7 +29,7 @@ class Peer10 : public Connection {
     void handle(const Performed& performed);
 };
 
-// The frames of one message; the numbers of the delivery are written into each copy.
+// The frames of one message. Delivery numbers are written into each copy.
 struct PreparedTransfer {
     std::string bytes;
     size_t id_offset = 0;
@@ -57,20 +57,20 @@ class Publisher10 : public Peer10, public Publishing {
     void on_disposition(const revenant::amqp10::Disposition& disposition) override;
 
   private:
-    // With the broker's credit and window as well.
+    // Includes the broker's credit and window.
     uint64_t send_limit() const;
     void append_message();
 
     PreparedTransfer message_;
     uint64_t sent_count_ = 0;
-    // So many may have been sent; the first flow of the broker says more than none.
+    // The number of messages that may be sent; zero until the broker's first flow.
     uint64_t credit_limit_ = 0;
     uint64_t frame_limit_ = 0;
 };
 
 class Consumer10 : public Peer10, public Consuming {
   public:
-    // Lets the broker send `credit` messages, and renews that when half of it is used.
+    // Grants the broker credit for `credit` messages and renews it when half is used.
     Consumer10(Session10 session, uint64_t settle_every, uint32_t credit);
 
     Connection& connection() override { return *this; }

@@ -93,8 +93,7 @@ void Session10::log_in(const Login& login) {
         throw Failure("login refused");
 }
 
-// Without an idle time-out of ours: a load generator that is busy for seconds must not be sent
-// heartbeats.
+// Sets no idle time-out: a load generator may be busy for seconds and must not be sent heartbeats.
 void Session10::open(const Login& login) {
     const std::string hostname = "vhost:" + login.vhost;
     amqp10::Open open;

@@ -1,6 +1,6 @@
-// A blocking connection of AMQP 1.0 with one session and one link, made ready for a peer that the
-// loop then drives. It never reads past the answer it waits for. Encoding and cutting into frames
-// are the broker's own: here they are measured, not tested.
+// A blocking AMQP 1.0 connection with one session and one link, prepared for a peer that the loop
+// then drives. It never reads past the reply it waits for. It uses the broker's codec, which is
+// measured here, not tested.
 #pragma once
 
 #include "amqp10/codec/frame.h"
@@ -16,7 +16,7 @@
 
 namespace bench {
 
-// What is sent and received on the only session, with its only link.
+// The channel and handle of the only session and link.
 inline constexpr uint16_t session_channel = 0;
 inline constexpr uint32_t link_handle = 0;
 inline constexpr uint32_t session_window = 2'147'483'647;
@@ -31,20 +31,19 @@ void append_performative(std::string& output, const Performative& performative,
     revenant::amqp10::end_frame(output, frame);
 }
 
-// A performative with what stands behind it in its frame. Both lie in the bytes they were read
-// from.
+// A performative and the payload that follows it. Both are views of the received bytes.
 struct Performed {
     uint64_t code = 0;
     revenant::amqp10::TypeReader::Items fields;
     std::string_view payload;
 };
 
-// Throws Failure unless the frame's body is one.
+// Throws Failure if the frame's body is not a performative.
 Performed read_performative(std::string_view body);
-// What a close, an end or a detach gives as its error.
+// The error text of a close, an end or a detach.
 std::string reason_in(revenant::amqp10::Raw error);
 
-// Throws Failure if they are wrong.
+// Throws Failure if the fields are invalid.
 template <typename Performative>
 Performative fields_of(const Performed& performed) {
     const auto fields = Performative::decode(performed.fields);
@@ -52,7 +51,7 @@ Performative fields_of(const Performed& performed) {
     return *fields;
 }
 
-// Throws Failure if the broker ends the connection, the session or the link with it.
+// Throws Failure if the performative ends the connection, the session or the link.
 void check_end(const Performed& performed);
 
 class Session10 {
@@ -62,7 +61,7 @@ class Session10 {
     void attach_sender(const std::string& queue);
     void attach_receiver(const std::string& queue);
 
-    // For a peer that goes on with it.
+    // For the peer that continues with the socket.
     Socket take_socket() && { return std::move(socket_); }
     uint32_t frame_bytes_max() const { return frame_bytes_max_; }
 
@@ -78,7 +77,7 @@ class Session10 {
 
     Socket socket_;
     uint32_t frame_bytes_max_ = frame10_bytes_max;
-    std::string frame_bytes_;  // Of the frame that receive() returned last.
+    std::string frame_bytes_;  // of the last frame that receive() returned
 };
 
 }  // namespace bench

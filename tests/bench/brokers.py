@@ -1,5 +1,5 @@
-"""Brokers for benchmarks and load tests: each is started on free ports of 127.0.0.1 with a directory of its
-own, watched by its process id, and stopped with everything it started."""
+"""Brokers for benchmarks and load tests: each is started on free ports of 127.0.0.1 with its own directory,
+observed by its process id, and stopped with all processes it started."""
 import os
 import re
 import resource
@@ -42,7 +42,7 @@ def accepts_connections(port):
 
 
 def descendants(pid):
-    """The processes started by a process, directly or not."""
+    """All descendants of a process."""
     found = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -55,7 +55,7 @@ def descendants(pid):
 
 
 def raise_open_files_limit():
-    """As far as the system allows; a process that is started inherits it."""
+    """Raises it to the hard limit. Child processes inherit it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(OPEN_FILES, hard), max(OPEN_FILES, hard)))
@@ -94,12 +94,12 @@ class Revenant:
         with open(self.output, "wb") as output, self.open_log() as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=log,
                                             preexec_fn=raise_open_files_limit, cwd=self.directory)
-        # Valgrind and the like replace themselves by the program, so this process is the broker.
+        # Wrappers such as valgrind exec the program, so this process is the broker.
         self.pid = self.process.pid
         self.wait_for_ready_line()
 
     def open_log(self):
-        """A file and not a pipe: nobody would empty a pipe while the broker works."""
+        """Uses a file because a pipe would not be read while the broker runs."""
         return open(self.log, "ab")
 
     def wait_for_ready_line(self):
@@ -132,7 +132,7 @@ class Revenant:
 
 
 class RabbitMQ:
-    """Debian's rabbitmq-server without plugins, with an epmd of its own so that nothing stays behind."""
+    """Debian's rabbitmq-server without plugins, with its own epmd so that no process is left over."""
 
     name = "RabbitMQ"
 
@@ -205,7 +205,7 @@ class RabbitMQ:
         return self.process is not None and self.process.poll() is None
 
     def end_server(self, signal_number):
-        """The script waits for the Erlang process, so the signal goes to that one."""
+        """Signals the Erlang process, because the script waits for it."""
         if self.process is None:
             return
         try:
@@ -227,7 +227,7 @@ class RabbitMQ:
         self.end_server(signal.SIGKILL)
 
     def stop(self):
-        self.kill()  # Nothing in its directory is needed any more, and a kill is quick.
+        self.kill()  # Its directory is no longer needed, and a kill is fast.
         if self.epmd is not None:
             end_process(self.epmd)
             self.epmd = None

@@ -1,5 +1,5 @@
-// The cases: each prepares, measures one kind of work and fills in the result line, or throws
-// Failure.
+// The benchmark cases. Each prepares, measures one kind of work and fills in the result line, or
+// throws Failure.
 #pragma once
 
 #include "options.h"

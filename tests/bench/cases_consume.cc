@@ -11,7 +11,7 @@ namespace bench {
 
 namespace {
 
-// The last settlements have been handled when the broker answers a question sent behind them.
+// The broker has handled the last settlements when it replies to a request sent after them.
 void settle_to_the_end(const Options& options, Loop& loop, Consuming& consumer) {
     Connection& connection = consumer.connection();
     consumer.settle_pending();
@@ -27,7 +27,7 @@ void check_count(const Consuming& consumer, uint64_t expected) {
                   std::to_string(expected));
 }
 
-// Over AMQP 1.0 confirms are always awaited: it has outcomes in their place.
+// AMQP 1.0 always waits for outcomes, which correspond to confirms.
 std::unique_ptr<Publishing> make_publisher_of_through(const Options& options) {
     if (options.confirms || options.protocol == Protocol::amqp10)
         return make_confirmed_publisher(options, options.queue, options.messages);
@@ -36,8 +36,8 @@ std::unique_ptr<Publishing> make_publisher_of_through(const Options& options) {
 
 }  // namespace
 
-// Publishing, consuming and acknowledging at once, with a bounded number of messages in between: a
-// queue that stays short, as in a healthy system.
+// Publishes, consumes and acknowledges concurrently with a bounded number of messages in flight:
+// the queue stays short, as in a healthy system.
 void run_through(const Options& options, Report& report) {
     Stage stage(options);
     stage.add_queue(options.queue);

@@ -24,12 +24,12 @@ void publish_all(const Options& options, const std::string& queue) {
 }
 
 struct Expiry {
-    uint64_t first_ns = 0;  // When the first message may die.
+    uint64_t first_ns = 0;  // earliest time of the first death
     bool filled_in_time = false;
 };
 
 Expiry fill_with_expiring(const Options& options, Stage& stage, uint64_t ttl_ms) {
-    constexpr uint64_t rest_ns = 300'000'000;  // The measurement starts before the first death.
+    constexpr uint64_t rest_ns = 300'000'000;  // the measurement starts before the first death
     const bool common = options.deadline == "common";
     if (!common && options.deadline != "queue") throw Failure("--deadline is queue or common");
     stage.add_dead_letter_queue(dead_letter_queue);
@@ -43,8 +43,8 @@ Expiry fill_with_expiring(const Options& options, Stage& stage, uint64_t ttl_ms)
 }
 
 struct Deaths {
-    uint64_t last_empty_ns = 0;  // When the last question was sent that found no dead letter.
-    uint64_t early_ns = 0;       // How long before its time a dead letter was seen.
+    uint64_t last_empty_ns = 0;  // when the last request was sent that found no dead letter
+    uint64_t early_ns = 0;       // how much too early a dead letter was seen
 };
 
 Deaths watch_deaths(const Options& options, Session& session, uint64_t first_ns) {
@@ -69,7 +69,7 @@ Deaths watch_deaths(const Options& options, Session& session, uint64_t first_ns)
 
 }  // namespace
 
-// Consuming a backlog and rejecting all of it, until the dead-letter queue holds every message.
+// Consumes a backlog and rejects all of it, until the dead-letter queue contains every message.
 void run_reject(const Options& options, Report& report) {
     Stage stage(options);
     stage.add_dead_letter_queue(dead_letter_queue);
@@ -83,15 +83,15 @@ void run_reject(const Options& options, Report& report) {
     report.cost(meter.stop(), options.messages);
 }
 
-// Messages wait in a queue and die of age. The clock runs from the last moment without a dead
-// letter until all have arrived; filling the queue is not part of it.
+// Messages expire in a queue. The time runs from the last moment without a dead letter until all
+// have arrived; filling the queue is not included.
 void run_expire(const Options& options, Report& report) {
     constexpr int attempts_max = 4;
     Stage stage(options);
     uint64_t ttl_ms = options.ttl_ms;
     Expiry expiry;
     for (int attempt = 0; attempt < attempts_max && !expiry.filled_in_time; ++attempt) {
-        if (attempt > 0) ttl_ms *= 2;  // The broker needs longer to fill than messages live.
+        if (attempt > 0) ttl_ms *= 2;  // filling the queue takes longer than the TTL
         expiry = fill_with_expiring(options, stage, ttl_ms);
     }
     if (!expiry.filled_in_time) throw Failure("messages died before all were published");
@@ -107,7 +107,7 @@ void run_expire(const Options& options, Report& report) {
     report.count("ttl_ms", ttl_ms);
 }
 
-// A queue of length 1: every publish but the first kills the message before it.
+// A queue of length 1: every publish except the first dead-letters the previous message.
 void run_maxlen(const Options& options, Report& report) {
     Stage stage(options);
     stage.add_dead_letter_queue(dead_letter_queue);
@@ -120,8 +120,7 @@ void run_maxlen(const Options& options, Report& report) {
     report.cost(meter.stop(), options.messages - 1);
 }
 
-// Every message dies of age in one queue after the other, publishing included; counted are the
-// deaths.
+// Every message expires in one queue after the other. Publishing is included; deaths are counted.
 void run_chain(const Options& options, Report& report) {
     Stage stage(options);
     stage.add_dead_letter_queue(queue_name(options.hops));
@@ -138,8 +137,8 @@ void run_chain(const Options& options, Report& report) {
     report.cost(meter.stop(), options.messages * options.hops);
 }
 
-// A work queue whose consumer rejects, a waiting queue whose TTL brings the message back, a few
-// times, then the consumer accepts. Counted are the deaths: two per retry.
+// A work queue whose consumer rejects and a retry queue whose TTL requeues the message, a few
+// times; then the consumer accepts. Deaths are counted: two per retry.
 void run_retry(const Options& options, Report& report) {
     const std::string work = queue_name(0);
     const std::string waiting = queue_name(1);

@@ -21,7 +21,7 @@ void check_is_durable_load(const Options& options) {
     if (!options.persistent) throw Failure("transient messages cost no disk: --persistent 1");
 }
 
-// A broker that keeps nothing on disk writes little; that is no merit.
+// A broker that stores nothing on disk writes little, which is not an achievement.
 void check_is_on_disk(const Options& options, uint64_t bytes) {
     if (unsaved_mb(options.data_dir, bytes) == 0) return;
     throw Failure("not on disk: of " + std::to_string(bytes / 1'000'000) +
@@ -36,8 +36,8 @@ void report_disk(Report& report, const DiskCost& cost) {
     report.number("process_written_mb", cost.process_mb);
 }
 
-// Most messages pass: they are consumed and accepted. Some, larger ones so that the consumer knows
-// them, are spread evenly among them and rejected.
+// Most messages are consumed and accepted. Some are evenly distributed among them and rejected;
+// they are larger so that the consumer can identify them.
 class MixedLoad {
   public:
     explicit MixedLoad(const Options& options)
@@ -103,11 +103,11 @@ class MixedLoad {
 
 struct Occupied {
     double mb = 0;
-    double seconds = 0;  // From the end of the load until the last change.
+    double seconds = 0;  // from the end of the load to the last change
 };
 
-// Compaction works behind the load: this waits, a minute at most, until the directory has not
-// become smaller for ten seconds.
+// Compaction runs after the load. This waits, a minute at most, until the directory has not shrunk
+// for ten seconds.
 Occupied settled_directory(const std::string& directory) {
     constexpr uint64_t probe_ms = 500;
     constexpr double steady_seconds = 10;
@@ -142,8 +142,8 @@ void read_letters(const Options& options) {
 
 }  // namespace
 
-// What is written while a durable backlog dies by rejection: neither before nor after, but with all
-// that the broker does behind it until it rests.
+// Measures the bytes written while a durable backlog is rejected, including all later work of the
+// broker until it is idle.
 void run_disk_reject(const Options& options, Report& report) {
     check_is_durable_load(options);
     Stage stage(options);

@@ -12,8 +12,8 @@ namespace {
 
 const std::string live_queue = "bench.live";
 
-// Every message dies of age in one queue after the other, so that all end in the dead-letter queue
-// with --hops deaths in their history.
+// Every message expires in one queue after the other, so that all end in the dead-letter queue with
+// --hops deaths in their history.
 void fill_with_dead_letters(const Options& options, Stage& stage, const Table& arguments) {
     stage.add_dead_letter_queue(dead_letter_queue, arguments);
     std::string target = dead_letter_queue;
@@ -27,7 +27,8 @@ void fill_with_dead_letters(const Options& options, Stage& stage, const Table& a
     wait_for_depth(stage.session(), options, dead_letter_queue, options.messages);
 }
 
-// With one death, and all that one settlement rejects with one envelope, however slow the broker.
+// One death each. All messages rejected by one settlement share an envelope, however slow the
+// broker is.
 void fill_with_rejected(const Options& options, Stage& stage, const Table& arguments) {
     stage.add_dead_letter_queue(dead_letter_queue, arguments);
     stage.add_queue(options.queue, dead_letters_to(dead_letter_queue));
@@ -64,8 +65,8 @@ Emptied consume_all(const Options& options, const std::string& queue) {
     return {cost, connection.received_bytes()};
 }
 
-// A history goes over the wire with every message, so a live message that is as long as a dead
-// letter with its history is the fairer neighbour of the two.
+// A history is sent with every message, so a live message of the same total size is the fairer
+// comparison.
 Emptied consume_as_long(const Options& options, uint64_t more_bytes) {
     Options longer = options;
     longer.body_bytes += more_bytes / options.messages;
@@ -75,8 +76,8 @@ Emptied consume_as_long(const Options& options, uint64_t more_bytes) {
 
 }  // namespace
 
-// A dead-letter queue is emptied, and beside it two backlogs of as many messages that never died:
-// one with the same bodies, one with messages that take as many bytes on the wire.
+// Drains a dead-letter queue and, for comparison, two live backlogs of as many messages: one with
+// the same bodies, one with messages of the same size on the wire.
 void run_drain(const Options& options, Report& report) {
     Table arguments;
     if (options.quorum) arguments.text("x-queue-type", "quorum");

@@ -20,8 +20,8 @@ namespace {
 
 constexpr uint64_t warm_up_ns = 500'000'000;
 
-// When each message is due. A message carries the moment it was due, not the one when it was sent:
-// a broker that holds up the generator pays for it.
+// The times at which messages are due. A message contains its due time, not the time it was sent,
+// so that delays of the generator caused by the broker count.
 class Schedule {
   public:
     Schedule(uint64_t start_ns, uint64_t rate, uint64_t count)
@@ -46,11 +46,11 @@ double percentile(const std::vector<double>& sorted, double share) {
     return sorted[std::min(index, sorted.size() - 1)];
 }
 
-// The queue to publish to and the one to consume from.
+// The queue to publish to and the queue to consume from.
 struct Way {
     std::string first;
     std::string last;
-    uint64_t expected_ns = 0;  // The part of the latency that is wanted.
+    uint64_t expected_ns = 0;  // the intended part of the latency
 };
 
 Way build_way(const Options& options, Stage& stage) {
@@ -98,7 +98,7 @@ void report_latencies(Report& report, std::vector<double>& latencies_us) {
 void run_latency(const Options& options, Report& report) {
     if (options.body_bytes < sizeof(uint64_t))
         throw Failure("the body must have room for a time stamp");
-    ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // The default lets timers come 50 us late.
+    ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // the default allows timers to be 50 us late
     Stage stage(options);
     const Way way = build_way(options, stage);
     const auto consumer = make_single_consumer(options, way.last);
@@ -139,7 +139,7 @@ void run_latency(const Options& options, Report& report) {
     loop.on_turn = [&] {
         const uint64_t now = now_ns();
         for (; !schedule.finished() && schedule.due_ns() <= now; schedule.advance()) {
-            if (random_ttl) {  // between half the time-to-live given and one and a half
+            if (random_ttl) {  // between 0.5 and 1.5 times the given TTL
                 const uint64_t ttl_ms = options.ttl_ms / 2 + random() % (options.ttl_ms + 1);
                 publisher.publish(schedule.due_ns() + ttl_ms * 1'000'000, ttl_ms);
             } else {

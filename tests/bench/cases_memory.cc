@@ -25,7 +25,7 @@ void load(const Options& options, Stage& stage, Place place) {
 
 }  // namespace
 
-// For a figure without memory kept from earlier work, give it a broker that has just started.
+// Use a newly started broker to exclude memory retained from earlier work.
 void run_memory(const Options& options, Report& report) {
     if (options.broker == 0) throw Failure("--broker-pid is missing");
     const Place place = place_of(options);

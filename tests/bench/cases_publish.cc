@@ -13,7 +13,7 @@ namespace bench {
 
 namespace {
 
-// Each publisher has a queue of its own, so that several of them load the broker and not one queue.
+// Each publisher has its own queue, so that several of them load the broker and not one queue.
 template <typename Make>
 auto make_publishers(const Options& options, Stage& stage, Loop& loop, Make make) {
     const uint64_t count = options.messages / options.publishers;
@@ -34,8 +34,8 @@ bool all(const Publishers& publishers, Predicate predicate) {
 
 }  // namespace
 
-// Without confirms a publish is over when the queue holds the message, not when the socket took its
-// bytes.
+// Without confirms a publish is complete when the queue contains the message, not when the socket
+// has taken its bytes.
 void run_publish(const Options& options, Report& report) {
     Stage stage(options);
     Loop loop;

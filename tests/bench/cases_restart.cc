@@ -1,4 +1,4 @@
-// The two halves of a restart; tests/bench/restart.py ends and starts the broker in between.
+// The two halves of a restart; tests/bench/restart.py stops and starts the broker in between.
 #include "cases.h"
 #include "clock.h"
 #include "failure.h"
@@ -18,8 +18,8 @@ void wait_for_answer(const Options& options, Loop& loop, const Consumer& consume
                    "the depth of the queue");
 }
 
-// Takes one message and does not settle it, so that the rest stays in the queue to be counted.
-// Returns how many messages there are with it.
+// Takes one message without settling it, so that the others stay in the queue and can be counted.
+// Returns the number of messages, including this one.
 uint64_t receive_first(const Options& options, Report& report) {
     constexpr uint16_t prefetch = 1;
     const uint64_t connect_ns = now_ns();
@@ -39,7 +39,7 @@ uint64_t receive_first(const Options& options, Report& report) {
         report.number("connect_to_first_seconds", seconds_since(connect_ns));
     }
     wait_for_answer(options, loop, consumer);
-    consumer.ask_depth(options.queue);  // The first answer may be older than the delivery.
+    consumer.ask_depth(options.queue);  // the first reply may be older than the delivery
     wait_for_answer(options, loop, consumer);
     return consumer.depth() + consumer.delivered_count();
 }
@@ -77,7 +77,7 @@ void run_fill(const Options& options, Report& report) {
 void run_recovered(const Options& options, Report& report) {
     const uint64_t found = receive_first(options, report);
     report.count("found", found);
-    if (found != options.messages) return;  // The caller tells what is missing.
+    if (found != options.messages) return;  // the caller reports what is missing
     consume_all(options, report, found);
 }
 

@@ -1,10 +1,10 @@
-"""What ./dev bench measures: the cases with their counts, and the budgets a result is held against."""
+"""The benchmarks of ./dev bench: the cases with their message counts, and the budgets for the results."""
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a value out of a case's result."""
+    """One row of the table: a value from a case's result."""
 
     label: str
     key: str = "messages_per_second"
@@ -16,14 +16,14 @@ class Row:
 class Case:
     name: str
     group: str
-    mode: str  # Of bench_load.
+    mode: str  # The case of bench_load.
     rows: tuple
-    messages: dict = field(default_factory=dict)  # By broker: a fast one needs more to be measured well.
+    messages: dict = field(default_factory=dict)  # By broker: a faster one needs more for an accurate result.
     options: dict = field(default_factory=dict)
-    once: bool = False  # On a broker just started, in one round only.
-    revenant_only: bool = False  # As RabbitMQ needs many minutes; --everywhere runs it there, too.
-    ours_alone: bool = False  # A comparison of Revenant with itself: RabbitMQ never runs it.
-    phase_seconds: int = 60  # What a phase, such as filling a queue, may take.
+    once: bool = False  # In one round only, on a newly started broker.
+    revenant_only: bool = False  # RabbitMQ takes many minutes; --everywhere includes it.
+    ours_alone: bool = False  # Compares Revenant with itself; never run on RabbitMQ.
+    phase_seconds: int = 60  # Time limit of a phase such as filling a queue.
 
 
 def counts(revenant, rabbitmq):
@@ -120,7 +120,7 @@ CASES = [
 
 @dataclass(frozen=True)
 class Pair:
-    """The same work over AMQP 0-9-1 and over AMQP 1.0, each a case of its own."""
+    """Two cases with the same work, over AMQP 0-9-1 and over AMQP 1.0."""
 
     work: str
     old: Case
@@ -128,7 +128,7 @@ class Pair:
 
 
 def pair(name, mode, work, messages, options):
-    """Outcomes in and out, one for every message; the windows are the credit that the broker gives a sender."""
+    """Cases with one outcome per message. The windows equal the credit that the broker grants a sender."""
     def case(protocol):
         return Case(f"{name}-{protocol}", "amqp10", mode, (Row(f"{work}, AMQP {protocol}"),), counts(messages, 0),
                     {"protocol": protocol, "window": 170, "prefetch": 170, "settle-every": 1, "confirms": 1,
@@ -156,21 +156,21 @@ CASES += [case for each in PAIRS for case in (each.old, each.new)]
 
 @dataclass(frozen=True)
 class Drain:
-    """A dead-letter queue that is emptied beside a live backlog of as many messages, both in one case.
+    """Drains a dead-letter queue and a live backlog of as many messages in one case.
 
-    A history of ten deaths takes 1.7 KB on the wire, one of fifty 8.5 KB, and sending that many bytes alone costs more
-    than a whole live message of 100 bytes. So long histories are compared with live messages that are as long on the
-    wire (docs/decisions/0009)."""
+    A history of ten deaths takes 1.7 KB on the wire, one of fifty 8.5 KB, and sending that many bytes costs more than a
+    live message of 100 bytes. Long histories are therefore compared with live messages of the same size on the wire
+    (docs/decisions/0009)."""
 
     work: str
     case: Case
-    cpu_goal: float = 0  # µs per message; 0: none but the ratio.
-    ratio_goal: float = 0  # Of what the live backlog takes; 0: none.
-    as_long_goal: float = 0  # Of what a live backlog takes whose messages are as long on the wire; 0: none.
+    cpu_goal: float = 0  # µs per message; 0: only the ratio applies.
+    ratio_goal: float = 0  # Relative to the live backlog; 0: none.
+    as_long_goal: float = 0  # Relative to a live backlog with messages of the same size on the wire; 0: none.
 
 
 def drain(name, work, options, **goals):
-    messages = 200_000 if options["hops"] <= 10 else 40_000  # The deaths themselves take longer than the drain.
+    messages = 200_000 if options["hops"] <= 10 else 40_000  # Preparing the deaths takes longer than the drain.
     case = Case(f"drain-{name}", "drain", "drain", (Row(f"drain a DLQ, {work}"),), counts(messages, 0),
                 {"ttl-ms": 1, "as-long": 1, **options}, ours_alone=True, phase_seconds=120)
     return Drain(work, case, **goals)
@@ -191,19 +191,19 @@ DRAINS = [
     drain("50-1.0", "50 deaths, AMQP 1.0", deaths(50, protocol="1.0"), as_long_goal=2),
 ]
 CASES += [each.case for each in DRAINS]
-# For callgrind, under which a broker is so slow that no two messages of a publisher would expire together.
+# For callgrind, which makes a broker so slow that no two messages would expire together.
 CASES.append(Case("drain-rejected", "instructions", "drain", (Row("drain a DLQ of rejected messages, from publish on"),),
                   counts(200_000, 0), {"via": "reject"}, ours_alone=True))
 DEFAULT_GROUPS = ("core", "dead-letter", "amqp10", "latency", "memory")
 QUICK_GROUPS = ("core", "dead-letter", "amqp10", "latency")
-# Names for several groups or cases.
+# Names that stand for several groups or cases.
 COLLECTIONS = {"retry": ("retry", "retry-1.0"),
                "durability": ("confirm-4p", "confirm-1", "memory", "memory-deep", "restart", "disk")}
 
 
 @dataclass(frozen=True)
 class Budget:
-    """A goal that Revenant has set itself."""
+    """A performance goal of Revenant."""
 
     work: str
     case: str
@@ -211,16 +211,16 @@ class Budget:
     goal: float
     unit: str
     at_least: bool = False
-    also_zero: str = ""  # A value that must be 0 besides.
-    ratio: bool = False  # The goal is a multiple of what RabbitMQ does in the same run.
-    versus: str = ""  # The goal is a multiple of what Revenant does in this case, round by round.
-    whole: bool = False  # Only the full number of messages can tell.
+    also_zero: str = ""  # Another value that must be 0.
+    ratio: bool = False  # The goal is a multiple of RabbitMQ's result in the same run.
+    versus: str = ""  # The goal is a multiple of Revenant's result in this case, per round.
+    whole: bool = False  # Valid only with the full number of messages.
 
 
 CPU = "cpu_us_per_message"
 RATE = "messages_per_second"
 RSS = "rss_settled_mb"
-UNSAVED = "unsaved_mb"  # Confirmed and not in the data directory.
+UNSAVED = "unsaved_mb"  # Confirmed but not in the data directory.
 BUDGETS = [
     Budget("publish, transient", "publish", CPU, 0.6, "µs"),
     Budget("publish 4 KiB bodies", "publish-4k", CPU, 2.5, "µs"),

@@ -1,4 +1,4 @@
-// One connection of the load, driven by the loop without blocking, whatever it speaks.
+// One connection of the load, driven by the loop without blocking, for any protocol.
 #pragma once
 
 #include "socket.h"
@@ -24,14 +24,13 @@ class Connection {
 
     int descriptor() const { return socket_.descriptor(); }
 
-    // Reads once and handles every whole frame. Throws Failure when the broker closes.
+    // Reads once and handles all complete frames. Throws Failure if the broker closes.
     void receive();
-    // Writes as much as the socket takes, a bounded amount; `blocked` asks to be called when it is
-    // writable.
+    // Writes a bounded amount to the socket. `blocked` requests a call when the socket is writable.
     virtual Flushed flush();
 
-    // Asks for the depth of a queue behind everything sent so far. As a connection is ordered, the
-    // answer also says that the broker has handled all of it.
+    // Requests the depth of a queue. Because a connection is ordered, the reply also confirms that
+    // the broker has handled everything sent before.
     virtual void ask_depth(const std::string& queue) = 0;
     bool has_depth() const { return depth_.has_value(); }
     uint64_t depth() const { return depth_.value_or(0); }
@@ -39,7 +38,7 @@ class Connection {
     uint64_t received_bytes() const { return received_bytes_; }
 
   protected:
-    // Handles the whole frames at the start of the input and returns how many bytes they take.
+    // Handles the complete frames at the start of the input and returns their size.
     virtual size_t handle(std::string_view input) = 0;
 
     void expect_depth() { depth_.reset(); }
@@ -56,7 +55,7 @@ class Connection {
     std::optional<uint64_t> depth_;
 };
 
-// Whether a system call must wait until the socket is ready. Throws Failure on other errors.
+// Whether a system call must be retried when the socket is ready. Throws Failure on other errors.
 bool must_wait(ssize_t result, const char* what);
 
 }  // namespace bench

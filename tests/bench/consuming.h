@@ -1,4 +1,4 @@
-// How far a consumer has come: what it got, and what it has yet to settle.
+// The progress of a consumer: received and unsettled deliveries.
 #pragma once
 
 #include "outcome.h"
@@ -12,7 +12,7 @@ class Connection;
 
 class Consuming {
   public:
-    // Settles after every `settle_every` deliveries, all of them with one frame.
+    // Settles every `settle_every` deliveries with one frame.
     explicit Consuming(uint64_t settle_every) : settle_every_(settle_every) {}
     virtual ~Consuming() = default;
     Consuming(const Consuming&) = delete;
@@ -20,20 +20,20 @@ class Consuming {
     Consuming(Consuming&&) = delete;
     Consuming& operator=(Consuming&&) = delete;
 
-    // The one it consumes on, for the loop.
+    // The consumer's connection, for the loop.
     virtual Connection& connection() = 0;
 
-    // Asks for the first messages.
+    // Requests the first messages.
     virtual void start() = 0;
 
-    // Decides what becomes of a delivery, by its ordinal from 0. Without it all are accepted.
+    // Chooses the outcome of a delivery by its index from 0. By default all are accepted.
     std::function<Outcome(uint64_t ordinal)> decide;
 
     uint64_t delivered_count() const { return delivered_count_; }
     void settle_pending();
 
   protected:
-    // A whole message has arrived, under the number that settles it.
+    // A complete message has arrived; `number` settles it.
     void on_delivered(uint64_t number);
     virtual void settle(uint64_t first, uint64_t last, Outcome outcome) = 0;
 

@@ -24,11 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double bytes_per_mb = 1e6;
-constexpr double block_bytes = 512;  // Of st_blocks and of diskstats, whatever the device has.
+constexpr double block_bytes = 512;  // unit of st_blocks and diskstats, for every device
 
 double blocks_mb(const fs::path& path) {
     struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0) return 0;  // Files may go while we look.
+    if (::lstat(path.c_str(), &status) != 0) return 0;  // files may be deleted concurrently
     return static_cast<double>(status.st_blocks) * block_bytes / bytes_per_mb;
 }
 
@@ -40,7 +40,8 @@ void write_back(const std::string& directory) {
     if (result != 0) throw Failure(directory + ": syncfs: " + std::strerror(errno));
 }
 
-// major minor name, then reads, merged, sectors, ms, then writes, merged and the sectors wanted.
+// Fields: major minor name, then reads, merged, sectors, ms, then writes, merged and sectors
+// written.
 std::optional<double> device_written_mb(const std::string& directory) {
     struct stat status {};
     if (::stat(directory.c_str(), &status) != 0)

@@ -1,5 +1,5 @@
-// What a run costs on disk, seen from outside like the rest. A broker's data directory is looked at
-// and never written to.
+// The disk usage of a run, measured from outside. The broker's data directory is only read, never
+// written to.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace bench {
 
-// The blocks that a directory and all below it occupy, as du counts them; 0 when it is not there.
+// The blocks that a directory tree occupies, as counted by du; 0 if it does not exist.
 double allocated_mb(const std::string& directory);
 
-// How much of so many bytes the directory cannot hold, as it is smaller: persistent messages that
-// were confirmed must be somewhere in it.
+// By how much the directory is smaller than `bytes`: confirmed persistent messages must be in it.
 double unsaved_mb(const std::string& directory, uint64_t bytes);
 
 struct DiskCost {
-    // Of the device that holds the directory, whoever wrote it; nothing for a file system that has
-    // no device of its own.
+    // Bytes written to the directory's device by any process; absent if the file system has no
+    // device.
     std::optional<double> device_mb;
-    // What the kernel puts down to the broker's process. It rounds a sync up, by as much as 1 MiB.
+    // Bytes that the kernel attributes to the broker's process. It rounds each sync up by as much
+    // as 1 MiB.
     double process_mb = 0;
-    // What the device had to write per second while the broker had nothing to do.
+    // Bytes per second written to the device while the broker was idle.
     std::optional<double> background_mb_per_second;
 };
 
-// Counts from a file system without unwritten pages to one without unwritten pages, so that neither
-// what was done before is counted nor what was done in between missed.
+// Starts and ends with no dirty pages in the file system, so that it counts all writes of the run
+// and none from before.
 class DiskMeter {
   public:
     DiskMeter(std::string directory, pid_t broker);

@@ -1,4 +1,4 @@
-// Where a broker is reached, and as whom.
+// Address and credentials of a broker.
 #pragma once
 
 #include <chrono>

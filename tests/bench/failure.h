@@ -1,5 +1,5 @@
-// A run that cannot go on: the broker refused, vanished or did not finish in time. The program
-// reports its text in the result line and ends with status 1.
+// A run that cannot continue: the broker refused, disconnected or did not finish in time. The
+// program reports the text in the result line and exits with status 1.
 #pragma once
 
 #include <stdexcept>

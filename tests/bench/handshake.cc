@@ -54,7 +54,7 @@ std::string Handshake::tune_ok_and_open(std::string_view tune) {
     const uint32_t offered = load_u32(tune.data() + 2);
     frame_bytes_max_ =
         offered == 0 ? wanted_frame_bytes_max : std::min(offered, wanted_frame_bytes_max);
-    // Heartbeats are switched off: a load generator that is busy for seconds must not be taken for
+    // Disables heartbeats: a load generator may be busy for seconds and must not be considered
     // dead.
     Writer tune_ok;
     tune_ok.u16(channel_max).u32(frame_bytes_max_).u16(0);

@@ -1,5 +1,5 @@
-// The opening of a connection and of its channel 1, without a socket: frames in, answers out.
-// Serves the blocking Session as well as ten thousand connections opened at the same time.
+// Opens a connection and its channel 1, without a socket: frames in, replies out. Used by the
+// blocking Session and for ten thousand connections opened simultaneously.
 #pragma once
 
 #include "amqp.h"
@@ -17,7 +17,7 @@ class Handshake {
 
     static std::string_view greeting() { return {"AMQP\0\0\x09\x01", 8}; }
 
-    // What to send in answer to a received frame. Throws Failure when the broker refuses.
+    // The reply to a received frame. Throws Failure if the broker refuses.
     std::string answer(const Frame& frame);
 
     bool complete() const { return complete_; }

@@ -3,9 +3,8 @@
 //
 //   bench_load CASE --port PORT [--broker-pid PID] [--messages N] [--name value]...
 //
-// Runs one case against a broker that is already there, bounded by counts and by --timeout seconds
-// per phase, and prints one JSON line. tests/bench/run starts the brokers, runs all cases and
-// compares.
+// Runs one case against a running broker, bounded by counts and by --timeout seconds per phase, and
+// prints one JSON line. tests/bench/run starts the brokers, runs all cases and compares them.
 #include "cases.h"
 #include "failure.h"
 #include "options.h"
@@ -87,7 +86,7 @@ int run(const Case& chosen, const bench::Options& options) {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-    std::signal(SIGPIPE, SIG_IGN);  // writev on a lost connection reports an error instead.
+    std::signal(SIGPIPE, SIG_IGN);  // writev on a lost connection returns an error instead
     try {
         const auto options = bench::parse_options({arguments + 1, arguments + argument_count});
         const auto* const chosen = std::find_if(cases.begin(), cases.end(), [&](const Case& each) {

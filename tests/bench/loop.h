@@ -1,5 +1,5 @@
-// The one epoll thread that drives all peers of a run: read, then flush every peer, once per turn.
-// Bounded by a time limit; borrowed peers must outlive it.
+// The epoll thread that drives all peers of a run: it reads, then flushes every peer, once per
+// turn. Has a time limit. Peers are borrowed and must outlive it.
 #pragma once
 
 #include "connection.h"
@@ -23,21 +23,21 @@ class Loop {
 
     void add(Connection& peer);
 
-    // Called after the reading and before the writing of each turn.
+    // Called after reading and before writing in each turn.
     std::function<void()> on_turn;
-    // Called when nothing happened for a few milliseconds.
+    // Called after a few milliseconds without events.
     std::function<void()> on_idle;
-    // When the next turn has to come at the latest, in now_ns() time.
+    // The latest time of the next turn, as now_ns().
     std::function<uint64_t()> wake_at_ns;
 
-    // Turns until done() holds. Throws Failure with `what` when the time is up.
+    // Runs until done() returns true. Throws Failure with `what` when the time is up.
     void run_until(const std::function<bool()>& done, std::chrono::seconds limit, const char* what);
 
   private:
     struct Member {
         Connection* peer;
         Flushed flushed = Flushed::all;
-        bool writable = true;  // While the socket is full there is no use in trying.
+        bool writable = true;  // false while the socket is full
     };
 
     void turn();

@@ -24,7 +24,7 @@ double cpu_seconds(clockid_t clock) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// The same sum as utime + stime in /proc, but in nanoseconds instead of clock ticks.
+// The sum of utime and stime in /proc, but in nanoseconds instead of clock ticks.
 double process_cpu_seconds(pid_t process) {
     if (process == 0) return 0;
     clockid_t clock{};
@@ -105,7 +105,7 @@ Memory settled_memory(pid_t process) {
     constexpr auto probe_interval = std::chrono::milliseconds(100);
     constexpr int probes_max = 20;
     constexpr int steady_probes = 5;
-    constexpr double fall_mb = 0.2;  // The kernel's own count is not more exact.
+    constexpr double fall_mb = 0.2;  // the precision of the kernel's count
     double lowest = status_mb(process, "VmRSS");
     for (int probe = 0, steady = 0; probe < probes_max && steady < steady_probes; ++probe) {
         std::this_thread::sleep_for(probe_interval);

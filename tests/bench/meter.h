@@ -1,6 +1,6 @@
-// What a run costs: time, the broker's CPU and memory, and how much other programs disturbed it.
-// The broker is watched from outside by its process id, so that every broker is measured in the
-// same way.
+// The cost of a run: time, the broker's CPU and memory, and the load caused by other programs. The
+// broker is observed from outside by its process id, so that all brokers are measured in the same
+// way.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace bench {
 
 struct Cost {
     double seconds = 0;
-    double broker_cpu_seconds = 0;     // User and system time of all its threads.
-    double generator_cpu_seconds = 0;  // Ours.
-    double other_cores = 0;  // Cores kept busy by everything else on the machine, steal included.
+    double broker_cpu_seconds = 0;     // user and system time of all threads
+    double generator_cpu_seconds = 0;  // of this program
+    double other_cores = 0;            // cores used by all other processes, steal included
     double rss_mb = 0;
     double peak_rss_mb = 0;
 };
 
 class Meter {
   public:
-    // Starts at once. Without a process id only time and the generator's own CPU are measured.
+    // Starts immediately. Without a process id, measures only time and the generator's CPU.
     explicit Meter(pid_t broker);
 
-    // Moves the start of the time, not of the CPU, to an event observed later.
+    // Sets the start of the time, but not of the CPU time, to a later event.
     void started_at(uint64_t start_ns) { start_ns_ = start_ns; }
     Cost stop() const;
 
@@ -37,17 +37,17 @@ class Meter {
 
 double resident_mib(pid_t process);
 
-// Memory that a broker gives back, or keeps taking, shortly after a load is not missed: this waits,
-// ten seconds at most, until the value has been steady for one.
+// Waits until the value has been stable for one second, at most ten seconds, because brokers free
+// or allocate memory shortly after a load.
 double settled_resident_mib(pid_t process);
 
 struct Memory {
     double resident_mb = 0;
-    double anonymous_mb = 0;  // The part of it that is no file's.
-    double peak_mb = 0;       // Since the last Meter started.
+    double anonymous_mb = 0;  // the part not backed by files
+    double peak_mb = 0;       // since the last Meter started
 };
 
-// After a load a broker has two seconds to give memory back: looks when it no longer falls.
+// Waits until memory no longer falls: a broker has two seconds to free memory after a load.
 Memory settled_memory(pid_t process);
 
 }  // namespace bench

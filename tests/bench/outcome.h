@@ -1,4 +1,4 @@
-// What becomes of a message: of one published, or of one delivered.
+// The outcome of a published or delivered message.
 #pragma once
 
 namespace bench {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t block_bytes = size_t{256} * 1024;
 constexpr size_t expiring_block_bytes =
-    size_t{16} * 1024;  // Short, so that the remaining time is fresh.
-// One peer must not starve the reading of the others.
+    size_t{16} * 1024;  // short, so that the remaining time is accurate
+// One peer must not delay reading from the others.
 constexpr size_t flush_bytes_max = size_t{1024} * 1024;
 
 }  // namespace
@@ -53,7 +53,7 @@ void Peer::on_method(MethodId id, std::string_view arguments) {
     } else if (id == basic_cancel) {
         throw Failure("the broker cancelled the consumer");
     }
-    // What is left is without meaning for a load: connection.blocked, channel.flow and the like.
+    // All other methods are irrelevant to a load: connection.blocked, channel.flow and the like.
 }
 
 void Peer::ask_depth(const std::string& queue) {
@@ -83,7 +83,7 @@ Flushed Publisher::flush() {
             parts.at(static_cast<size_t>(part_count)) = {block_.data() + offset, size};
             at += size;
             if (deadline_ns_ != 0)
-                at = limit_bytes;  // The next copy of the block needs a fresh time.
+                at = limit_bytes;  // the next copy of the block needs a new expiration
         }
         const ssize_t count = ::writev(descriptor(), parts.data(), part_count);
         if (must_wait(count, "send")) return Flushed::blocked;
@@ -98,7 +98,7 @@ void Publisher::write_remaining_time() {
     std::array<char, 24> digits{};
     const size_t width = expiration_placeholder.size();
     std::snprintf(digits.data(), digits.size(), "%0*lu", static_cast<int>(width), left_ms);
-    // A message that is partly sent keeps its value.
+    // A partly sent message keeps its expiration.
     const size_t message_bytes = message_.bytes.size();
     const size_t partly_sent = sent_bytes_ % block_.size() / message_bytes;
     for (size_t index = 0; index * message_bytes < block_.size(); ++index) {

@@ -1,5 +1,5 @@
-// Connections of the load that speak AMQP 0-9-1: a publisher of prepared messages or a consumer
-// that settles what it gets.
+// AMQP 0-9-1 connections of the load: a publisher of prepared messages, or a consumer that settles
+// its deliveries.
 #pragma once
 
 #include "amqp.h"
@@ -38,7 +38,8 @@ class Publisher : public Peer, public Publishing {
     Publisher(Session session, PreparedMessage message, uint64_t count);
 
     Connection& connection() override { return *this; }
-    // Every message expires at this moment: its expiration is what is left when it is sent.
+    // Makes all messages expire at this time: the expiration is the remaining time when a message
+    // is sent.
     void expire_all_at(uint64_t deadline_ns) { deadline_ns_ = deadline_ns; }
 
     bool all_sent() const { return sent_bytes_ == count() * message_.bytes.size(); }
@@ -55,17 +56,17 @@ class Publisher : public Peer, public Publishing {
     void write_remaining_time();
 
     PreparedMessage message_;
-    std::string block_;  // Many copies of the message, so that one write carries many.
+    std::string block_;  // many copies of the message, for large writes
     uint64_t sent_bytes_ = 0;
     uint64_t deadline_ns_ = 0;
 };
 
-// Publishes single messages whose body starts with a number: the latency load.
+// Publishes single messages whose body starts with a number, for latency measurements.
 class StampedPublisher : public Peer {
   public:
     StampedPublisher(Session session, PreparedMessage message);
     void publish(uint64_t stamp);
-    // With an expiration of its own; the message must have been prepared with one of five digits.
+    // Sets an individual expiration. The message must have been prepared with one of five digits.
     void publish(uint64_t stamp, uint64_t ttl_ms);
 
   private:
@@ -74,15 +75,15 @@ class StampedPublisher : public Peer {
 
 class Consumer : public Peer, public Consuming {
   public:
-    // Consumes from the queue when it starts; without one the session has begun to.
+    // Consumes from the queue on start(); without a queue, the session already consumes.
     Consumer(Session session, uint64_t settle_every, std::string queue = {});
     Connection& connection() override { return *this; }
     void start() override;
 
-    // Sees the first body frame of each delivery.
+    // Called with the first body frame of each delivery.
     std::function<void(std::string_view body)> on_first_body;
 
-    // Of the delivery that decide() is asked about, or of the last one.
+    // The body size of the delivery passed to decide(), or of the last one.
     uint64_t body_bytes() const { return body_bytes_; }
 
   protected:

@@ -8,7 +8,7 @@ ROOT = os.path.dirname(os.path.dirname(BENCH))
 
 
 def load_program(name, given, revenant):
-    """The one given, or the one built beside the broker, or one built now."""
+    """Returns the given program, or the one built with the broker, or builds it."""
     beside = os.path.join(os.path.dirname(os.path.abspath(revenant)), name)
     if given or os.access(beside, os.X_OK):
         return given or beside

@@ -1,4 +1,4 @@
-// How far a publisher has come: what it may send, and what the broker has said about it.
+// The progress of a publisher: the messages it may send, and the confirms it has received.
 #pragma once
 
 #include "outcome.h"
@@ -12,7 +12,7 @@ class Connection;
 
 class Publishing {
   public:
-    // Sends `count` messages, no more than allow() and the confirm window let go.
+    // Sends `count` messages, limited by allow() and the confirm window.
     explicit Publishing(uint64_t count) : count_(count), allowed_(count) {}
     virtual ~Publishing() = default;
     Publishing(const Publishing&) = delete;
@@ -20,7 +20,7 @@ class Publishing {
     Publishing(Publishing&&) = delete;
     Publishing& operator=(Publishing&&) = delete;
 
-    // The one it publishes on, for the loop.
+    // The publisher's connection, for the loop.
     virtual Connection& connection() = 0;
 
     void limit_unconfirmed(uint64_t window);
@@ -32,16 +32,16 @@ class Publishing {
 
   protected:
     uint64_t count() const { return count_; }
-    // How many messages may have been sent by now.
+    // The number of messages that may be sent so far.
     uint64_t limit() const;
-    // Of messages counted from 1. Throws Failure if they were never published.
+    // Messages are counted from 1. Throws Failure if they were not published.
     void confirm(uint64_t first, uint64_t last, Outcome outcome);
     uint64_t lowest_unconfirmed() const { return lowest_unconfirmed_; }
 
   private:
     uint64_t count_;
     uint64_t allowed_;
-    uint64_t window_ = 0;  // 0: confirms are off.
+    uint64_t window_ = 0;  // 0: no confirms
     uint64_t confirmed_count_ = 0;
     uint64_t refused_count_ = 0;
     uint64_t lowest_unconfirmed_ = 1;

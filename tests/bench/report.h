@@ -15,7 +15,7 @@ class Report {
     void number(std::string_view key, double value);
     void count(std::string_view key, uint64_t value);
     void boolean(std::string_view key, bool value);
-    // The cost of a run and what follows from it per message.
+    // The cost of a run, in total and per message.
     void cost(const Cost& cost, uint64_t messages);
 
     std::string line() const { return "{" + fields_ + "}"; }

@@ -1,5 +1,5 @@
-"""A restart with messages in a durable queue: how long until the broker is ready, until a consumer that connects
-then has its first message, and whether all messages are still there."""
+"""A restart with messages in a durable queue: the time until the broker is ready and until a new consumer has its
+first message, and whether all messages still exist."""
 import time
 
 from brokers import STOP_SECONDS_MAX, BrokerError
@@ -26,18 +26,18 @@ def restart_line(load_line, options, broker):
     end(broker, ending)
     line = {"ok": True, "stop_seconds": time.monotonic() - stop_start, "unsaved_mb": filled.get("unsaved_mb", 0)}
     if line["stop_seconds"] >= STOP_SECONDS_MAX:
-        return {**line, "ok": False, "error": f"it had not stopped after {STOP_SECONDS_MAX} s and was killed"}
+        return {**line, "ok": False, "error": f"the broker did not stop within {STOP_SECONDS_MAX} s and was killed"}
     start_ns = time.monotonic_ns()
     try:
         broker.start()
     except BrokerError as error:
-        return {**line, "ok": False, "error": f"it does not start again: {error}"}
+        return {**line, "ok": False, "error": f"the broker did not restart: {error}"}
     line["ready_seconds"] = (time.monotonic_ns() - start_ns) / 1e9
     recovered = load_line("recovered", {"messages": count, "started-ns": start_ns}, broker)
     if not recovered["ok"]:
         if "NOT_FOUND" in recovered["error"]:
-            return lost("lost: the durable queue is gone", line)
+            return lost("lost: the durable queue does not exist", line)
         return {**line, **recovered}
     if recovered["found"] != count:
-        return lost(f"lost: the queue holds {recovered['found']} of {count} messages", {**recovered, **line})
+        return lost(f"lost: the queue contains {recovered['found']} of {count} messages", {**recovered, **line})
     return {**recovered, **line}

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The bench measures again what other programs disturbed, and knows when to stop."""
+"""Tests that the benchmark repeats disturbed measurements a limited number of times."""
 import argparse
 import contextlib
 import importlib.machinery
@@ -17,7 +17,7 @@ from catalogue import Case, Row, counts  # noqa: E402
 
 
 def program():
-    """tests/bench/run as a module: it has no ending that says so."""
+    """Loads tests/bench/run as a module, because it has no .py extension."""
     loader = importlib.machinery.SourceFileLoader("bench_run", os.path.join(BENCH, "run"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_run", loader))
     loader.exec_module(module)
@@ -28,7 +28,7 @@ run = program()
 
 
 class Broker:
-    """Is always there."""
+    """A broker that is always running."""
 
     name = "Revenant"
 
@@ -43,7 +43,7 @@ class Broker:
 
 
 class ScriptedBench(run.Bench):
-    """Has every result at hand: the measuring itself is left out, the decisions about it are not."""
+    """A Bench with prepared results: it decides as usual but measures nothing."""
 
     def __init__(self, lines, quick=False):
         super().__init__(argparse.Namespace(load="not started", revenant="not started", quick=quick, out=None), "nowhere")
@@ -75,7 +75,7 @@ QUIET, BUSY = run.DISTURBED_CORES, run.DISTURBED_CORES + 0.01
 
 class Repeats(unittest.TestCase):
     def measured(self, lines, **options):
-        """The bench after one case, and the only result that it kept."""
+        """Runs one case and returns the bench and the only result it kept."""
         bench, self.broker = ScriptedBench(lines), Broker()
         bench.measure(case(**options), self.broker, 1)
         kept, = bench.kept
@@ -108,7 +108,7 @@ class Repeats(unittest.TestCase):
         self.assertEqual(kept["messages_per_second"], 0)
 
     def test_a_comparison_with_another_broker_is_not_repeated(self):
-        """Who disturbs it disturbs both, and the rounds take the median."""
+        """Other load affects both brokers, and the rounds use the median."""
         bench, kept = self.measured([line(0.9, 10), line(0, 20)], ours_alone=False)
         self.assertEqual(len(bench.options), 1)
         self.assertEqual(kept["messages_per_second"], 10)

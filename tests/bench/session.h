@@ -1,6 +1,6 @@
-// A blocking connection with one open channel: it builds the topology, asks for depths, and
-// prepares the connections that the loop then drives without blocking. It never reads past the
-// answer it waits for, so that deliveries which follow are left to the loop.
+// A blocking connection with one open channel. It declares the topology, requests depths, and
+// prepares connections that the loop then drives. It never reads past the reply it waits for, so
+// that the loop receives the deliveries that follow.
 #pragma once
 
 #include "amqp.h"
@@ -30,7 +30,7 @@ class Session {
     void set_prefetch(uint16_t count);
     void consume(const std::string& queue);
 
-    // For a peer that goes on with it.
+    // For the peer that continues with the socket.
     Socket take_socket() && { return std::move(socket_); }
     uint32_t frame_bytes_max() const { return frame_bytes_max_; }
 
@@ -40,14 +40,14 @@ class Session {
 
     Socket socket_;
     uint32_t frame_bytes_max_ = 0;
-    std::string frame_bytes_;  // Of the frame that receive() returned last.
+    std::string frame_bytes_;  // of the last frame that receive() returned
 };
 
 // basic.consume without no-ack.
 std::string consume_question(const std::string& queue);
-// queue.declare with passive set: the question for a queue's depth.
+// queue.declare with passive set, which requests a queue's depth.
 std::string depth_question(const std::string& queue);
-// The message count in the queue.declare-ok that answers it.
+// The message count in queue.declare-ok.
 uint64_t depth_answer(std::string_view arguments);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// A connected socket with blocking reads and writes that give up after the endpoint's timeout.
+// A connected socket with blocking reads and writes that fail after the endpoint's timeout.
 #pragma once
 
 #include "endpoint.h"
@@ -18,7 +18,7 @@ class Socket {
     Socket& operator=(Socket&& other) = delete;
 
     void send(std::string_view bytes) const;
-    // Appends exactly so many bytes and reads none beyond.
+    // Appends exactly `size` bytes and reads no more.
     void receive(std::string& target, size_t size) const;
 
     int descriptor() const { return descriptor_; }

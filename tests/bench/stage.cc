@@ -19,7 +19,7 @@ namespace {
 
 const std::string dead_letter_exchange = "bench.dead.exchange";
 constexpr uint64_t fill_window_max = 5000;
-constexpr uint64_t fill_bytes_max = uint64_t{8} * 1024 * 1024;  // Unconfirmed at a time.
+constexpr uint64_t fill_bytes_max = uint64_t{8} * 1024 * 1024;  // unconfirmed at a time
 constexpr uint64_t poll_ms = 5;
 
 uint64_t fill_window(uint64_t body_bytes) {
@@ -56,7 +56,7 @@ Stage::~Stage() {
     try {
         delete_queues();
     } catch (const Failure& failure) {
-        std::cerr << "bench_load: queues are left behind: " << failure.what() << "\n";
+        std::cerr << "bench_load: cannot delete queues: " << failure.what() << "\n";
     }
 }
 

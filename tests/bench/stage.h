@@ -1,4 +1,4 @@
-// The topology of one run and the acts that several cases share: filling a queue, waiting for a
+// The topology of one run, and actions that several cases share: filling a queue, waiting for a
 // depth.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace bench {
 
-// Declares queues and deletes them at the end, also after a failed run. Those left over by a run
-// that was killed are deleted before they are declared.
+// Declares queues and deletes them at the end, also after a failed run. Queues left over from a
+// killed run are deleted before they are declared.
 class Stage {
   public:
     explicit Stage(const Options& options);
@@ -25,7 +25,7 @@ class Stage {
     Stage& operator=(Stage&&) = delete;
 
     void add_queue(const std::string& name, const Table& arguments = {});
-    // A queue that gets what dies elsewhere with its own name as the dead-letter routing key.
+    // A queue for dead letters that have its name as their dead-letter routing key.
     void add_dead_letter_queue(const std::string& name, const Table& arguments = {});
     void delete_queues();
 
@@ -39,40 +39,40 @@ class Stage {
 
 std::string queue_name(uint64_t index);
 inline const std::string dead_letter_queue = "bench.dead";
-// The arguments of a queue whose dead letters go to a queue made by add_dead_letter_queue().
+// The arguments of a queue that dead-letters to a queue of add_dead_letter_queue().
 Table dead_letters_to(const std::string& queue);
 
 enum class Confirms { off, on };
-// Over AMQP 0-9-1, whatever --protocol says.
+// Always uses AMQP 0-9-1, regardless of --protocol.
 std::unique_ptr<Publisher> make_publisher(const Options& options, const std::string& queue,
                                           uint64_t count, Confirms confirms);
 
-// One of --protocol that waits for confirms.
+// A publisher for --protocol that waits for confirms.
 std::unique_ptr<Publishing> make_confirmed_publisher(const Options& options,
                                                      const std::string& queue, uint64_t count);
-// One of --protocol with its prefetch, not started yet.
+// A consumer for --protocol with its prefetch, not started.
 std::unique_ptr<Consuming> make_consumer(const Options& options, const std::string& queue);
 
 struct Filling {
     uint64_t count = 0;
-    uint64_t deadline_ns = 0;  // 0: the messages have no expiration of their own.
+    uint64_t deadline_ns = 0;  // 0: no per-message expiration
 };
 
-// Publishes with confirms until the broker has taken responsibility for all.
+// Publishes with confirms until all messages are confirmed.
 void fill_queue(const Options& options, const std::string& queue, const Filling& filling);
 
-// Asks for the depth every few milliseconds until it is reached, or throws Failure.
+// Requests the depth every few milliseconds until it is reached, or throws Failure.
 void wait_for_depth(Session& session, const Options& options, const std::string& queue,
                     uint64_t depth);
 
-// Starts the consumer of --queue and rejects all of --messages, until the dead-letter queue holds
+// Starts the consumer of --queue and rejects all --messages, until the dead-letter queue contains
 // every one.
 void reject_all(const Options& options, Stage& stage, Consuming& consumer);
 
-// Of a persistent load that is still queued: how much of it cannot be on disk.
+// Reports how much of a persistent load that is still queued cannot be on disk.
 void report_unsaved(const Options& options, Report& report);
 
-// Waits, a few seconds at most, until the broker has finished what the preparation left behind.
+// Waits, a few seconds at most, until the broker has finished work caused by the preparation.
 void wait_until_idle(pid_t broker);
 
 void pause_ms(uint64_t milliseconds);

@@ -22,7 +22,7 @@ class Results:
         return statistics.median(values) if values else None
 
     def median_ratio(self, case, other, broker, key):
-        """Of two cases that took turns: what else the machine did weighs on both runs of a round alike."""
+        """The ratio of two alternating cases: other load affects both runs of a round equally."""
         values = [{line["round"]: line[key] for line in self.of(name, broker) if line.get("ok") and line.get(key)}
                   for name in (case, other)]
         ratios = [value / values[1][round_number] for round_number, value in values[0].items()
@@ -61,7 +61,7 @@ def width(text):
 
 
 def print_table(header, rows, text_columns=1):
-    """Aligned, and Markdown as well: it can be pasted into a document."""
+    """Prints an aligned Markdown table that can be pasted into a document."""
     sizes = [max(width(row[column]) for row in [header] + rows) for column in range(len(header))]
 
     def line(cells):
@@ -128,7 +128,7 @@ def print_protocols(results, cases):
 
 
 def print_drains(results, cases):
-    """A dead-letter queue beside a live backlog in the same run."""
+    """A dead-letter queue compared with a live backlog in the same run."""
     rows = []
     for each in DRAINS:
         if each.case not in cases:
@@ -183,7 +183,7 @@ def print_noise(results):
 
 
 def measured(results, budget):
-    """What is held against the goal, and None while there is nothing."""
+    """The value to compare with the goal, or None."""
     if budget.versus:
         return results.median_ratio(budget.case, budget.versus, "Revenant", budget.key)
     ours = results.median(budget.case, "Revenant", budget.key)

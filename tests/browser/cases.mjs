@@ -42,7 +42,7 @@ async function windowFor(run, options) {
   if (failure) throw failure;
 }
 
-/** Of a window that bypasses the CSP. */
+/** The window must bypass the CSP. */
 async function passesAxe(page, name) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe);
   const found = await page.evaluate(async () => (await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })).violations
@@ -90,7 +90,7 @@ add('a login that the broker no longer accepts ends, and the view is there after
   await page.getByRole('heading', { level: 1, name: 'Policies' }).waitFor();
   await page.waitForTimeout(300);
   window.forgive(/401/);
-  // A page that still asks would be refused.
+  // A page that still sends requests would be refused.
   await page.evaluate(() => sessionStorage.clear());
   await page.reload();
   window.forgive(/401/);
@@ -180,7 +180,7 @@ add('declare, bind, publish, get and reject by the forms, and find the dead lett
   await death.getByRole('link', { name: 'form.work' }).waitFor();
   await death.getByText('rejected').waitFor();
   await window.sees('dead letter is here');
-  // Purge and delete name what is destroyed and how many.
+  // The dialogs for purge and delete name the object and the number of messages.
   await page.getByRole('button', { name: 'Purge…' }).click();
   await page.getByRole('button', { name: 'Purge 1 message' }).click();
   await within(5, 'the queue is empty', async () => (await ask('/queues/%2F/form.dead')).messages === 0);
@@ -230,7 +230,7 @@ add('the policy DLX on .* is set in the form and seen on the page of the queue',
   await page.waitForTimeout(0);
   for (const name of ['hello', 'world']) await ask(`/queues/seed/${name}`, 'PUT', { durable: true });
   await window.go('#/policies?vhost=seed');
-  await page.reload(); // permissions in the new virtual host are asked for at the login
+  await page.reload(); // permissions in the new virtual host are read at login
   const form = page.getByRole('region', { name: 'Add a policy' });
   await form.getByLabel('Name', { exact: true }).first().fill('DLX');
   await form.getByLabel('Pattern').fill('.*');
@@ -251,7 +251,7 @@ add('the policy DLX on .* is set in the form and seen on the page of the queue',
   holds(/my-dlx[\s\S]*policy[\s\S]*DLX/.test(await row('Dead-letter exchange').innerText()), await row('Dead-letter exchange').innerText());
   holds(/my-key[\s\S]*policy[\s\S]*DLX/.test(await row('Dead-letter routing key').innerText()), await row('Dead-letter routing key').innerText());
   await window.sees('does not exist');
-  // What does not hold is struck out; an alternate exchange that a policy sets is shown with its source.
+  // Settings that are not effective are struck out; an alternate exchange set by a policy is shown with its source.
   await ask('/queues/seed/own', 'PUT', { durable: true, arguments: { 'x-dead-letter-exchange': 'own-dlx' } });
   await window.go('#/queues/seed/own');
   await why.getByText('the argument holds').first().waitFor();
@@ -266,14 +266,14 @@ add('the policy DLX on .* is set in the form and seen on the page of the queue',
   await window.go('#/exchanges?vhost=seed');
   await page.getByRole('row', { name: /^feed/ }).getByTitle('alternate exchange: spill, by policy').waitFor();
   equal(await alternate.count(), 1, 'exchanges with an alternate exchange by policy');
-  // The list counts what each policy applies to.
+  // The list shows the number of objects that each policy applies to.
   await ask('/policies/seed/none', 'PUT', { pattern: '^nothing$', 'apply-to': 'queues', priority: 9, definition: { expires: 60000 } });
   await window.go('#/policies?vhost=seed');
   const cells = async (name) => (await page.getByRole('row', { name: new RegExp(`^${name}`) }).getByRole('cell').allInnerTexts()).map((text) => text.trim());
   await within(40, 'three queues have the policy DLX', async () => (await cells('DLX')).includes('3'));
   holds((await cells('AE')).includes('1'), 'one exchange has the policy AE');
   holds((await cells('none')).includes('0, idle'), 'nothing has the policy none');
-  // A pattern that is not one is refused where it stands.
+  // An invalid pattern is reported next to its field.
   await window.go('#/policies');
   await form.getByLabel('Pattern').fill('(');
   await form.getByRole('alert').waitFor();
@@ -434,7 +434,7 @@ add('messages that cannot be read are counted, listed and discarded', async () =
   await readDamaged(ask);
   const before = await ask(parkedQueue);
   equal([before.messages_parked, before.messages - before.messages_ready, (await ask('/overview')).queue_totals.messages_parked], [2, 2, 2], 'parked messages');
-  await windowFor(async (window, page) => { // a monitoring user sees them, and has no button
+  await windowFor(async (window, page) => { // a monitoring user sees them but has no button
     await window.go(place);
     await window.sees(told, '.banner');
     const list = page.getByRole('region', { name: 'Parked messages' }).last();
@@ -517,7 +517,7 @@ add('the keyboard is enough', () => windowFor(async (window, page) => {
     await page.keyboard.press(letter);
     await page.getByRole('heading', { level: 1, name: title }).waitFor();
   }
-  // Everything that can be clicked can be reached with Tab and shows that it has the focus.
+  // Every clickable element can be reached with Tab and shows its focus.
   await page.keyboard.press('Tab');
   const focused = new Set();
   for (let step = 0; step < 25; step++) {

@@ -1,4 +1,4 @@
-// A Chromium, pages that watch for errors, and small words for cases.
+// A Chromium browser, pages that collect errors, and assertions for the cases.
 import { chromium } from 'playwright-core';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ export function holds(condition, what) {
   if (!condition) throw new Failure(what);
 }
 
-/** A browser window that is logged in; everything that must not happen in it is collected. */
+/** A browser window that is logged in and collects all errors. */
 export class Window {
   static async open(browser, base, { user = 'guest', login = true, width = 1400, height = 900, theme = 'light', ...more } = {}) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, ...more });
@@ -70,7 +70,7 @@ export class Window {
     await this.page.locator(locator).getByText(text).first().waitFor();
   }
 
-  /** What was expected to go wrong. */
+  /** Removes collected errors that match the pattern. */
   forgive(pattern) {
     this.wrong = this.wrong.filter((one) => !pattern.test(one));
   }

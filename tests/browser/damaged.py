@@ -1,4 +1,4 @@
-"""Messages whose bytes change on the disk while the broker is stopped: it parks them when it comes to read them."""
+"""Messages that are damaged on disk while the broker is stopped. The broker parks them when it reads them."""
 import glob
 import os
 
@@ -11,7 +11,7 @@ FILLER, FILLER_BYTES = "filler", 1_000_000
 
 
 def prepare(broker, definitions):
-    """A broker that was started, stopped and started again; nobody has read the queue yet."""
+    """A restarted broker; the queue was not read yet."""
     broker.start()
     definitions(broker)
     connection = pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", broker.port))
@@ -19,7 +19,7 @@ def prepare(broker, definitions):
     channel.confirm_delivery()
     for number in range(DAMAGED):
         channel.basic_publish("", QUEUE, BODY % number, pika.BasicProperties(delivery_mode=2, content_type="application/json"))
-    # The last segment is read at a start, and damage to it is refused; so the damage is in one that is full.
+    # The last segment is read at startup, which fails if it is damaged. So a full segment is damaged.
     channel.queue_declare(FILLER, durable=True)
     while len(segments_of(broker.data)) < 2:
         channel.basic_publish("", FILLER, bytes(FILLER_BYTES), pika.BasicProperties(delivery_mode=2))
@@ -34,7 +34,7 @@ def prepare(broker, definitions):
 
 
 def segments_of(data):
-    """Of the only virtual host."""
+    """The segment files of the only virtual host."""
     return glob.glob(os.path.join(data, "vhosts", "*", "*.segment"))
 
 

@@ -1,4 +1,4 @@
-// Every screen: its name, its address, and a text that is there once its data are.
+// Every screen: its name, its address, and a text that appears with its data.
 export const screens = [
   ['overview', '#/', 'messages died'], ['queues', '#/queues', 'orders.dead'], ['queue', '#/queues/%2F/orders', 'Settings and why they hold'],
   ['dead-letter-queue', '#/queues/%2F/orders.dead', 'dead letters are here'], ['exchanges', '#/exchanges', 'shop.dlx'],
@@ -13,13 +13,13 @@ export const screens = [
   ['streams', '#/streams', 'no streams'],
 ];
 
-/** What messages that cannot be read look like: after they were parked. */
+/** The screens that show parked messages. */
 export const parkedScreens = [
   ['parked-overview', '#/', 'messages died'], ['parked-queues', '#/queues', 'shipping.labels'], ['parked-queue', '#/queues/%2F/shipping.labels', 'Parked messages'],
 ];
 export const parkedQueue = '/queues/%2F/shipping.labels';
 
-/** The broker comes to read the damaged messages, and parks them. */
+/** Makes the broker read the damaged messages, which parks them. */
 export const readDamaged = (ask) => ask(`${parkedQueue}/get`, 'POST', { count: 1, ackmode: 'ack_requeue_true', encoding: 'auto' });
 
 /** Addresses that depend on the broker: its node, a connection of each protocol, a channel. */

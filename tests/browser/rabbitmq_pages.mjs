@@ -1,4 +1,4 @@
-// RabbitMQ's own management pages, taken from its package, over the HTTP API of our broker: the best judge of it that we did not write.
+// Runs RabbitMQ's own management pages, from its package, with the HTTP API of our broker.
 // usage: node rabbitmq_pages.mjs URL_OF_THE_BROKER DIRECTORY_OF_THE_PAGES [PART_OF_A_NAME]; the last line is {"passed", "failed"}.
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -7,10 +7,10 @@ import { equal, Failure, holds, open, token, Window } from './chromium.mjs';
 
 const [broker, directory, only = ''] = process.argv.slice(2);
 const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.ejs': 'text/plain' };
-// What their server makes, from 4.0 on, where no OAuth is set up.
+// The file that RabbitMQ's server generates since 4.0 if OAuth is not configured.
 const made = { '/js/oidc-oauth/bootstrap.js': "import {oauth_initialize_if_required,set_oauth_settings} from './helper.js';set_oauth_settings({oauth_enabled:false});export{oauth_initialize_if_required};" };
 
-/** Files of the pages; whatever is below /api goes to the broker. */
+/** Serves the files of the pages and passes requests below /api to the broker. */
 const server = createServer((asked, answer) => {
   const path = decodeURIComponent(new URL(asked.url, broker).pathname);
   if (path.startsWith('/api/')) {
@@ -50,9 +50,9 @@ const connections = await ask('/connections');
 const first = connections.find((one) => one.protocol !== 'AMQP 1-0' && one.channels > 0);
 const ten = connections.find((one) => one.protocol === 'AMQP 1-0');
 await ask('/vhost-limits/%2F/max-queues', 'PUT', { value: 100000 });
-await ask('/queues/%2F/young', 'PUT', { durable: true }); // nobody has sampled it when its page is opened
+await ask('/queues/%2F/young', 'PUT', { durable: true }); // has no samples when its page is opened
 
-// The address and a text that is there with data.
+// The address and a text that appears with the data.
 const pages = [
   ['#/', 'Global counts'], [`#/nodes/${name(node.name)}`, 'File descriptors'], ['#/connections', 'checkout-worker'], [`#/connections/${name(first.name)}`, 'Client properties'],
   [`#/connections/${name(ten.name)}`, 'Client properties'], ['#/channels', '127.0.0.1'], [`#/channels/${name(first.name + ' (1)')}`, 'Prefetch count'], ['#/exchanges', 'shop.dlx'],
@@ -63,8 +63,8 @@ const pages = [
 ];
 if (readFileSync(join(directory, 'js', 'dispatcher.js'), 'utf8').includes("'#/deprecated-features'")) pages.push(['#/deprecated-features', 'global_qos']);
 
-// Where a `?` is their word for "none": a connection that its client gave no name, a queue without an operator policy,
-// a classic queue, of which nothing is ever delayed.
+// Where a `?` means "none": a connection without a client-provided name, a queue without an operator policy,
+// delayed messages of a classic queue.
 const none = { '#/connections': /^Name/, '#/queues': /policy|^Delayed/i };
 
 /** Each `?` with the heading of its row or column. */
@@ -146,7 +146,7 @@ cases.push(['RabbitMQ’s pages declare, publish, get, set a policy, delete, imp
   await ask('/policies/%2F/theirs', 'DELETE');
   await go(window, '#/', 'Global counts');
   if (readFileSync(join(directory, 'js', 'main.js'), 'utf8').includes("'?auth='")) {
-    // 3.x: the login of a download stands in its address.
+    // In 3.x, the address of a download contains the login.
     const [waiting] = await Promise.all([page.waitForEvent('download'), page.evaluate(() => $('#download-definitions').trigger('click'))]);
     const content = JSON.parse(readFileSync(await waiting.path(), 'utf8'));
     holds(content.queues.some((one) => one.name === 'theirs'), 'the export has no queue of theirs');

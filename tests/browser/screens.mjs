@@ -1,4 +1,4 @@
-// Pictures of every screen: light and dark, wide and narrow. usage: node screens.mjs URL DIRECTORY [PATTERN_OF_NAMES]
+// Screenshots of every screen: light and dark, wide and narrow. usage: node screens.mjs URL DIRECTORY [PATTERN_OF_NAMES]
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, token, Window } from './chromium.mjs';
@@ -19,7 +19,7 @@ async function inEveryLook(run) {
   });
 }
 
-// Charts show the last minute, in which there was traffic all the time.
+// Charts show the last minute, with continuous traffic.
 const lastMinute = (hash) => hash + (hash.includes('?') ? '&' : '?') + 'range=60';
 
 async function take(window, file, [name, hash, text]) {
@@ -29,7 +29,7 @@ async function take(window, file, [name, hash, text]) {
   await window.page.screenshot({ path: file(name), fullPage: true });
 }
 
-// The broker keeps samples of an object from the first look at it; so every page is opened a minute before its picture.
+// The broker samples an object from the first request on, so every page is opened a minute before its screenshot.
 const early = await Window.open(browser, base);
 for (const [, hash] of [...await fill(ask), ...parkedScreens].filter(wanted)) await early.go(lastMinute(hash));
 await early.close();

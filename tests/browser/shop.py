@@ -1,4 +1,4 @@
-"""A realistic virtual host: exchanges, queues, policies, deaths of every kind, clients that come and stay."""
+"""A realistic virtual host: exchanges, queues, policies, deaths with every reason, and connected clients."""
 import base64
 import json
 import math
@@ -95,7 +95,7 @@ def definitions():
 
 
 class Shop:
-    """Fills the broker, then keeps clients connected that publish and consume a little."""
+    """Fills the broker, then keeps clients connected that publish and consume at a low rate."""
 
     def __init__(self, port, http_port):
         self.port, self.api = port, Api(http_port)
@@ -157,7 +157,7 @@ class Shop:
             time.sleep(0.2)
         raise RuntimeError("the messages did not expire")
 
-    # --- clients that stay ---
+    # --- connected clients ---
 
     def start_clients(self):
         for work in (self.publish_orders, self.consume_orders, self.consume_search, self.stay_with_amqp10):
@@ -177,7 +177,7 @@ class Shop:
             for every, (exchange, key) in others.items():
                 if number % every == 0:
                     channel.basic_publish(exchange, key, "{}")
-            connection.sleep(0.12 + 0.08 * math.sin(time.monotonic() / 7))  # waves, so that charts have something to draw
+            connection.sleep(0.12 + 0.08 * math.sin(time.monotonic() / 7))  # a varying rate, for the charts
         connection.close()
 
     def consume_orders(self):
@@ -232,7 +232,7 @@ class Shop:
 
 
 def vhost_of_queues(api, vhost, count):
-    """A virtual host with so many queues, most of which dead-letter to one of twenty queues."""
+    """A virtual host with many queues, most of which dead-letter to one of twenty queues."""
     quoted = urllib.parse.quote(vhost, safe="")
     api.ask("PUT", f"/vhosts/{quoted}")
     exchange = {"type": "direct", "durable": True, "auto_delete": False, "arguments": {}}

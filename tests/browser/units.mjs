@@ -1,4 +1,4 @@
-// What the pages compute without a page: the model of the topology, numbers, times and names as text. The last line is
+// Unit tests of the pages: the model of the topology, and the formatting of numbers, times and names. The last line is
 // {"passed", "failed"}.
 import { createRequire } from 'node:module';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,7 +34,7 @@ for (const [pattern, key, wanted] of [['a.b', 'a.b', true], ['a.*', 'a.b', true]
   equal(topicMatches(pattern, key), wanted, `topic ${pattern} and ${key}`);
 }
 
-// work → dlx → dead; lost names an exchange that is not there; astray a key that leads nowhere.
+// work → dlx → dead; the exchange of lost does not exist; the key of astray has no binding.
 const graph = build([queue('work', dead('dlx', 'k'), 3), queue('dead', {}, 7), queue('lost', dead('nosuch')), queue('astray', dead('dlx', 'x'))],
   [exchange('', 'direct'), exchange('dlx', 'direct'), exchange('in', 'topic')], [binding('', 'work', 'work'), binding('dlx', 'dead', 'k'), binding('in', 'work', 'a.#')]);
 equal(graph.findings.map((one) => `${one.queue} ${one.kind}`).sort(), ['astray no-route', 'lost exchange-missing'], 'findings');
@@ -43,13 +43,13 @@ equal(graph.edges.filter((edge) => edge.dead).map((edge) => `${edge.from} ${edge
 equal(focusOn(graph, 'q dead', 1).vertices.map((vertex) => vertex.id), ['q dead', 'x dlx'], 'one step');
 equal(overview(graph).vertices.length, 7, 'what is connected');
 
-// out → dlx → retry → in → out comes back; a queue that sends to itself, too.
+// Cycles: out → dlx → retry → in → out, and a queue that dead-letters to itself.
 const circle = build([queue('out', dead('dlx')), queue('retry', dead('in', 'o')), queue('self', dead('', 'self'))],
   [exchange('dlx', 'fanout'), exchange('in', 'direct')], [binding('dlx', 'retry', ''), binding('in', 'out', 'o')]);
 equal(circle.findings.map((one) => one.kind), ['cycle', 'cycle'], 'cycles');
 equal(circle.edges.filter((edge) => edge.cycle).length, 5, 'edges of cycles');
 
-// Over 500: alike queues are one box, and no more than 500 boxes are drawn.
+// Above 500 queues, similar queues share a box, and at most 500 boxes are drawn.
 const many = build([...Array.from({ length: 3000 }, (_, number) => queue(`w${number}`, dead('dlx', 'k'))), queue('dead')], [exchange('dlx', 'direct')], [binding('dlx', 'dead', 'k')]);
 equal(overview(many).vertices.map((vertex) => vertex.name).sort(), ['3,000 queues', 'dead', 'dlx'], 'alike queues');
 const apart = build(Array.from({ length: 3000 }, (_, number) => queue(`w${number}`, dead('', `w${(number + 1) % 3000}`))), [], []);

@@ -1,4 +1,4 @@
-"""A blocking AMQP 0-9-1 client with one channel that keeps everything it is told."""
+"""A blocking AMQP 0-9-1 client with one channel that records everything it receives."""
 import collections
 import socket
 import struct
@@ -13,7 +13,7 @@ Message = collections.namedtuple("Message", "method values properties body")
 
 
 class ClosedByBroker(Exception):
-    """The broker ended the channel or the connection."""
+    """The broker closed the channel or the connection."""
 
     def __init__(self, scope, code, reason):
         super().__init__(f"{scope} closed {code} {reason}")
@@ -21,7 +21,7 @@ class ClosedByBroker(Exception):
 
 
 class Lost(Exception):
-    """The socket ended or no answer came."""
+    """The socket was closed or no reply arrived."""
 
 
 class Client:
@@ -32,13 +32,13 @@ class Client:
         self.forget_channel()
 
     def forget_channel(self):
-        self.deliveries = collections.deque()  # Messages of basic.deliver that nobody looked at yet.
+        self.deliveries = collections.deque()  # Messages of basic.deliver that are not consumed yet.
         self.events = collections.deque()  # basic.return, basic.ack, basic.nack, basic.cancel.
-        self.pending = None  # A message whose body is still to come.
+        self.pending = None  # A message whose body is incomplete.
         self.answers = collections.deque()
         self.published = 0
         self.confirming = False
-        self.unacked = {}  # Body to delivery tag; the latest delivery counts.
+        self.unacked = {}  # Body to delivery tag of its latest delivery.
 
     # --- the connection ------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ class Client:
         self.await_answer("connection.open-ok", 0)
 
     def ready(self):
-        """Opens what is not open."""
+        """Opens the connection and the channel if they are closed."""
         if self.socket is None:
             self.open()
             self.channel_open = False
@@ -70,7 +70,7 @@ class Client:
             self.channel_open = True
 
     def drop(self):
-        """Ends the connection without a word."""
+        """Closes the socket without connection.close."""
         if self.socket is not None:
             self.socket.close()
         self.socket, self.channel_open = None, False
@@ -99,12 +99,12 @@ class Client:
         try:
             self.socket.sendall(data)
         except OSError as error:
-            # The broker may have said why before it hung up.
+            # The broker may have sent a reason before it closed the socket.
             self.read_what_is_there()
             raise Lost(f"writing failed: {error}") from error
 
     def call(self, name, *values):
-        """The values of the answer."""
+        """The values of the reply."""
         self.ready()
         self.send(name, *values)
         return self.await_answer(f"{name}-ok", 1)
@@ -120,14 +120,14 @@ class Client:
         self.published += 1
 
     def get(self, queue, no_ack):
-        """A message, or nothing."""
+        """A message, or None."""
         self.ready()
         self.send("basic.get", 0, queue, no_ack)
         answer = self.await_answer(("basic.get-ok", "basic.get-empty"), 1)
         return answer if isinstance(answer, Message) else None
 
     def sync(self):
-        """Returns when the broker has worked on everything sent before."""
+        """Returns when the broker has processed everything sent before."""
         self.call("channel.flow", True)
 
     # --- receiving -----------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class Client:
                 raise Lost(f"no answer {' or '.join(names)}")
 
     def read_until(self, condition, seconds):
-        """Whether the condition came true in time."""
+        """Whether the condition became true in time."""
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() >= end:
@@ -161,7 +161,7 @@ class Client:
             pass
 
     def receive(self, seconds):
-        """Handles one frame; whether there was one."""
+        """Handles one frame; returns whether there was one."""
         while not self.whole_frame():
             self.socket.settimeout(max(seconds, 0.0005))
             try:

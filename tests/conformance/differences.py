@@ -1,7 +1,7 @@
-"""Named differences, and the comparison of two transcripts under them.
+"""Named differences, and the comparison of two transcripts with them.
 
-Two transcripts agree if one can be laid beside the other line by line so that every line is either the same or
-explained by a named difference. Which differences were needed is part of the result; one that no scenario needs any
+Two transcripts agree if they can be aligned line by line so that every line is either the same or
+explained by a named difference. The result includes the differences that were needed; one that no scenario needs any
 more is stale."""
 import collections
 import fnmatch
@@ -43,13 +43,13 @@ class Difference:
         return profile in self.profiles and any(fnmatch.fnmatch(scenario, pattern) for pattern in self.scenarios)
 
     def fits(self, lines, place):
-        """Whether the message and the steps around a line are those this difference is about."""
+        """Whether this difference applies to the message and the steps around a line."""
         if self.message_has and not any(map(self.message_has.fullmatch, message_around(lines, place))):
             return False
         return not self.step_before or any(map(self.step_before.fullmatch, lines[:place]))
 
     def moves(self, left, i, right, j):
-        """How many lines of both sides this difference explains here, as pairs."""
+        """The numbers of lines of both sides that this difference explains here, as pairs."""
         if not self.fits(left, i):
             return
         if self.kind == "only-in-rabbitmq" and i < len(left) and self.line.fullmatch(left[i]):
@@ -84,7 +84,7 @@ def lines_of(text):
 
 
 def read_differences(path, common):
-    """The entries of a file; what is common to all of them need not be written in each."""
+    """The entries of a file; `common` has the fields that all of them share."""
     with open(path, "rb") as file:
         return [Difference(common | entry) for entry in tomllib.load(file).get("difference", [])]
 
@@ -96,7 +96,7 @@ def check_names(differences):
 
 
 def compare(rabbitmq, revenant, differences):
-    """The ids of the differences that explain the two transcripts, or None if nothing does."""
+    """The ids of the differences that explain the two transcripts, or None if they cannot be explained."""
     if rabbitmq == revenant:
         return set()
     orders = [difference for difference in differences if difference.kind in ORDERS]
@@ -119,7 +119,7 @@ def stripped(lines):
 
 
 def explain(left, right, differences):
-    """The cheapest way through both transcripts, where a difference costs and an equal line does not."""
+    """The cheapest alignment of both transcripts; a difference has a cost, an equal line has none."""
     cost = [[INFINITE] * (len(right) + 1) for _ in range(len(left) + 1)]
     came = {}
     cost[0][0] = 0
@@ -150,7 +150,7 @@ def steps(left, i, right, j, differences):
 
 
 def rearranged(lines, rearrange):
-    """The same transcript with the records of every x-death rearranged; a record is a list of lines."""
+    """The transcript with the records of every x-death rearranged; a record is a list of lines."""
     out, at = [], 0
     while at < len(lines):
         out.append(lines[at])
@@ -165,18 +165,18 @@ def rearranged(lines, rearrange):
 
 
 def sort_fields(lines):
-    """The fields of every record of x-death in alphabetical order."""
+    """Sorts the fields of every x-death record alphabetically."""
     return rearranged(lines, lambda records: [record[:1] + sorted(record[1:]) for record in records])
 
 
 def sort_records(lines):
-    """The records of every x-death but the newest in alphabetical order."""
+    """Sorts the records of every x-death alphabetically, except the newest."""
     return rearranged(lines, lambda records: records[:1] + sorted(
         [re.sub(r"\[\d+\]", "[older]", record[0])] + record[1:] for record in records[1:]))
 
 
 def groups(lines):
-    """Lines with the deeper ones that follow them."""
+    """Groups lines with the more deeply indented lines that follow them."""
     found = []
     for line in lines:
         if not found or indent(line) <= indent(found[-1][0]):
@@ -189,5 +189,5 @@ def indent(line):
     return len(line) - len(line.lstrip())
 
 
-# Order matters: records are compared as text, so their fields must have been sorted before.
+# The order matters: records are compared as text, so their fields must be sorted first.
 ORDERS = {"field-order": sort_fields, "record-order": sort_records}

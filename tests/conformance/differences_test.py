@@ -1,4 +1,4 @@
-"""The comparison itself is tested: it must find what is not named and must not use what is not needed."""
+"""Tests of the comparison: it must find unnamed differences and must not use differences that are not needed."""
 import unittest
 
 from differences import Difference, compare

@@ -1,4 +1,4 @@
-"""Where scenarios run: a broker, started once, with one virtual host per worker and an HTTP API."""
+"""The brokers that scenarios run on, each started once, with one virtual host per worker and an HTTP API."""
 import base64
 import http.client
 import json
@@ -14,8 +14,8 @@ HTTP_SECONDS_MAX = 30
 
 
 class RabbitMQWithManagement(RabbitMQ):
-    """Retries of at-least-once dead-lettering, ticks of quorum queues and statistics (the HTTP API tells a queue's
-    policy out of them) come quicker than by default, so that no scenario waits for minutes."""
+    """A RabbitMQ with shorter intervals than by default for retries of at-least-once dead-lettering, ticks of quorum
+    queues and statistics (from which the HTTP API takes a queue's policy), so that no scenario waits for minutes."""
 
     def environment(self, epmd_port):
         variables = super().environment(epmd_port)
@@ -39,21 +39,21 @@ class RabbitMQWithManagement(RabbitMQ):
         self.wait_for_port(self.http_port, self.process)
 
     def stop(self):
-        # A start that was interrupted does not know the Erlang process yet.
+        # After an interrupted startup, the Erlang process is not known yet.
         if self.process is not None and self.pid == 0:
             self.pid = next((pid for pid in descendants(self.process.pid) if self.is_beam(pid)), 0)
         super().stop()
 
 
 class Running:
-    """A broker that somebody else started and will end."""
+    """A broker that is already running and is not stopped."""
 
     def __init__(self, port, http_port):
         self.port, self.http_port = port, http_port
 
 
 class Api:
-    """The HTTP API of a broker; one connection, opened again when it was lost."""
+    """The HTTP API of a broker, over one connection that is reopened if it was lost."""
 
     def __init__(self, port):
         self.port = port
@@ -93,7 +93,7 @@ def segment(name):
 
 
 class Place:
-    """A broker as one of its profiles sees it. All places of a process can be used at the same time."""
+    """A broker with one of its profiles. All places of a process can be used concurrently."""
 
     def __init__(self, name, broker, vhost_prefix, vhost_body):
         self.name, self.broker = name, broker

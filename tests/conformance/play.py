@@ -1,4 +1,4 @@
-"""Plays scenarios on a broker, several at the same time, each worker in a virtual host of its own."""
+"""Plays scenarios on a broker concurrently, each worker in its own virtual host."""
 import queue
 import threading
 import traceback
@@ -8,7 +8,7 @@ from stage import Stage
 
 
 def play(place, scenarios, jobs):
-    """The workers that play, and where the transcripts will be by scenario; one that broke has the error in its place."""
+    """The workers, and the transcripts by scenario, which they fill in. A scenario that failed has its error instead."""
     waiting, transcripts = queue.SimpleQueue(), {}
     for scenario in scenarios:
         waiting.put(scenario)
@@ -21,7 +21,7 @@ def play(place, scenarios, jobs):
 
 
 def play_all(place, scenarios, jobs):
-    """The transcripts, when all are there."""
+    """Waits for all transcripts and returns them."""
     workers, transcripts = play(place, scenarios, jobs)
     for worker in workers:
         worker.join()
@@ -40,7 +40,7 @@ def work(place, number, waiting, transcripts):
             transcripts[scenario.name] = stage.perform(scenario)
         except ScriptError as error:
             transcripts[scenario.name] = [f"! {error}"]
-        except Exception:  # Whatever breaks a scenario is its result, and the next one starts afresh.
+        except Exception:  # An exception is the result of its scenario; the next scenario starts from scratch.
             transcripts[scenario.name] = ["! " + line for line in traceback.format_exc(limit=-4).splitlines()]
             stage = None
     if stage:

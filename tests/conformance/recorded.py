@@ -1,5 +1,5 @@
-"""What RabbitMQ 4.3 answered, kept in the repository: one file of transcripts per file of scenarios. `run --record`
-writes them, and every other run compares Revenant with them without the server."""
+"""Transcripts of RabbitMQ 4.3 in the repository: one file of transcripts per file of scenarios. `run --record`
+writes them, and every other run compares Revenant with them without a server."""
 import collections
 import glob
 import os
@@ -19,7 +19,7 @@ class RecordingError(Exception):
 
 
 def read_recording(folder):
-    """The transcripts by name of the scenario, and the versions they were recorded from."""
+    """The transcripts by name of the scenario, and the recorded versions."""
     transcripts, versions = {}, set()
     for path in sorted(glob.glob(os.path.join(folder, "*.txt"))):
         with open(path, encoding="utf-8") as file:
@@ -44,7 +44,7 @@ def parse(text):
 
 
 def write_recording(folder, scenarios, transcripts, versions):
-    """One file per file of scenarios, the scenarios in their order. Files without scenarios are removed."""
+    """Writes one file per file of scenarios, in their order. Removes files without scenarios."""
     os.makedirs(folder, exist_ok=True)
     groups = collections.defaultdict(list)
     for scenario in scenarios:
@@ -70,7 +70,7 @@ def versions_of(api):
 
 
 def not_recorded(scenarios, transcripts):
-    """What is wrong with a recording: scenarios that it lacks, that changed since, and that do not exist any more."""
+    """The errors in a recording: scenarios that are missing, changed since, or do not exist any more."""
     wrong = [f"{name}: there is no such scenario any more; record again"
              for name in transcripts.keys() - {scenario.name for scenario in scenarios}]
     for scenario in scenarios:

@@ -1,4 +1,4 @@
-"""What is kept must be read as it was written, and a recording that does not belong to its scenarios must be found."""
+"""A recording must be read as it was written, and one that does not match its scenarios must be detected."""
 import os
 import tempfile
 import unittest

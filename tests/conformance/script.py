@@ -1,4 +1,4 @@
-"""The script language: scenario files to scenarios, lines to steps. README.md describes it."""
+"""The parser of the script language: scenario files to scenarios, lines to steps. README.md describes the language."""
 import collections
 import glob
 import json
@@ -54,7 +54,7 @@ class Line:
         return found
 
     def value(self):
-        """A field value with its letter: guessed from its look, unless written before it."""
+        """A field value with its type letter, which is derived from the value unless it is given."""
         tagged = self.match(TAGGED)
         if self.skip(r"\["):
             return "A", self.items(r"\]", Line.value)
@@ -173,7 +173,7 @@ def read_scenarios(folder):
 
 
 def expand(pattern):
-    """m{1..3} to m1, m2, m3."""
+    """Expands m{1..3} to m1, m2, m3."""
     found = re.search(r"\{(\d+)\.\.(\d+)\}", pattern)
     if not found:
         return [pattern]

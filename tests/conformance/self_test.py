@@ -6,7 +6,7 @@ import recorded_test
 
 
 def run_tests():
-    """How many passed and failed."""
+    """The numbers of passed and failed tests."""
     result = unittest.TestResult()
     for module in (differences_test, recorded_test):
         unittest.defaultTestLoader.loadTestsFromModule(module).run(result)

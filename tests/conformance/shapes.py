@@ -1,5 +1,5 @@
-"""The answers of the HTTP API, compared in shape: the same objects and the same traffic on both brokers, then every field
-and its type. What differs on purpose is named here and in docs/compatibility.md; a name that is missing there fails."""
+"""Compares the responses of both HTTP APIs: the same objects and the same traffic on both brokers, then every field
+and its type. Intentional differences are listed here and in docs/compatibility.md; a name that is missing there fails."""
 import time
 
 import pika
@@ -8,7 +8,7 @@ from places import Api, BrokerError, segment
 SECONDS_MAX = 30
 VHOST = "shapes"
 
-# Fields that RabbitMQ 3.10 has and Revenant has not, and the other way round, by kind of object.
+# Fields that only RabbitMQ 3.10 or only Revenant has, by kind of object.
 WITHOUT = {
     "overview": {"release_series_support_status", "message_stats.disk_reads", "message_stats.disk_reads_details",
                  "message_stats.disk_writes", "message_stats.disk_writes_details"},
@@ -16,7 +16,7 @@ WITHOUT = {
              "gc_num", "gc_num_details", "metrics_gc_queue_length", "mnesia_disk_tx_count",
              "mnesia_disk_tx_count_details", "mnesia_ram_tx_count", "mnesia_ram_tx_count_details", "ra_open_file_metrics",
              "io_", "msg_store_", "queue_index_"},
-    # RabbitMQ tells of a queue that it rests some seconds after its last message, also with a consumer.
+    # RabbitMQ reports a queue as idle some seconds after its last message, even with a consumer.
     "queue": {"garbage_collection", "reductions",
               "reductions_details", "backing_queue_status.", "idle_since"},
     "quorum queue": {"open_files", "single_active_consumer_ctag"},
@@ -44,7 +44,7 @@ BEYOND = {
 
 
 class Life:
-    """The same objects and the same traffic on a broker, so that its answers can be compared."""
+    """The objects and the traffic on a broker, the same on both."""
 
     def __init__(self, broker):
         self.api = Api(broker.http_port)
@@ -79,7 +79,7 @@ class Life:
         return answer
 
     def of_vhost(self, path):
-        """What a list of all virtual hosts says of ours; the first one."""
+        """The first object of our virtual host in a list."""
         return next(one for one in self.get(path) if one.get("vhost") == VHOST and one.get("name") != "")
 
     def told(self):
@@ -91,7 +91,7 @@ class Life:
             and "message_stats" in queue and connections and "recv_oct_details" in connections[0]
 
     def wait(self):
-        """Statistics come with the next interval."""
+        """Waits for the next interval of the statistics."""
         end = time.monotonic() + SECONDS_MAX
         while not self.told():
             if time.monotonic() > end:
@@ -131,13 +131,13 @@ def kind_of(value):
     return type(value).__name__
 
 
-# What the keys of these are depends on the object, not on the broker.
+# The keys of these depend on the object, not on the broker.
 OPEN = {"arguments", "client_properties", "definition", "effective_policy_definition", "cluster_state", "socket_opts",
         "value", "limits", "cowboy_opts", "listeners", "contexts", "applications", "exchange_types"}
 
 
 def fields(value, prefix=""):
-    """Every field by its path, with the type of its value."""
+    """Maps the path of every field to the type of its value."""
     found = {}
     for name, one in value.items():
         path = prefix + name
@@ -150,20 +150,20 @@ def fields(value, prefix=""):
 
 
 def allowed(path, names):
-    """A name stands for itself and what is below it; one that ends with _ or . for all that begin so."""
+    """A name matches the field and all fields below it; a name that ends with _ or . is a prefix."""
     leaf = path.rsplit("[].", 1)[-1]
     return any(leaf == name or leaf.startswith(name if name.endswith(("_", ".")) else name + ".") for name in names)
 
 
 def compare_shapes(kind, ours, theirs):
-    """What is wrong with ours."""
+    """The errors in our fields."""
     without, beyond = (rules[kind.split()[-1]] | rules.get(kind, set()) for rules in (WITHOUT, BEYOND))
     ours, theirs = fields(ours), fields(theirs)
     wrong = [f"{path} is missing" for path in theirs if path not in ours and not allowed(path, without)]
     wrong += [f"{path} is ours alone" for path in ours if path not in theirs and not allowed(path, beyond)]
     for path in set(ours) & set(theirs):
         kinds = {ours[path], theirs[path]}
-        # No policy, no consumer: null here, sometimes absent or an empty list there.
+        # Without a policy or a consumer, the field is null in Revenant, and sometimes absent or an empty list in RabbitMQ.
         if len(kinds) > 1 and "NoneType" not in kinds and not allowed(path, without):
             wrong.append(f"{path} is {ours[path]}, not {theirs[path]}")
     return sorted(wrong)
@@ -174,7 +174,7 @@ def named_differences():
 
 
 def differences_that_stay(ours, theirs):
-    """What is wrong, by kind of answer. Every object has an interval of its own, so that some statistics come later."""
+    """The errors by kind of response. Every object has its own interval, so that some statistics arrive later."""
     end = time.monotonic() + SECONDS_MAX
     while True:
         for life in (ours, theirs):
@@ -187,7 +187,7 @@ def differences_that_stay(ours, theirs):
 
 
 def compare_answers(revenant, rabbitmq, page):
-    """Prints what is wrong; returns how many kinds of answers are alike and how many are not."""
+    """Prints the errors; returns the numbers of equal and different kinds of responses."""
     lives = []
     try:
         lives += [Life(revenant)]

@@ -1,4 +1,4 @@
-"""Performs the steps of a scenario on one broker and writes down what can be seen."""
+"""Performs the steps of a scenario on one broker and records the observable results."""
 import json
 import time
 
@@ -11,10 +11,10 @@ from transcript import Transcript, body_text
 WAIT_SECONDS_MAX = 5
 POLL_SECONDS = 0.015
 STABLE_POLLS = 4
-TOLD_SECONDS = 2.0  # Longer than the statistics of RabbitMQ take, see places.py.
-POLICY_SECONDS = 0.06  # A broker may take a policy to its queues behind its answer.
+TOLD_SECONDS = 2.0  # Longer than the interval of RabbitMQ's statistics, see places.py.
+POLICY_SECONDS = 0.06  # A broker may apply a policy to its queues after its response.
 
-# What queue and exchange call their arguments for short.
+# Short names of the arguments of queues and exchanges.
 ARGUMENTS = {"dlx": "x-dead-letter-exchange", "dlrk": "x-dead-letter-routing-key", "strategy": "x-dead-letter-strategy",
              "ttl": "x-message-ttl", "expires": "x-expires", "max-length": "x-max-length",
              "max-bytes": "x-max-length-bytes", "overflow": "x-overflow", "max-priority": "x-max-priority",
@@ -25,7 +25,7 @@ VERBS = {}
 
 
 def verb(name, flags=""):
-    """Makes a method the one that performs a verb; flags are the words that may follow in any order."""
+    """Registers a method for a verb; flags are the words that may follow in any order."""
     def register(function):
         VERBS[name] = function, set(flags.split())
         return function
@@ -33,7 +33,7 @@ def verb(name, flags=""):
 
 
 class Stage:
-    """A worker's place on a broker: a virtual host, an observer's connection and the HTTP API."""
+    """A worker's environment on a broker: a virtual host, an observer's connection and the HTTP API."""
 
     def __init__(self, place, worker):
         self.place, self.vhost = place, place.vhost(worker)
@@ -163,7 +163,7 @@ class Performance:
         name, = words
         client = self.client(step)
         count, = client.call("queue.delete", 0, name, "if-unused" in flags, "if-empty" in flags, False)
-        self.show_events(client)  # Those that came before the answer; the next step shows the others.
+        self.show_events(client)  # Events before the reply; the next step shows the others.
         self.transcript.add(f"deleted, messages {count}")
 
     @verb("delete-over-http")
@@ -197,13 +197,13 @@ class Performance:
 
     @verb("send", "mandatory")
     def send(self, step, words, flags):
-        """To a queue, by the default exchange."""
+        """Publishes to a queue through the default exchange."""
         queue, pattern = words
         self.publish(step, ["", queue, pattern], flags)
 
     @verb("burst")
     def burst(self, step, words, _):
-        """Publishes in one go, without waiting for the confirm of each."""
+        """Publishes all messages without waiting for each confirm."""
         queue, pattern = words
         client = self.client(step)
         client.ready()
@@ -214,7 +214,7 @@ class Performance:
         client.sync()
 
     def await_confirm(self, client, text):
-        """Confirms come for each message before the next is published, so the verdict is that message's."""
+        """Waits for each confirm before the next publish, so that the confirm belongs to that message."""
         def told():
             return any(name in ("basic.ack", "basic.nack") for name, _ in client.events)
         if not client.read_until(told, WAIT_SECONDS_MAX):
@@ -252,7 +252,7 @@ class Performance:
 
     @verb("get", "no-ack")
     def get(self, step, words, flags):
-        """Waits for a message; it is an error of the script if there will be none."""
+        """Waits for a message. If none arrives, the script is wrong."""
         queue, count = words[0], int(words[1]) if len(words) > 1 else 1
         for _ in range(count):
             message = self.poll(lambda: self.client(step).get(queue, "no-ack" in flags))
@@ -271,13 +271,13 @@ class Performance:
 
     @verb("drain")
     def drain(self, step, words, _):
-        """Waits for so many messages and a moment more, then shows all there are."""
+        """Waits for the number of messages and a moment longer, then shows all messages."""
         for message in self.all_messages(step, *words):
             self.transcript.message("got", message)
 
     @verb("order")
     def order(self, step, words, _):
-        """The same, but only the bodies in their order."""
+        """Like `drain`, but shows only the bodies in order."""
         bodies = [body_text(message.body) for message in self.all_messages(step, *words)]
         self.transcript.add(f"{len(bodies)}: {' '.join(bodies)}")
 
@@ -306,7 +306,7 @@ class Performance:
 
     @verb("deliveries")
     def deliveries(self, step, words, _):
-        """Waits for so many deliveries to the consumers of the session and a moment more, then shows them."""
+        """Waits for the number of deliveries to the session's consumers and a moment longer, then shows them."""
         client, count = self.client(step), int(words[0])
         client.ready()
         if not client.read_until(lambda: len(client.deliveries) >= count, WAIT_SECONDS_MAX):
@@ -376,7 +376,7 @@ class Performance:
     def drop(self, step, _, __):
         self.client(step).drop()
 
-    # --- waiting and looking -------------------------------------------------------------------------
+    # --- waiting and inspecting ----------------------------------------------------------------------
 
     def poll(self, look, seconds=WAIT_SECONDS_MAX):
         end = time.monotonic() + seconds
@@ -390,13 +390,13 @@ class Performance:
 
     @verb("wait")
     def wait(self, step, words, _):
-        """Until each queue has so many ready messages."""
+        """Waits until each queue has the number of ready messages."""
         for name, _, count in step.options:
             self.await_count(name, count)
 
     @verb("gone")
     def gone(self, _, words, __):
-        """Until there is no such queue. Asked over HTTP: a declare would keep an expiring queue alive."""
+        """Waits until the queue does not exist. Uses HTTP, because a declare would keep an expiring queue alive."""
         path = self.api_path("queues", words[0])
         if not self.poll(lambda: self.stage.api.request("GET", path)[0] == 404 or None):
             self.transcript.add(f"! {words[0]} is still there")
@@ -406,7 +406,7 @@ class Performance:
         self.await_stillness()
 
     def await_stillness(self):
-        """Until the counts of all queues of the scenario have stayed the same for a moment."""
+        """Waits until the message counts of all queues of the scenario are stable."""
         before, same = None, 0
         end = time.monotonic() + WAIT_SECONDS_MAX
         while same < STABLE_POLLS and time.monotonic() < end:
@@ -425,7 +425,7 @@ class Performance:
 
     @verb("pause")
     def pause(self, step, words, _):
-        """In milliseconds: for what must not happen within a time, and for nothing else."""
+        """Sleeps for milliseconds. Only for checks that something does not happen within a time."""
         time.sleep(int(words[0]) / 1000)
 
     # --- HTTP ----------------------------------------------------------------------------------------
@@ -466,7 +466,7 @@ class Performance:
 
     @verb("show")
     def show(self, _, words, __):
-        """Fields of a queue as the HTTP API tells them when they have stayed the same for a while."""
+        """Fields of a queue in the HTTP API, once they are stable."""
         path, before, since = self.api_path("queues", words[0]), None, time.monotonic()
         end = since + WAIT_SECONDS_MAX
         while time.monotonic() < min(end, since + TOLD_SECONDS):
@@ -484,7 +484,7 @@ class Performance:
 
     @verb("user")
     def user(self, _, words, __):
-        """A user with a password equal to the name and these permissions: configure, write, read."""
+        """Creates a user whose password is its name, with these permissions: configure, write, read."""
         name, configure, write, read = words
         self.stage.api.request("PUT", f"/api/users/{segment(name)}", {"password": name, "tags": ""})
         self.stage.api.request("PUT", self.api_path("permissions", name),
@@ -499,7 +499,7 @@ def known_tag(client, text):
 
 
 def told_field(answer, field):
-    """No policy is told as null, as an empty name, as an empty object or not at all, depending on who asks when."""
+    """Normalizes a missing policy, which may be null, an empty name, an empty object or absent."""
     content = answer.get(field)
     return json.dumps(content, sort_keys=True) if content else "none"
 
@@ -509,7 +509,7 @@ def arguments_of(step):
 
 
 def properties_of(step):
-    """How long the body shall be at least, and the properties of a message."""
+    """The minimum length of the body, and the properties of a message."""
     pad, properties = 0, {}
     for name, _, content in step.options:
         if name == "pad":

@@ -1,4 +1,4 @@
-"""What a client sees, as lines of text. Values that differ from run to run are replaced by what they are."""
+"""The observations of a client, as lines of text. Values that differ from run to run are replaced by a description."""
 import re
 import time
 
@@ -24,7 +24,7 @@ class Transcript:
         return re.sub(r"amq\.ctag-[\w-]+", "<tag>", text)
 
     def message(self, label, message, depth=1):
-        """A delivery: where it comes from, its properties in the order of the wire, its headers with their types."""
+        """A delivery: its source, its properties in wire order, its headers with their types."""
         self.add(f"{label} {body_text(message.body)}", depth)
         for name, value in where(message):
             self.add(f"{name} {value}", depth + 1)

@@ -1,12 +1,12 @@
-"""AMQP 0-9-1 on the wire: field values that keep their type letter and their order, methods, properties, frames.
+"""The AMQP 0-9-1 wire format: field values that keep their type letter and order, methods, properties, frames.
 
-A value is a pair (letter, content); a table is a list of (name, letter, content). Client libraries turn both into
-something convenient and thereby hide what is compared here."""
+A value is a pair (letter, content); a table is a list of (name, letter, content). Client libraries convert both to
+native types, which hides the differences that are compared here."""
 import struct
 
 FRAME_METHOD, FRAME_HEADER, FRAME_BODY, FRAME_HEARTBEAT, FRAME_END = 1, 2, 3, 8, 0xCE
 
-# Letters of field values with a fixed size, and how the struct module writes them.
+# Type letters of field values with a fixed size, and their formats in the struct module.
 FIXED = {"t": ">?", "b": ">b", "B": ">B", "s": ">h", "u": ">H", "I": ">i", "i": ">I", "l": ">q", "L": ">Q",
          "f": ">f", "d": ">d", "T": ">Q", "V": ""}
 
@@ -44,7 +44,7 @@ METHODS = {
 }
 NAMES = {(class_id, method_id): name for name, (class_id, method_id, _) in METHODS.items()}
 
-# In the order of their flags, from the highest bit down.
+# In the order of their flags, highest bit first.
 PROPERTIES = (("content-type", "s"), ("content-encoding", "s"), ("headers", "T"), ("delivery-mode", "o"),
               ("priority", "o"), ("correlation-id", "s"), ("reply-to", "s"), ("expiration", "s"),
               ("message-id", "s"), ("timestamp", "q"), ("type", "s"), ("user-id", "s"), ("app-id", "s"),
@@ -92,7 +92,7 @@ def short_string(string):
 
 
 def encode_fields(layout, values):
-    """Fields of a method or of properties; bits that follow each other share octets."""
+    """Encodes the fields of a method or of properties; consecutive bits share octets."""
     out, bits = bytearray(), []
 
     def flush():
@@ -209,7 +209,7 @@ def encode_header(body_size, properties):
 
 
 def decode_header(payload):
-    """Size of the body, and the properties as a list in the order of the wire."""
+    """The size of the body, and the properties as a list in wire order."""
     reader = Reader(payload)
     reader.number(">I")
     size, flags = reader.number(">Q"), reader.number(">H")

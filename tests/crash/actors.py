@@ -1,5 +1,5 @@
-"""Clients that work until their broker is gone: one thread and one connection each. Publishers use py-amqp, which lets
-many publishes wait for their confirms; whoever settles uses pika."""
+"""Clients that work until their broker ends, with one thread and one connection each. Publishers use py-amqp, which
+allows many unconfirmed publishes; consumers use pika."""
 import random
 import socket
 import threading
@@ -13,30 +13,30 @@ from ledger import Certainty, Publication, body_of, id_in, marks_of
 CONNECT_SECONDS_MAX = 20
 ANSWER_SECONDS_MAX = 20
 QUIET_SECONDS = 0.01
-UNREAD_MS_MAX = 120_000  # py-amqp would give up after a second in which a blocked connection is not read.
+UNREAD_MS_MAX = 120_000  # py-amqp would fail after a second in which a blocked connection is not read.
 
 
 class Arena:
-    """Where actors work: one broker process, its ledger, and whether its end has been ordered."""
+    """The environment of the actors: one broker process, its ledger, and whether its end was requested."""
 
     def __init__(self, broker, ledger, seed):
         self.port, self.http_port = broker.port, broker.http_port
         self.ledger, self.seed = ledger, seed
         self.doomed = threading.Event()
-        self.over = threading.Event()  # All actors are to leave, while the broker stays.
-        self.quiet = threading.Event()  # All actors are to do nothing for a while.
-        self.slowness = 1  # Every pause is multiplied by it.
-        self.faults = []  # What an actor itself sees to be wrong.
+        self.over = threading.Event()  # All actors leave; the broker keeps running.
+        self.quiet = threading.Event()  # All actors pause.
+        self.slowness = 1  # Factor for every pause.
+        self.faults = []  # Faults that actors detect themselves.
 
     def note(self, text):
-        """Tells what happened, where somebody listens."""
+        """Reports an event, if there is a listener."""
 
     def random_for(self, name):
         return random.Random(f"{self.seed}/{self.ledger.round}/{self.ledger.epoch}/{name}")
 
 
 class Actor(threading.Thread):
-    """Goes on until its connection is lost, so that there is work in flight when the broker ends."""
+    """Works until its connection is lost, so that work is in progress when the broker ends."""
 
     def __init__(self, arena, name):
         super().__init__(name=name, daemon=True)
@@ -56,7 +56,7 @@ class Actor(threading.Thread):
                 else:
                     self.work()
             self.leave()
-        except Exception as error:  # However a client library says that the broker is gone.
+        except Exception as error:  # Client libraries report the end of the broker in different ways.
             if not self.arena.doomed.is_set():
                 self.complaint = f"{type(error).__name__}: {error}"
                 self.arena.note(f"the client {self.name} ends: {self.complaint}")
@@ -71,7 +71,7 @@ class Actor(threading.Thread):
         raise NotImplementedError
 
     def leave(self):
-        """Returns when the broker has done everything sent before."""
+        """Returns when the broker has processed everything sent before."""
 
     def drop(self):
         pass
@@ -81,7 +81,7 @@ class Actor(threading.Thread):
 
 
 class Publisher(Actor):
-    """Publishes with confirms; up to a window of messages waits for them."""
+    """Publishes with confirms; a window limits the number of unconfirmed messages."""
 
     def __init__(self, arena, name, lanes, exchange="", key="", window=200, pause=0.06, burst=30, properties=None):
         super().__init__(arena, name)
@@ -117,7 +117,7 @@ class Publisher(Actor):
         for _ in range(self.random.randint(1, self.burst)):
             if len(self.waiting) < self.window:
                 self.publish()
-        # Seldom, so that many messages wait for their confirm at any time.
+        # Infrequent, so that many messages wait for their confirms at any time.
         if len(self.waiting) >= self.window or self.random.random() < 0.4:
             self.read_answers()
         self.pause(self.seconds_between)
@@ -159,7 +159,7 @@ class Publisher(Actor):
 
 
 def random_size(random):
-    """Mostly small, sometimes more than a frame holds."""
+    """Usually small, sometimes larger than a frame."""
     kind = random.random()
     if kind < 0.8:
         return random.randint(0, 200)
@@ -178,7 +178,7 @@ class PikaActor(Actor):
         self.channel = self.connection.channel()
 
     def ask(self, method, *arguments, **options):
-        """Returns when the answer came. pika does not raise in every case when it lost the connection instead."""
+        """Returns when the reply arrived. pika does not always raise if the connection was lost instead."""
         result = method(*arguments, **options)
         if not self.channel.is_open:
             raise ConnectionError("the connection is lost, perhaps before the answer came")
@@ -191,12 +191,12 @@ class PikaActor(Actor):
         try:
             if self.connection is not None and self.connection.is_open:
                 self.connection.close()
-        except Exception:  # It is gone already.
+        except Exception:  # The connection is already closed.
             pass
 
 
 class Consumer(PikaActor):
-    """Takes what is delivered in batches and settles each batch as a plan says."""
+    """Collects deliveries in batches and settles each batch according to a plan."""
 
     def __init__(self, arena, name, lane, queue, settle, prefetch=50, pause=0.02):
         super().__init__(arena, name)
@@ -223,7 +223,7 @@ class Consumer(PikaActor):
         self.pause(self.seconds_between)
 
     def answered(self):
-        """Returns when the broker has done everything sent before."""
+        """Returns when the broker has processed everything sent before."""
         self.ask(self.channel.basic_qos, prefetch_count=self.prefetch)
 
     def accept(self, batch, multiple):

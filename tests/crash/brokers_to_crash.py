@@ -1,4 +1,4 @@
-"""Brokers that are killed and started again on the same directory."""
+"""Brokers that are killed and restarted on the same directory."""
 import os
 import shutil
 import signal
@@ -19,14 +19,14 @@ class KilledWhileStarting(Exception):
 
 
 class RevenantToCrash(Revenant):
-    recovery_seconds = 0.08  # Within that a kill hits a broker that is starting.
+    recovery_seconds = 0.08  # A kill within this time hits a broker that is starting.
     patience_seconds = 4
     farewell = (signal.SIGTERM,)
 
     def __init__(self, program, directory, arguments=(), wrapper=()):
         super().__init__(program, directory, arguments, wrapper)
         self.seconds_to_live = None
-        self.last_process = None  # Also of a start that failed.
+        self.last_process = None  # Also set by a start that failed.
 
     def start(self):
         self.port = 0
@@ -50,7 +50,7 @@ class RevenantToCrash(Revenant):
             self.seconds_to_live = None
 
     def terminate(self):
-        """Whether it ended as it should."""
+        """Returns whether it ended cleanly."""
         for number in self.farewell:
             self.process.send_signal(number)
         status = self.process.wait(60)
@@ -58,7 +58,7 @@ class RevenantToCrash(Revenant):
         return status == 0
 
     def start_afresh(self):
-        """On an empty directory, when the old one is beyond recovery. That one is kept."""
+        """Starts on an empty directory if the old one cannot be recovered. The old one is kept."""
         self.kill()
         data = os.path.join(self.directory, "data")
         if os.path.exists(data):
@@ -103,9 +103,9 @@ class RabbitMQToCrash(RabbitMQWithManagement):
         self.start()
 
     def excuses(self, fault):
-        """What RabbitMQ does not promise: that a death is one event, or a publish, or a transaction; that acks are on
-        disk when a transaction is committed. And a full queue that refuses drops its head when it starts again with
-        more than its limit, as messages came back to it."""
+        """Guarantees that RabbitMQ does not give: that dead-lettering, a publish to several queues or a transaction is
+        atomic, and that acks are on disk when a transaction is committed. After a restart, a full queue with
+        reject-publish also drops its head if requeued messages exceed its limit."""
         if fault.kind in ("from an earlier round", "torn publish"):
             return True
         if fault.letters == "at-most-once":

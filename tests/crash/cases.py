@@ -1,4 +1,4 @@
-"""Cases that need brokers with directories of their own."""
+"""Cases with separate brokers and directories."""
 import dataclasses
 import os
 import shutil
@@ -11,7 +11,7 @@ from sites import Site
 class Case:
     name: str
     run: typing.Callable  # Takes a Ground; a generator of faults.
-    known: dict = dataclasses.field(default_factory=dict)  # Kind of fault that must come: why it cannot be otherwise.
+    known: dict = dataclasses.field(default_factory=dict)  # Kind of fault that is expected, with its reason.
 
 
 def case_of(function):
@@ -19,7 +19,7 @@ def case_of(function):
 
 
 class Ground:
-    """Where cases put their sites; each is gone when its case is over."""
+    """The parent of the sites of cases; each site is removed when its case ends."""
 
     def __init__(self, program, directory):
         self.program, self.directory = program, directory
@@ -36,7 +36,7 @@ class Ground:
         return site
 
     def copy_of(self, make, arguments=()):
-        """Of a site that is made once for all cases; its broker has ended."""
+        """Copies a site that is created once for all cases; its broker has ended."""
         if make not in self.kept:
             self.kept[make] = make(self)
             self.sites = [site for site in self.sites if site is not self.kept[make]]

@@ -1,6 +1,6 @@
 """Chaos: one broker on a small volume, clients of every kind at the same time, and a broker that is killed, stopped,
-frozen, short of disk and not listened to meanwhile. Nothing confirmed may be lost or doubled, every start must succeed,
-memory stays within its bounds, and a broker without clients rests."""
+frozen, without disk space and without a log reader. Nothing confirmed may be lost or duplicated, every start must
+succeed, memory stays within its limits, and a broker without clients becomes idle."""
 import itertools
 import os
 import shutil
@@ -26,7 +26,7 @@ class Chaos:
         self.rounds = 0
 
     def run(self, report, seconds, first_round=1, rounds=None):
-        """Rounds until the time is over, or so many."""
+        """Runs rounds until the time or the number of rounds is reached."""
         end = time.monotonic() + seconds
         for plan in itertools.islice(plans(self.seed, self.only, self.without), first_round - 1, None):
             if time.monotonic() > end or (rounds is not None and self.rounds >= rounds):
@@ -39,7 +39,7 @@ class Chaos:
         round_ = ChaosRound(self.broker, plan, self.seed)
         try:
             faults = round_.run()
-        except Exception:  # A round that breaks is a round that failed.
+        except Exception:  # An exception fails the round.
             faults = round_.faults + [Fault("broken", "test", traceback.format_exc(limit=-4))]
         peak = f"{self.broker.life_peak_bytes() / 1e6:.0f} MB"
         report.case(f"chaos {plan.number} ({plan})", faults, f"{round_.tally}; {peak}")
@@ -56,7 +56,7 @@ class Chaos:
             print(f"         the directory that was refused: {round_.kept}", flush=True)
 
     def start_afresh(self, round_):
-        """What a failed round left behind must not fail the next one."""
+        """The state left by a failed round must not fail the next one."""
         if round_.kept and self.broker.copies > COPIES_MAX:
             shutil.rmtree(round_.kept)
         self.broker.arguments = []

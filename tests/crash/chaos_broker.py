@@ -1,4 +1,4 @@
-"""A broker on a small volume of its own. Its log goes into a pipe that is not always read, and its memory is watched."""
+"""A broker on a small volume. Its log goes to a pipe that is not always read, and its memory is monitored."""
 import fcntl
 import os
 import shutil
@@ -15,11 +15,11 @@ READER_SECONDS_MAX = 5
 STOP_SECONDS_MAX = 20
 PIPE_BYTES = 4096  # About twenty lines.
 RESIDENT_BYTES_MAX = 100_000_000
-RESIDENT_BYTES_RUINOUS = 1_500_000_000  # Then the process is ended before the machine suffers.
+RESIDENT_BYTES_RUINOUS = 1_500_000_000  # The process is killed at this size to protect the machine.
 
 
 class LogReader(threading.Thread):
-    """Copies a pipe into a file, except while it is told to be deaf."""
+    """Copies a pipe to a file, except while it is deaf."""
 
     def __init__(self, pipe, path, deaf):
         super().__init__(daemon=True)
@@ -37,7 +37,7 @@ class LogReader(threading.Thread):
 
 
 class Watch(threading.Thread):
-    """The most memory that a process had, while it lives."""
+    """Records the peak memory of a process."""
 
     def __init__(self, process):
         super().__init__(daemon=True)
@@ -52,7 +52,7 @@ class Watch(threading.Thread):
             time.sleep(SAMPLE_SECONDS)
 
     def look(self):
-        """The kernel's own highest mark, so that nothing between two looks is missed."""
+        """Uses the kernel's high-water mark, so that no peak between two samples is missed."""
         try:
             with open(f"/proc/{self.process.pid}/status") as file:
                 for line in file:
@@ -71,10 +71,10 @@ class ChaosBroker(RevenantToCrash):
         self.data = os.path.join(volume.directory, "data")
         self.deaf = threading.Event()
         self.reader = self.watch = None
-        self.peak_bytes = 0  # Of all processes so far.
+        self.peak_bytes = 0  # Over all processes so far.
         self.copies = 0
 
-    # --- the process ---------------------------------------------------------------------------------
+    # --- process -------------------------------------------------------------------------------------
 
     def open_log(self):
         read_end, write_end = os.pipe()
@@ -105,7 +105,7 @@ class ChaosBroker(RevenantToCrash):
         return orderly
 
     def note_end(self):
-        """The log is whole and the peak is known when this returns."""
+        """On return, the log is complete and the peak is known."""
         self.deaf.clear()
         if self.reader is not None:
             self.reader.join(READER_SECONDS_MAX)
@@ -121,15 +121,15 @@ class ChaosBroker(RevenantToCrash):
         self.process.send_signal(signal.SIGCONT)
 
     def busiest_share(self, seconds):
-        """Which share of so many seconds the busiest thread was running or wanted to: on a machine with other work, one
-        that spins may get little of a core."""
+        """The fraction of the given seconds in which the busiest thread was running or runnable. Waiting for a core
+        counts, because a spinning thread may get little CPU time on a busy machine."""
         before, began = self.busy_nanoseconds(), time.monotonic_ns()
         time.sleep(seconds)
         after, passed = self.busy_nanoseconds(), time.monotonic_ns() - began
         return max((after[thread] - before.get(thread, 0) for thread in after), default=0) / passed
 
     def busy_nanoseconds(self):
-        """By thread: on a core, and waiting for one."""
+        """By thread: time on a core, and time waiting for one."""
         found = {}
         try:
             for thread in os.listdir(f"/proc/{self.pid}/task"):
@@ -140,21 +140,21 @@ class ChaosBroker(RevenantToCrash):
             pass
         return found
 
-    # --- the disk ------------------------------------------------------------------------------------
+    # --- disk ----------------------------------------------------------------------------------------
 
     @property
     def data_outside(self):
         return self.volume.outside(self.data)
 
     def describe_disk(self):
-        """What takes the room."""
+        """Lists the files that use the space."""
         vhosts = os.path.join(self.data_outside, "vhosts")
         sizes = {name: bytes_in(os.path.join(vhosts, name)) for name in os.listdir(vhosts)}
         return (f"{self.volume.free_bytes() / 1e6:.1f} MB are free, "
                 + ", ".join(f"{name} takes {size / 1e6:.1f} MB" for name, size in sizes.items()))
 
     def keep_copy(self):
-        """The path of a copy of the directory as it is now, outside of the volume."""
+        """Copies the current directory outside of the volume and returns the path."""
         self.copies += 1
         copy = os.path.join(self.directory, f"data.{self.copies}")
         subprocess.run(["cp", "-r", self.data_outside, copy], check=False)

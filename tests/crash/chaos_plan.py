@@ -1,4 +1,4 @@
-"""What a round of chaos consists of, decided by the seed before it begins."""
+"""The plan of a chaos round, determined by the seed before the round begins."""
 import dataclasses
 import random
 
@@ -12,7 +12,7 @@ from living import Consumed, Fanout, Passing, Plain, Ranked
 from transactions import Transactions
 from trouble import Deserted, Errors, HugeNumbers, LargeDefinitions, Lists
 
-# Three decks: what lives in the usual ways, what is heavy, and what makes trouble. Each round gets some of each.
+# Three decks: regular workloads, heavy ones, and ones that cause trouble. Each round gets some of each.
 USUAL = (Plain, Fanout, Consumed, Ranked, Passing, Rejected, Expired, ExpiredOneByOne, Retried, Overflowing, Refused,
          RefusedToMorgue, Failing, Transactions, PoliciesChange, QueuesComeAndGo)
 HEAVY = (Addressed, Chain, Cycle, DeathOfMany, DueAtOnce, Large, Purged, TimesChange, Topics, Deserted, HugeNumbers)
@@ -29,7 +29,7 @@ PLACEMENTS = ("auto", "auto", "home", "spread")
 
 @dataclasses.dataclass
 class Event:
-    at: float  # Seconds after the clients began.
+    at: float  # Seconds after the clients started.
     kind: str
     seconds: float
     leave_bytes: int = 0
@@ -40,7 +40,7 @@ class Event:
 
 @dataclasses.dataclass
 class Life:
-    """One process: its arguments, how long clients work, what happens meanwhile, and its end."""
+    """One process: its arguments, the working time of the clients, the events in it, and its end."""
     arguments: list
     seconds: float
     events: list
@@ -51,7 +51,7 @@ class Life:
 @dataclasses.dataclass
 class Plan:
     number: int
-    workloads: list  # Names.
+    workloads: list
     lives: list
 
     def __str__(self):
@@ -59,7 +59,7 @@ class Plan:
 
 
 class Deck:
-    """Deals its cards in random order, and again when all are dealt: so none is missed for long."""
+    """Deals its cards in random order and reshuffles when all are dealt, so that every card appears regularly."""
 
     def __init__(self, random, cards):
         self.random, self.cards, self.left = random, list(cards), []
@@ -76,8 +76,8 @@ class Deck:
 
 
 def plans(seed, only=None, without=()):
-    """Plans of round 1, 2, 3 … The first rounds are the same however many follow. To find out what a failure needs, a
-    plan can have only these workloads, or be without some workloads and events."""
+    """Plans of round 1, 2, 3 … The first rounds do not depend on the number of rounds. To narrow down a failure, a plan
+    can be limited to certain workloads, or exclude workloads and events."""
     shuffle = random.Random(f"{seed}/decks")
     decks = [(Deck(shuffle, [kind.name for kind in kinds]), count) for kinds, count in DEALT]
     events = Deck(shuffle, EVENTS)
@@ -97,7 +97,7 @@ def plan_of(number, choice, names, events):
     for _ in range(choice.choice((1, 2, 2, 3))):
         kinds = events.deal(choice.choice((0, 1, 1, 2)))
         lives.append(life_of(choice, kinds, choice.choice(ENDINGS)))
-    # Some troubles need an end of their kind.
+    # Some troubles need a certain end.
     if "damaged" in names:
         lives[-1].ending = "term"
     if "forged" in names or "churn" in names:
@@ -117,7 +117,7 @@ def life_of(choice, kinds, ending):
         at += choice.uniform(0.2, 0.8)
         seconds = choice.uniform(0.05, 1.0) if kind == "freeze" else choice.uniform(0.8, 2.2)
         events.append(Event(at, kind, seconds, choice.choice(LEAVE_BYTES)))
-    # What lasts beyond the end comes last; clients of a full broker cannot leave it.
+    # Events that last beyond the end are last, because clients of a broker with a full disk cannot leave.
     events.sort(key=lambda event: event.kind == "full at the end")
     for event in events:
         if ending == "leave" and event.kind == "full at the end":

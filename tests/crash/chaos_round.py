@@ -1,5 +1,5 @@
-"""One round of chaos, as its plan says: clients of every kind at the same time, and a broker that is killed, stopped,
-frozen, short of disk and not listened to meanwhile."""
+"""One round of chaos according to its plan: clients of every kind at the same time, and a broker that is killed,
+stopped, frozen, without disk space and without a log reader."""
 import threading
 import time
 
@@ -19,7 +19,7 @@ SLOWNESS = 3
 FRAME_BYTES_MAX = 131072
 ABANDONED = 4
 BLOCK_SECONDS_MAX = 3
-CALM_SECONDS = 0.3  # Over which the processor time of a broker at rest is measured.
+CALM_SECONDS = 0.3  # Interval for measuring the CPU time of an idle broker.
 CALM_SHARE_MAX = 0.25
 BLOCKED_LOOKS = 4
 LOG_SHOWN_MAX = 600
@@ -28,11 +28,11 @@ NO_ROOM = ("No space left", "full")
 
 
 class NotStarted(Exception):
-    """The broker does not start: the round is over."""
+    """The broker does not start, so the round ends."""
 
 
 class StrictClient(Client):
-    """Notes frames that are larger than what was agreed on."""
+    """Records frames that are larger than negotiated."""
 
     def __init__(self, port, vhost):
         super().__init__(port, vhost)
@@ -54,7 +54,7 @@ class ChaosArena(Arena):
 
 
 class ChaosRound(Round):
-    """The stage of its workloads: they find here the broker, the story and the number of the round."""
+    """The environment of the workloads: it has the broker, the story and the number of the round."""
     calm_seconds_max = 15
 
     def __init__(self, broker, plan, seed):
@@ -67,8 +67,8 @@ class ChaosRound(Round):
         self.ballast = None
         self.prepared = False
         self.life = plan.lives[0]
-        self.ended = "leave"  # How the life before ended.
-        self.kept = None  # Where the directory of a broker is that did not start.
+        self.ended = "leave"  # The end of the previous process.
+        self.kept = None  # Copy of the directory of a broker that did not start.
 
     def run(self):
         try:
@@ -129,7 +129,7 @@ class ChaosRound(Round):
             return
         except BrokerError as error:
             text = str(error)
-        # A start needs a little room, and may say so.
+        # A start needs some disk space and may fail for lack of it.
         if self.ballast is not None and any(words in text for words in NO_ROOM):
             self.story.tell("refuses to start without room on the disk")
             self.release_disk()
@@ -142,7 +142,7 @@ class ChaosRound(Round):
         self.faults.append(Fault("not started", "broker", text[-LOG_SHOWN_MAX:]))
         raise NotStarted
 
-    # --- the life of one process -----------------------------------------------------------------------
+    # --- one process -----------------------------------------------------------------------------------
 
     def live_through(self):
         self.live(self.life.ending, self.life.seconds)
@@ -165,7 +165,7 @@ class ChaosRound(Round):
                         f"{self.life.ending}")
 
     def end_broker(self, ending):
-        if not self.broker.alive():  # Told already.
+        if not self.broker.alive():  # Already reported.
             self.broker.kill()
             return
         super().end_broker(ending)
@@ -176,7 +176,7 @@ class ChaosRound(Round):
             super().await_movement_of(actors)
 
     def is_orderly(self, ending):
-        """A disk without room takes nothing, whatever the end."""
+        """A full disk accepts no writes, whatever the end."""
         return super().is_orderly(ending) and self.ballast is None
 
     def died(self):
@@ -184,7 +184,7 @@ class ChaosRound(Round):
         with open(self.broker.log, errors="replace") as log:
             return Fault("broker died", "broker", f"by itself with {status}: {log.read().strip()[-LOG_SHOWN_MAX:]}")
 
-    # --- what happens to it ------------------------------------------------------------------------------
+    # --- events ------------------------------------------------------------------------------------------
 
     def freeze(self, arena, actors, event):
         self.broker.freeze(event.seconds)
@@ -211,7 +211,7 @@ class ChaosRound(Round):
         time.sleep(event.seconds)
 
     def abandon(self, arena, actors, event):
-        """Publishers that an alarm has stopped are gone. Nobody is left who could keep the broker busy."""
+        """Publishers that an alarm has blocked disappear. No client is left that could keep the broker busy."""
         publishers = [BlockedPublisher(self.broker.port) for _ in range(ABANDONED)]
         self.fill_disk(0)
         stopped = [publisher.push(BLOCK_SECONDS_MAX) for publisher in publishers]
@@ -229,7 +229,7 @@ class ChaosRound(Round):
         self.await_new_movement_of(actors)
 
     def turn_deaf(self, arena, actors, event):
-        """Nobody reads the log, which has only room for some lines. Everything goes on."""
+        """The log is not read and its pipe has space for a few lines only. All clients must continue."""
         self.broker.deaf.set()
         time.sleep(event.seconds)
         self.await_new_movement_of(actors)
@@ -265,7 +265,7 @@ class ChaosRound(Round):
             self.faults.append(Fault("memory", "broker", f"{peak / 1e6:.0f} MB resident"))
 
     def check_rest(self):
-        """Without clients, and with everything consumed, a broker comes to rest."""
+        """Without clients and with everything consumed, a broker becomes idle."""
         end = time.monotonic() + self.calm_seconds_max
         while (share := self.broker.busiest_share(CALM_SECONDS)) > CALM_SHARE_MAX:
             if time.monotonic() > end:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Chaos itself: a broker that lies is caught, an honest one is not, and a seed repeats its plans.
+"""Tests of chaos itself: a broker that lies is detected, an honest one is not reported, and a seed repeats its plans.
 
   chaos_test.py [--revenant build/release/revenant]
 """
@@ -28,7 +28,7 @@ class ShortRound(ChaosRound):
 
 
 def liar(directory, lie, program):
-    """A program that lies."""
+    """Command line of a broker that lies."""
     path = os.path.join(directory, lie)
     with open(path, "w") as file:
         file.write(f'#!/bin/sh\nexec {sys.executable} {os.path.join(HERE, "liar.py")} {lie} '
@@ -38,7 +38,7 @@ def liar(directory, lie, program):
 
 
 def faults_of(lie, program, directory):
-    """The kinds of fault that one round finds."""
+    """The kinds of fault that one round reports."""
     lives = [Life([], LIFE_SECONDS, [], ending, []) for ending in ("term", "kill")]
     chaos = Chaos(liar(directory, lie, program), os.path.join(directory, f"{lie}.site"), 1)
     try:
@@ -77,7 +77,7 @@ class Tally:
 
 
 def run_tests(program):
-    """How many passed and failed."""
+    """Returns the numbers of passed and failed tests."""
     tally = Tally()
     test_plans(tally)
     test_lies(program, tally)

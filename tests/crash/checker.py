@@ -1,4 +1,4 @@
-"""Compares what clients were promised with what was found after the restart."""
+"""Compares the guarantees given to clients with the messages found after the restart."""
 import collections
 import dataclasses
 import itertools
@@ -14,23 +14,23 @@ class Found:
     """A message taken out of a queue after the restart."""
     id: str  # None if the body or the properties are damaged.
     deaths: tuple = ()  # (queue, reason, count) of each record of x-death.
-    picture: str = ""  # What it looks like, if it is damaged.
+    picture: str = ""  # Description, if it is damaged.
     redelivered: bool = False
 
 
 @dataclasses.dataclass
 class Fault:
     kind: str
-    place: str  # A lane, or the name of what is defined.
+    place: str  # A lane, or the name of a definition.
     text: str
-    letters: str = ""  # How the lane dead-letters, if it does.
+    letters: str = ""  # Dead-letter strategy of the lane, if any.
 
     def __str__(self):
         return f"{self.kind}: {self.place}: {self.text}"
 
 
 def check_everything(ledger, findings):
-    """Findings are lists of Found by queue, in the order of the queue."""
+    """Findings are lists of Found by queue, in queue order."""
     faults = []
     places = places_by_id(findings)
     for lane in ledger.lanes.values():
@@ -75,7 +75,7 @@ def check_lane(ledger, lane, findings, places):
 
 
 def judge_copy(lane, message, copy, found):
-    """What is wrong with the number of places where a message was found."""
+    """Faults in the number of queues in which a message was found."""
     where = ", ".join(f"{queue} (redelivered)" if one.redelivered else queue for queue, one in found)
     if len(found) > 1:
         yield "double", f"{message.id} is in {where}"
@@ -92,7 +92,7 @@ def judge_copy(lane, message, copy, found):
 
 
 def is_missing(lane, message, copy):
-    """Whether a message that was not found must be there."""
+    """Whether a message that was not found should have been found."""
     durable = message.persistent and not lane.lossy
     return durable and message.publication == Publication.CONFIRMED and copy.removal == Certainty.NONE
 
@@ -105,7 +105,7 @@ def history(copy):
 
 
 def judge_finding(ledger, lane, queue, found):
-    """What is wrong with one message that was found."""
+    """Faults in one message that was found."""
     message = ledger.messages.get(found.id)
     if found.id is None:
         yield "damaged", f"{queue} holds {found.picture}"
@@ -119,7 +119,8 @@ def judge_finding(ledger, lane, queue, found):
 
 
 def disorder(ids):
-    """Neighbours of one publisher in the wrong order. Numbers of a later epoch follow those of an earlier one."""
+    """Adjacent messages of one publisher in the wrong order. Numbers of a later epoch follow those of an earlier
+    one."""
     latest = {}
     for id in filter(None, ids):
         round_number, publisher, epoch, number = id.split("/")
@@ -134,7 +135,7 @@ def disorder(ids):
 
 
 def check_publishes(ledger, places):
-    """A publish reaches all its queues or none, even without an answer."""
+    """A publish reaches all its queues or none, even without a reply."""
     for message in ledger.messages.values():
         whole = [name for name, copy in message.copies.items() if copy.removal == Certainty.NONE]
         if message.publication != Publication.SENT or not message.persistent or len(whole) < 2:
@@ -149,7 +150,7 @@ def check_publishes(ledger, places):
 
 
 def check_receptions(ledger, lane):
-    """A consumer that puts nothing back sees each message once in the life of a broker, in order."""
+    """A consumer that does not requeue receives each message once per broker process, in order."""
     if lane.repeats:
         return
     for epoch in range(ledger.epoch + 1):
@@ -173,7 +174,7 @@ def check_transactions(ledger, places):
 
 
 def check_attempts(message, input, transactions, places):
-    """At most one attempt came true, as a whole, and then the input is gone."""
+    """At most one attempt took effect, completely, and then the input is removed."""
     came_true = []
     for transaction in transactions:
         there = [output for output in transaction.outputs if output in places]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The checker itself: made-up ledgers and findings, each with one fault that must be reported."""
+"""Tests of the checker: artificial ledgers and findings, each with one fault that must be reported."""
 import sys
 import unittest
 
@@ -308,7 +308,7 @@ class LargeTransactions(unittest.TestCase):
 
 
 def run_tests():
-    """How many passed and failed."""
+    """Returns the numbers of passed and failed tests."""
     result = unittest.TestResult()
     for case in (Messages, Settlement, OrderAndHistory, Retries, Transactions, LargeTransactions, Bodies, Stories):
         unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)

@@ -1,5 +1,5 @@
-"""A virtual host that is deleted and made again under load. Its next life begins empty, and what is confirmed in it is
-there after a restart, whatever was left of the one before."""
+"""A virtual host that is deleted and created again under load. Each incarnation begins empty, and its confirmed
+messages are found after a restart, whatever the previous one left."""
 import threading
 
 from actors import Actor
@@ -16,11 +16,11 @@ MORE_SECONDS = 0.05
 
 
 class Life:
-    """One incarnation of a virtual host, as clients know it."""
+    """One incarnation of a virtual host, as known to clients."""
 
     def __init__(self):
-        self.exists = None  # True and False when it was answered.
-        self.queue = False  # Whether its queue was declared for certain.
+        self.exists = None  # True or False once it was replied.
+        self.queue = False  # Whether the declaration of its queue was replied.
         self.sent, self.confirmed = [], []
 
 
@@ -73,13 +73,13 @@ class VhostsComeAndGo(Workload):
 
 
 def everything_in(port, vhost):
-    """The ids in the queue of a virtual host, nothing if there is no such queue. They stay there."""
+    """The ids in the queue of a virtual host; empty if there is no such queue. They are not removed."""
     client = Client(port, vhost)
     try:
         count = client.call("queue.declare", 0, QUEUE, True, False, False, False, False, [])[1]
         client.call("basic.consume", 0, QUEUE, "look", False, False, False, False, [])
         client.read_until(lambda: len(client.deliveries) >= count, ANSWER_SECONDS_MAX)
-        client.read_until(lambda: False, MORE_SECONDS)  # More than were counted would be as wrong as less.
+        client.read_until(lambda: False, MORE_SECONDS)  # Detects messages beyond the count.
         return [id_in(message.body) for message in client.deliveries]
     except ClosedByBroker as closed:
         if closed.code != 404:
@@ -90,14 +90,14 @@ def everything_in(port, vhost):
 
 
 class Load(threading.Thread):
-    """Publishes into a virtual host until it is gone."""
+    """Publishes to a virtual host until it is deleted."""
 
     def __init__(self, port, vhost, random):
         super().__init__(daemon=True)
         self.client = Client(port, vhost)
         self.client.ready()
         size = random.choice(LOAD_BODIES)
-        # None of them is one of those that are counted: they have a queue of their own.
+        # These messages have their own queue and are not counted.
         self.client.call("queue.declare", 0, "load", False, True, False, False, False, [])
         self.message = self.encoded(body_of("0/load/0/0", size))
         self.sent = 0
@@ -138,7 +138,7 @@ class Churner(Actor):
         life = self.workload.lives[self.vhost]
         if life.exists is not True:
             life = self.make()
-        if life is None:  # There was no room on the disk.
+        if life is None:  # The disk was full.
             self.pause(0.1)
             return
         self.publish(life, self.random.randint(1, 3))
@@ -154,7 +154,7 @@ class Churner(Actor):
         self.pause(0.1)
 
     def make(self):
-        """What a life without an answer was is unknown: then nothing of it is left after this."""
+        """Without a reply, the state of an incarnation is unknown; afterwards nothing of it is left."""
         before = self.workload.lives[self.vhost]
         if before.exists is None:
             self.delete(before)

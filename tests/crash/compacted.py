@@ -1,4 +1,4 @@
-"""Damage to a directory whose old segments are gone: what was left of them lies in a compacted file."""
+"""Damage to a directory whose old segments were removed; their remaining data is in a compacted file."""
 import os
 import time
 
@@ -10,13 +10,13 @@ from damage import (DOCUMENT, cut_to_half, empty, flip, flip_middle, killed, ref
 from ledger import id_in
 from sites import QUEUE, complaint_about, files_of, segments_of
 
-KEPT_OF = 40  # One message of so many stays.
+KEPT_OF = 40  # One of this many messages is kept.
 COMPACTION_SECONDS_MAX = 30
-END_OFFSET = 16  # Of the header: magic, zero and start stand before it.
+END_OFFSET = 16  # Offset in the header, after magic, zero and start.
 
 
 def compacted(ground):
-    """Few messages are left of the first segments, and the broker had time to tidy up."""
+    """Few messages are left in the first segments, and the broker had time for a compaction."""
     site = ground.copy_of(killed)
     site.start()
     client = site.client()

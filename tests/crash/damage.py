@@ -1,5 +1,6 @@
-"""Damage to the files of a directory. A broker either starts with everything confirmed, or refuses to start, says where
-and where the ways out are told (docs/formats/journal.md), and changes nothing; then the ways out are walked."""
+"""Damage to the files of a directory. A broker either starts with everything confirmed, or it does not start, names the
+position and the document with the recovery options (docs/formats/journal.md), and changes nothing; then the recovery
+options are tested."""
 import os
 import random
 import re
@@ -19,7 +20,7 @@ GARBAGE_BYTES = 5000
 BEGINNING_OF_BODY = re.compile(rb"(site/one/0/\d+) %d " % MESSAGE_BYTES)
 
 
-# --- directories to damage -----------------------------------------------------------------------------
+# --- directories ---------------------------------------------------------------------------------------
 
 
 def killed(ground):
@@ -42,7 +43,7 @@ def stopped(ground):
 
 
 def with_many_users(ground):
-    """A catalog of many batches, the last of which brought a virtual host with a queue of its own."""
+    """A catalog with many batches; the last one added a virtual host with a queue."""
     site = ground.site()
     site.start()
     site.publish(MESSAGES_IN_WAVE, 100)
@@ -54,7 +55,7 @@ def with_many_users(ground):
     return site
 
 
-# --- what is done to a file ----------------------------------------------------------------------------
+# --- kinds of damage -----------------------------------------------------------------------------------
 
 
 def flip(path, offset):
@@ -103,7 +104,7 @@ def make_snapshot_newer(path):
 
 
 def written_end(path):
-    """Behind the last byte that is not zero."""
+    """The offset after the last byte that is not zero."""
     with open(path, "rb") as file:
         return len(file.read().rstrip(b"\0"))
 
@@ -113,11 +114,11 @@ def last_batch(path):
         return file.read().rfind(BATCH_MAGIC) - MAGIC_OFFSET
 
 
-# --- judging -------------------------------------------------------------------------------------------
+# --- checks --------------------------------------------------------------------------------------------
 
 
 def refusal_or_all(site, *needed):
-    """Faults if it starts with less than everything, or if its refusal is not as it has to be."""
+    """Faults if it starts with less than everything, or if its error is not as specified."""
     before = site.fingerprint()
     refusal = site.try_to_start()
     if refusal is None:
@@ -129,7 +130,7 @@ def refusal_or_all(site, *needed):
 
 
 def all_or_parked(site, *needed):
-    """What lies before the snapshot is not read at a start. When the broker comes to it, it sets it aside and goes on."""
+    """Startup does not read data before the snapshot. The broker parks it when it is read, and continues."""
     found = site.found()
     yield from disorder(found, site.sent)
     missing, parked = set(site.confirmed) - set(found), site.parked()
@@ -144,7 +145,8 @@ def all_or_parked(site, *needed):
 
 
 def with_damaged_bodies(ground, *numbers):
-    """The broker runs; the bodies of these messages, which lie before its snapshot, were changed while it was stopped."""
+    """A running broker; the bodies of these messages, which are before its snapshot, were changed while it was
+    stopped."""
     site = ground.copy_of(stopped)
     ids = [site.confirmed[number] for number in numbers]
     for id in ids:
@@ -173,7 +175,7 @@ def a_damaged_message_is_parked_and_the_others_come(ground):
     yield from everything_but(site, ids)
     if "parked" not in site.told():
         yield Fault("silent", "log", "nobody is told of a parked message")
-    # Neither a stop nor a kill makes a loss of it.
+    # Neither a stop nor a kill loses them.
     for end in (site.stop, site.kill):
         end()
         site.start()
@@ -213,11 +215,11 @@ def parked_messages_are_listed_and_discarded(ground):
     yield from everything_but(site, [])
 
 
-# --- ways out ------------------------------------------------------------------------------------------
+# --- recovery options ----------------------------------------------------------------------------------
 
 
 def messages_in(site, paths):
-    """Those whose bytes lie in these files."""
+    """The messages whose bytes are in these files."""
     there = set()
     for path in paths:
         with open(path, "rb") as file:
@@ -226,7 +228,7 @@ def messages_in(site, paths):
 
 
 def walk_second_way(site, directory, damaged):
-    """Remove the damaged segment and every later one, and snapshots behind the damage: what came before is there."""
+    """Removes the damaged segment, every later one, and snapshots after the damage: earlier messages are restored."""
     paths = segments_of(directory)
     kept = [path for path in paths if path < damaged]
     expected = messages_in(site, kept)
@@ -245,7 +247,7 @@ def walk_second_way(site, directory, damaged):
 
 
 def walk_third_way(site):
-    """Move the virtual host's directory away: it starts empty."""
+    """Moves the virtual host's directory away: the virtual host starts empty."""
     aside = os.path.join(site.broker.directory, "aside")
     shutil.move(site.front_door, aside)
     site.sent, site.confirmed = [], []
@@ -257,7 +259,7 @@ def walk_third_way(site):
 
 
 def works(site):
-    """Publishes, is killed, and has it."""
+    """Publishes, is killed, and has the message after the restart."""
     client = site.client()
     client.call("queue.declare", 0, QUEUE, False, True, False, False, False, [])
     client.call("queue.purge", 0, QUEUE, False)
@@ -292,12 +294,12 @@ def flip_last_batch(path):
 
 
 def damaged(base, which, harm):
-    """A case: harm is done to a file, the broker tells, and the ways out are walked."""
+    """A case: a file is damaged, the broker reports it, and the recovery options are tested."""
     def run(ground):
         site = ground.copy_of(base)
         path = which(site)
         harm(path)
-        # A snapshot is checked as a whole, a version is that of the file, and a file that is gone is told by its
+        # A snapshot is checked as a whole, a version applies to the file, and a missing file is reported by its
         # position.
         needed = [os.path.dirname(path)]
         if os.path.exists(path):
@@ -314,7 +316,8 @@ def damaged(base, which, harm):
 
 
 def second_way_for_a_snapshot_keeps_everything(ground):
-    """Nothing but the snapshot is damaged, and every segment is there: without it all is read from the beginning."""
+    """Only the snapshot is damaged, and every segment exists: without the snapshot, everything is replayed from the
+    beginning."""
     site = ground.copy_of(stopped)
     os.remove(snapshot(site))
     refusal = site.try_to_start()
@@ -329,7 +332,7 @@ HARMS = {"a flipped bit in": flip_middle, "zeros in": zero_middle, "a cut throug
 NOT_NOTICED = {"silent loss": "nothing but the segment itself knows how far it was synced, so a last segment whose "
                               "end is damaged passes for one that was torn by a crash; the document says so"}
 
-# What the broker cannot notice; everything else in the table below it does.
+# Damage that the broker cannot detect; it detects everything else in the table below.
 KNOWN = {
     ("killed", "a cut through", "the last segment"): NOT_NOTICED,
     ("killed", "nothing left of", "the last segment"): NOT_NOTICED,
@@ -341,10 +344,10 @@ def segment_cases():
         for which, name in ((first_segment, "the first segment"), (closed_segment, "a closed segment"),
                             (last_segment, "the last segment")):
             for harm, damage in HARMS.items():
-                # The last segment may be removed by hand: that is the second way out, and nobody could tell.
+                # Removing the last segment is the second recovery option and cannot be detected.
                 if (base, which, damage) == (killed, last_segment, os.remove):
                     continue
-                # The first is as any other, but that nothing stands before it.
+                # The first segment is like any other, except that there is none before it.
                 if which is not first_segment or damage is os.remove:
                     yield Case(f"damage {when}: {harm} {name}", damaged(base, which, damage),
                                KNOWN.get((base.__name__, harm, name), {}))
@@ -359,11 +362,11 @@ def snapshot_and_last_batch_cases():
                    damaged(base, last_segment, flip_last_batch), known)
 
 
-# --- the tail ------------------------------------------------------------------------------------------
+# --- tail ----------------------------------------------------------------------------------------------
 
 
 def garbage_behind_the_end_is_cut(ground):
-    """Whatever a crash left there: noise, or a piece of an earlier batch."""
+    """Covers remains of a crash: noise, or a piece of an earlier batch."""
     noise = random.Random(1).randbytes(GARBAGE_BYTES)
     for rubbish, gap in ((noise, 0), (noise, 4096), (None, 0), (None, 8)):
         site = ground.copy_of(killed)
@@ -405,7 +408,7 @@ def everything_and_goes_on(site):
     site.kill()
 
 
-# --- the catalog ---------------------------------------------------------------------------------------
+# --- catalog -------------------------------------------------------------------------------------------
 
 
 def catalog_segment(site):

@@ -1,4 +1,4 @@
-"""What is defined on a broker, asked by its HTTP API, and workloads that change it while traffic flows."""
+"""The definitions of a broker, read over its HTTP API, and workloads that change them under load."""
 import pika
 
 from actors import Actor, PikaActor, Publisher
@@ -12,7 +12,7 @@ VHOST = "/"
 
 
 class Definitions:
-    """A picture of all definitions of the virtual host."""
+    """All definitions of the virtual host at one time."""
 
     def __init__(self, http_port):
         api = Api(http_port)
@@ -32,7 +32,7 @@ class Definitions:
 
 
 def check_definitions(workloads, definitions):
-    """What was declared before the round is there, unless it is transient."""
+    """Everything declared before the round exists, unless it is transient."""
     for workload in workloads:
         for queue in workload.queues:
             yield from check_queue(queue, definitions.queues.get(queue.name))
@@ -58,7 +58,7 @@ def check_queue(declared, found):
 
 
 class PoliciesChange(Workload):
-    """A queue's limit and the place of its dead change. Whatever policy is in force, nothing is lost."""
+    """The limit of a queue and its dead-letter target change. Whichever policy applies, nothing is lost."""
     name = "governed"
     queues = (Queue("governed.source"), Queue("governed.dead.a"), Queue("governed.dead.b"))
     exchanges = (Exchange("governed.dlx.a"), Exchange("governed.dlx.b"))
@@ -74,7 +74,7 @@ class PoliciesChange(Workload):
     def begin(self, ledger, api):
         super().begin(ledger, api)
         api.request("DELETE", policy_path(self.name))
-        self.possible = [None]  # The definitions that may be in force: the last answered, and one under way.
+        self.possible = [None]  # Possible effective definitions: the last one replied, and one in progress.
 
     def actors(self, arena):
         return [Publisher(arena, self.name, [self.name], key=f"{self.name}.source"), Governor(arena, self)]
@@ -83,7 +83,7 @@ class PoliciesChange(Workload):
         found = definitions.policies.get(self.name)
         if found not in self.possible:
             yield Fault("policy", self.name, f"it is {found} and not {' or '.join(map(str, self.possible))}")
-        # Whatever a crash left undecided is decided now.
+        # Resolves a state that a crash left undecided.
         self.possible = [found]
 
 
@@ -103,13 +103,13 @@ class Governor(Actor):
         definition = self.random.choice(self.workload.choices)
         self.workload.possible.append(definition)
         if definition is None:
-            # Asked directly: a request that is repeated after a lost answer would find nothing to delete.
+            # Sent directly: a request that is repeated after a lost reply would find nothing to delete.
             status, answer = self.api.try_request("DELETE", policy_path(self.workload.name), None)
         else:
             status, answer = self.api.try_request("PUT", policy_path(self.workload.name), {
                 "pattern": f"^{self.workload.name}\\.source$", "definition": definition, "apply-to": "queues"})
         if NO_ROOM in str(answer):
-            self.workload.possible.pop()  # Nothing has changed, for certain.
+            self.workload.possible.pop()  # Certainly nothing has changed.
         elif status in (201, 204, 404):
             self.workload.possible = [definition]
         else:
@@ -121,12 +121,12 @@ class Governor(Actor):
         self.api.close()
 
 
-# --- queues that come and go -------------------------------------------------------------------------
+# --- changing queues ---------------------------------------------------------------------------------
 
 
 class QueuesComeAndGo(Workload):
-    """Of what was answered with -ok the last word counts: declared and bound things are there, deleted ones are not,
-    and a queue declared again is empty."""
+    """The last -ok reply decides: declared and bound objects exist, deleted ones do not, and a queue that is declared
+    again is empty."""
     name = "fleeting"
     exchanges = (Exchange("fleeting.hub", "direct"),)
     names = tuple(f"fleeting.{number}" for number in range(4))
@@ -136,7 +136,7 @@ class QueuesComeAndGo(Workload):
         super().begin(ledger, api)
         for name in self.names:
             api.request("DELETE", f"/api/queues/{segment(VHOST)}/{name}")
-        # True, False, or None while a change is under way.
+        # True, False, or None while a change is in progress.
         self.exists = {name: False for name in self.names}
         self.bound = {name: False for name in self.names}
         self.inhabitants = {name: [] for name in self.names}

@@ -1,5 +1,5 @@
-"""Workloads for chaos with much in one queue: its bytes leave the disk when it is consumed, and do not come into memory
-all at once."""
+"""Workloads for chaos with many messages in one queue: their disk space is freed when they are consumed, and they are
+not all loaded into memory at the same time."""
 import os
 import time
 
@@ -16,7 +16,7 @@ LOOK_SECONDS = 0.1
 
 
 def await_confirms(client, count):
-    """An ack is one of all before it: they become durable in their order."""
+    """An ack also covers all earlier messages, because they become durable in order."""
     seen = lambda: client.events and client.events[-1][1][0] >= count
     if not client.read_until(seen, ANSWER_SECONDS_MAX):
         raise Lost(f"{count} publishes were not confirmed in {ANSWER_SECONDS_MAX} s")
@@ -30,12 +30,12 @@ def depth_of(broker, vhost):
 
 
 class Space(Workload):
-    """What consumed messages took of the disk is given back while nothing else is written there."""
+    """Disk space of consumed messages is freed although nothing else is written."""
     name = "space"
     vhost = "space"
     count, size = 400, 100_000
     left_bytes_max = 20_000_000
-    idle_seconds = 3  # Then there is a snapshot, and what follows is not enough for the next.
+    idle_seconds = 3  # Enough for a snapshot; later writes are too few for the next one.
     seconds_max = 12
 
     def set_up(self, stage):
@@ -75,7 +75,8 @@ class Space(Workload):
 
 
 class Deep(Workload):
-    """Many small messages, and a consumer without a limit while the disk is full, behind an answer that has to wait."""
+    """Many small messages, and a consumer without a prefetch limit while the disk is full, with deliveries after a
+    reply that waits."""
     name = "deep"
     vhost = "deep"
     count = 150_000

@@ -1,4 +1,4 @@
-"""Directories that cannot be used, or not by two; strange files in them; too few descriptors to open their files."""
+"""Directories that are unusable or used twice; foreign files in them; too few file descriptors."""
 import os
 import shutil
 import signal
@@ -67,7 +67,7 @@ def of_two_that_start_together_one_wins(ground):
         process.wait(END_SECONDS_MAX)
 
 
-# --- directories that cannot be ------------------------------------------------------------------------
+# --- unusable directories ------------------------------------------------------------------------------
 
 
 def must_not_start(site, *needed):
@@ -118,7 +118,7 @@ def an_empty_name_is_refused(ground):
 
 
 def without_privileges():
-    """Before a command that is to meet permissions as others do, even if it belongs to root."""
+    """Wrapper for a command that must be subject to permissions even if it runs as root."""
     if os.geteuid() != 0:
         return []
     return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
@@ -161,7 +161,7 @@ def a_read_only_file_system_is_refused(ground):
         volume.close()
 
 
-# --- what others put there -----------------------------------------------------------------------------
+# --- foreign files -------------------------------------------------------------------------------------
 
 
 def foreign_files_are_left_alone(ground):
@@ -203,7 +203,7 @@ def limited_to(count):
 
 
 def is_greeted(site):
-    """Whether a client comes in."""
+    """Whether a client can connect."""
     with socket.create_connection(("127.0.0.1", site.broker.port), timeout=1) as connection:
         try:
             connection.sendall(b"AMQP\0\0\x09\x01")
@@ -219,8 +219,9 @@ def with_too_few_descriptors_a_start_is_refused(ground):
         refusal = site.try_to_start()
         if refusal is None and not is_greeted(site):
             refusal = 1, site.told()
-        if refusal is not None and refusal[0] != 127:  # Of the loader, which did not come to start the broker.
-            yield from complaint_about((refusal[0], f"{count} descriptors: {refusal[1]}"), "Too many open files")
+        if refusal is not None and refusal[0] != 127:  # 127: the loader failed and did not start the broker.
+            needed = "open file limit" if "open file limit" in refusal[1] else "Too many open files"
+            yield from complaint_about((refusal[0], f"{count} descriptors: {refusal[1]}"), needed)
         site.kill()
         site.broker.wrapper = []
         yield from site_with_everything(site)
@@ -234,7 +235,7 @@ def connections_do_not_take_the_descriptors_of_the_journal(ground):
     client.call("confirm.select", False)
     crowd = [socket.create_connection(("127.0.0.1", site.broker.port)) for _ in range(2 * ENOUGH_DESCRIPTORS)]
     try:
-        for number in range(300):  # More than one segment holds.
+        for number in range(300):  # More than fit in one segment.
             id = f"site/one/0/{number}"
             site.sent.append(id)
             client.publish("", QUEUE, body_of(id, 100_000), {"delivery-mode": 2})
@@ -254,7 +255,7 @@ def connections_do_not_take_the_descriptors_of_the_journal(ground):
 
 
 def a_backlog_of_more_files_than_there_are_descriptors(ground):
-    """It is written, found by the next start, and read from its beginning to its end."""
+    """The backlog is written, recovered by the next startup, and read completely."""
     site = ground.site(wrapper=limited_to(ENOUGH_DESCRIPTORS))
     site.start()
     try:

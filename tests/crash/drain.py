@@ -1,4 +1,4 @@
-"""Takes everything out of the queues after a restart, so that each message can be counted."""
+"""Removes everything from the queues after a restart, so that each message can be counted."""
 import time
 
 from brokers_to_crash import Api, Client, ClosedByBroker, segment
@@ -10,7 +10,7 @@ PAUSE_SECONDS = 0.02
 
 
 class Drain:
-    """Consumes and acks in transactions: what has been drained must not come back in a later round."""
+    """Consumes and acks in transactions, so that drained messages do not reappear in a later round."""
 
     def __init__(self, broker, ledger, workloads, client=None):
         self.broker, self.ledger = broker, ledger
@@ -21,13 +21,13 @@ class Drain:
         self.findings = {queue: [] for queue in self.queues + self.expiring}
 
     def run(self):
-        """The findings by queue. It ends when nothing is missing, or when nothing has come for a while."""
+        """Returns the findings by queue. Ends when nothing is missing, or when nothing has arrived for a while."""
         last_progress = time.monotonic()
         while time.monotonic() < last_progress + self.broker.patience_seconds:
             if sum(map(self.take_all, self.queues)):
                 last_progress = time.monotonic()
             elif self.is_complete() and not sum(map(self.take_all, self.queues)):
-                break  # Only now: what expired between the two looks is in its dead-letter queue.
+                break  # Only now: messages that expired between the two checks are in their dead-letter queue.
             else:
                 time.sleep(PAUSE_SECONDS)
         for queue in self.expiring:
@@ -54,7 +54,7 @@ class Drain:
         return answer.get("messages_dlx", 0) if isinstance(answer, dict) else 0
 
     def count(self, queue):
-        """Ready messages; none if there is no such queue, which the definitions tell."""
+        """Number of ready messages; 0 if the queue does not exist, which the definitions report."""
         try:
             return self.client.call("queue.declare", 0, queue, True, False, False, False, False, [])[1]
         except ClosedByBroker as closed:
@@ -63,7 +63,7 @@ class Drain:
             return 0
 
     def take_all(self, queue):
-        """How many there were."""
+        """Returns the number of messages."""
         taken = 0
         while count := self.count(queue):
             messages = self.take(queue, min(count, BATCH))
@@ -74,7 +74,7 @@ class Drain:
         return taken
 
     def take(self, queue, count):
-        """At least so many, as long as they come; what is delivered beyond is taken as well."""
+        """Takes at least this many, as long as they arrive, and all further messages that are delivered."""
         client = self.client
         client.call("tx.select")
         client.call("basic.consume", 0, queue, "drain", False, False, False, False, [])

@@ -1,4 +1,4 @@
-"""Workloads whose messages die: of rejection, age, overflow, refusal and too many failures."""
+"""Workloads whose messages are dead-lettered for every reason."""
 from actors import Consumer, Publisher
 from ledger import Lane
 from workload import Binding, Exchange, Queue, WithMorgue, Workload, dead_lettering, died_once
@@ -7,7 +7,7 @@ LENGTH_MAX = 40
 
 
 class Rejected(WithMorgue):
-    """Rejected one by one or many at a time, a message is either still in its queue or dead."""
+    """Rejected one by one or several at a time, a message is either in its queue or dead-lettered."""
     name = "rejected"
     reasons = ("rejected",)
     ordered = ("source",)
@@ -26,7 +26,7 @@ class Rejected(WithMorgue):
 
 
 class Expired(WithMorgue):
-    """A queue's time-to-live: messages that come due while the broker is away die when it is back."""
+    """Queue TTL: messages that are due while the broker is down expire after its restart."""
     name = "expired"
     arguments = {"x-message-ttl": 400}
     reasons = ("expired",)
@@ -41,7 +41,7 @@ class Expired(WithMorgue):
 
 
 class ExpiredOneByOne(WithMorgue):
-    """The messages' own time-to-live."""
+    """Per-message TTL."""
     name = "aged"
     reasons = ("expired",)
 
@@ -55,7 +55,7 @@ class ExpiredOneByOne(WithMorgue):
 
 
 class Overflowing(Workload):
-    """A short queue drops its head into a second one, and that one into a third."""
+    """A short queue drops its head into a second one, which drops into a third."""
     name = "overflowing"
     queues = (Queue("overflowing.1", dead_lettering("overflowing.to.2", max_length=LENGTH_MAX)),
               Queue("overflowing.2", dead_lettering("overflowing.to.3", max_length=LENGTH_MAX)),
@@ -72,7 +72,7 @@ class Overflowing(Workload):
 
 
 class Refused(Workload):
-    """What a full queue refuses is not stored; what it confirms is."""
+    """Messages that a full queue refuses are not stored; messages that it confirms are."""
     name = "refused"
     queues = (Queue("refused", {"x-max-length": LENGTH_MAX, "x-overflow": "reject-publish"}),)
     lanes = (Lane("refused", ("refused",), ordered=("refused",)),)
@@ -87,7 +87,7 @@ class Refused(Workload):
 
 
 class RefusedToMorgue(WithMorgue):
-    """reject-publish-dlx: refused to the publisher, and dead."""
+    """reject-publish-dlx: refused to the publisher, and dead-lettered."""
     name = "turned-away"
     arguments = {"x-max-length": LENGTH_MAX, "x-overflow": "reject-publish-dlx"}
     reasons = ("maxlen",)
@@ -100,8 +100,8 @@ class RefusedToMorgue(WithMorgue):
 
 
 class RetryHistories:
-    """Records of a message that is rejected and comes back by expiry, again and again: it has been rejected as often as
-    expired, and once more while it waits."""
+    """Possible histories of a message that is rejected and returns by expiry repeatedly: it was rejected as often as it
+    expired, or once more while it waits."""
 
     def __init__(self, source, waiting, is_waiting):
         self.rejected, self.expired, self.is_waiting = (source, "rejected"), (waiting, "expired"), is_waiting
@@ -115,7 +115,8 @@ class RetryHistories:
 
 
 class Retried(Workload):
-    """The usual loop: rejected into a queue that waits, expired back, until somebody accepts. Counts survive."""
+    """The usual retry loop: rejected into a delay queue and expired back, until a consumer accepts it. Counts survive a
+    restart."""
     name = "retried"
     queues = (Queue("retried.source", dead_lettering("retried.to.waiting")),
               Queue("retried.waiting", dead_lettering("retried.to.source", message_ttl=150)))
@@ -140,7 +141,8 @@ class Retried(Workload):
 
 
 class Failing(WithMorgue):
-    """A quorum queue with a delivery limit. Its letters wait when the queue of the dead is full, across restarts."""
+    """A quorum queue with a delivery limit. Its dead letters wait in the outbox if the dead-letter queue is full,
+    across restarts."""
     name = "failing"
     arguments = {"x-queue-type": "quorum", "x-delivery-limit": 2, "x-overflow": "reject-publish",
                  "x-dead-letter-strategy": "at-least-once"}
@@ -159,7 +161,7 @@ class Failing(WithMorgue):
 
     @staticmethod
     def settle(consumer, batch):
-        """Whatever is settled many at a time comes first, so that it takes nothing else along."""
+        """Settles multiple deliveries first, so that the command does not include others."""
         accepted = batch[:len(batch) // 3]
         rejected = batch[len(accepted):len(batch) // 2]
         if accepted:

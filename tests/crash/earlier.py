@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Directories written by earlier builds, kept as archives in earlier/: every later build reads them.
+"""Directories written by earlier builds, kept as archives in earlier/. Every later build reads them.
 
   earlier.py --revenant build/release/revenant 2
 
@@ -31,7 +31,7 @@ MORTAL_ARGUMENTS = [("x-dead-letter-exchange", "S", "letters"), ("x-queue-type",
 
 
 def furnish(site):
-    """Something of everything that a directory holds."""
+    """Creates every kind of object that a directory can contain."""
     site.start()
     api = Api(site.broker.http_port)
     for path, body in DEFINITIONS:

@@ -1,5 +1,5 @@
-"""Bodies full of bytes that look like batches of the journal at their own position, batches torn by a crash, and bodies
-that the disk has damaged. None of them ends a broker or keeps it from starting."""
+"""Bodies full of bytes that look like journal batches for their position, batches torn by a crash, and bodies damaged
+by the disk. None of them ends a broker or prevents its startup."""
 import hashlib
 import os
 import time
@@ -39,13 +39,13 @@ def digest_of(body):
 
 
 def take_all(port, vhost):
-    """The ids in the queue, which is empty then; nothing for a message that is damaged."""
+    """Empties the queue and returns the ids; None for a damaged message."""
     client = Client(port, vhost)
     count = client.call("queue.declare", 0, QUEUE, True, False, False, False, False, [])[1]
     client.call("tx.select")
     client.call("basic.consume", 0, QUEUE, "look", False, False, False, False, [])
     seen = -1
-    while seen < len(client.deliveries) < count:  # Until nothing has come for a while.
+    while seen < len(client.deliveries) < count:  # Until nothing has arrived for a while.
         seen = len(client.deliveries)
         client.read_until(lambda: len(client.deliveries) >= min(count, seen + 1), SILENCE_SECONDS_MAX)
     ids = []
@@ -69,14 +69,14 @@ class Forged(Workload):
 
     def set_up(self, stage):
         self.sent, self.confirmed = [], []
-        self.offset = OFFSET_GUESSED  # From the end of the journal to the body that is published next.
+        self.offset = OFFSET_GUESSED  # Distance from the end of the journal to the next published body.
         make_empty_vhost(stage.broker, self.vhost)
 
     def actors(self, arena):
         return [Forger(arena, self)]
 
     def tamper(self, stage, ending):
-        """If nothing in the last batch was promised, a crash of the machine could have torn it."""
+        """If no reply depended on the last batch, a crash of the machine could have torn it."""
         directory = directory_of(stage.broker.data_outside, self.vhost)
         if ending != "kill" or directory is None:
             return
@@ -107,7 +107,7 @@ class Forged(Workload):
 
 
 class Forger(Actor):
-    """Looks into the journal to know its position, as nobody could from outside."""
+    """Reads the journal to know its position, which a real client could not."""
 
     def __init__(self, arena, workload):
         super().__init__(arena, "forger")
@@ -130,7 +130,7 @@ class Forger(Actor):
         body = self.forge(id, tail)
         self.workload.sent.append(id)
         publish(self.client, id, body)
-        # Most of the time the last batch holds what nobody was promised: an answer that is not read does not count.
+        # Usually no reply depends on the last batch: a reply that is not read does not count.
         self.pause(UNANSWERED_SECONDS_MAX)
         if self.arena.doomed.is_set():
             raise Lost("the broker is about to end")
@@ -140,7 +140,7 @@ class Forger(Actor):
         self.moved.set()
 
     def forge(self, id, tail):
-        """Mostly for where the body is expected, a little also around it."""
+        """Mostly for the expected position of the body, with some around it."""
         head = f"{id} ".encode()
         at = tail.end_lsn + self.workload.offset + len(head)
         pieces = [head, bytes(-at % ALIGNMENT)]
@@ -154,7 +154,7 @@ class Forger(Actor):
         return b"".join(pieces)
 
     def learn(self, directory, before, id):
-        """Where it came to lie, for the next time."""
+        """Learns the actual position for the next time."""
         after = Tail(directory)
         if after.path == before.path:
             place = after.data.find(f"{id} ".encode(), before.end)
@@ -166,7 +166,8 @@ class Forger(Actor):
 
 
 class Damaged(Workload):
-    """The disk gives back a body with a flipped bit. That message is set aside; the others come, and the broker lives."""
+    """The disk returns a body with a flipped bit. That message is parked; the others are delivered, and the broker
+    continues."""
     name = "damaged"
     vhost = "damaged"
     count, size = 12, 60_000
@@ -180,7 +181,7 @@ class Damaged(Workload):
         for id in self.ids:
             publish(client, id, body_of(id, self.size))
         await_confirm(client)
-        # A start reads the last segment, so they lie in one before it.
+        # Startup reads the last segment, so the messages are in an earlier one.
         client.call("queue.declare", 0, "filler", False, True, False, False, False, [])
         for _ in range(SEGMENT_BYTES // FILLER_BYTES + 2):
             client.publish("", "filler", bytes(FILLER_BYTES), {"delivery-mode": 2})
@@ -191,7 +192,7 @@ class Damaged(Workload):
         return []
 
     def tamper(self, stage, ending):
-        """Only after a clean stop with a snapshot: then a start has no reason to read the bodies again."""
+        """Only after a clean stop with a snapshot, because startup then does not read the bodies."""
         directory = directory_of(stage.broker.data_outside, self.vhost)
         if ending != "term" or self.victim is not None or directory is None or Tail(directory).is_replayed():
             return

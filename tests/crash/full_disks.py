@@ -1,5 +1,5 @@
-"""A disk that is full: below the limit of the alarm, and to the last byte. Publishers wait, consumers go on, nothing
-confirmed is lost, and publishing goes on when there is room again."""
+"""A full disk: below the alarm limit, and to the last byte. Publishers are blocked, consumers continue, nothing
+confirmed is lost, and publishers are unblocked when there is space again."""
 import contextlib
 import os
 import subprocess
@@ -22,20 +22,20 @@ ALARM_BYTES = 20_000_000
 BALLAST_BYTES = 25_000_000
 MESSAGE_BYTES = 50_000
 BLOCK_SECONDS_MAX = 30
-ROOM_SECONDS_MAX = 5  # Segments that nobody needs go after some seconds.
+ROOM_SECONDS_MAX = 5  # Unused segments are removed after some seconds.
 STOP_SECONDS_MAX = 4
 ANSWER_SECONDS_MAX = 2
 TAKEN_WHILE_FULL = 20
 CONFIRMS_THAT_SHOW_IT = 10
 WRITES_AT_REST_MAX = 200
 CONSUMED, CONSUMED_BYTES = 500, 100_000
-IDLE_SECONDS, WRITTEN_SECONDS = 3, 1  # A snapshot of idle seconds; what nobody waits for is written then.
+IDLE_SECONDS, WRITTEN_SECONDS = 3, 1  # Time for an idle snapshot; time for records without a waiting reply.
 GIVEN_BACK_SECONDS_MAX = 8
 LEFT_BYTES_MAX = 20_000_000
 
 
 class SteadyPublisher(Publisher):
-    """Slow enough that an alarm has time to stop it."""
+    """Slow enough for an alarm to stop it."""
 
     def __init__(self, arena, name):
         super().__init__(arena, name, [QUEUE], key=QUEUE, window=8, burst=4, pause=0.004)
@@ -75,7 +75,7 @@ class Stage:
                                if message.publication == Publication.CONFIRMED and id not in self.taken]
 
     def fill(self):
-        """Publishes until it is told to stop. The publisher stays and waits."""
+        """Publishes until it is blocked. The publisher stays connected and waits."""
         publisher = self.publisher()
         if not publisher.blocked.wait(BLOCK_SECONDS_MAX):
             raise BrokerError(f"no connection.blocked came; {publisher.complaint}; {self.site.told()[-300:]}")
@@ -91,7 +91,7 @@ class Stage:
         self.note_promises()
 
     def confirms_come(self, publisher):
-        """Whether more is confirmed than before."""
+        """Whether more messages are confirmed than before."""
         self.note_promises()
         enough = len(self.site.confirmed) + CONFIRMS_THAT_SHOW_IT
         end = time.monotonic() + ROOM_SECONDS_MAX
@@ -101,7 +101,7 @@ class Stage:
         return len(self.site.confirmed) >= enough and not publisher.blocked.is_set()
 
     def take(self, count):
-        """Gets and acks so many, or all; how many there were. What is taken may come back, but need not."""
+        """Gets and acks this many, or all, and returns the number. Taken messages may reappear, but need not."""
         connection = pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", self.site.broker.port, heartbeat=0))
         channel = connection.channel()
         for number in range(count):
@@ -116,7 +116,7 @@ class Stage:
         return count
 
     def writes(self):
-        """System calls of the broker that wrote something."""
+        """Number of write system calls of the broker."""
         with open(f"/proc/{self.site.broker.pid}/io") as file:
             return int(dict(line.split(": ") for line in file)["syscw"])
 
@@ -167,7 +167,7 @@ def at_the_last_byte_publishers_wait_until_there_is_room(ground):
 
 
 def the_waiting_publisher_goes_on_when_there_is_room(ground):
-    """On the same connection: what waited is confirmed."""
+    """On the same connection; waiting messages are confirmed."""
     with stage_of(ground, 0) as stage:
         stage.site.start()
         ballast = Ballast(stage.volume, VOLUME_BYTES - BALLAST_BYTES)
@@ -184,7 +184,7 @@ def empties_and_recovers(ground, limit):
     with stage_of(ground, limit) as stage:
         stage.site.start()
         publisher = stage.fill()
-        stage.take(10 * len(stage.site.sent))  # Until the queue is empty: some were under way when it blocked.
+        stage.take(10 * len(stage.site.sent))  # Until the queue is empty: some messages were in flight when it blocked.
         if stage.site.confirmed:
             yield Fault("lost", "consumer", f"{len(stage.site.confirmed)} confirmed messages were not delivered")
         if not stage.confirms_come(publisher):
@@ -201,7 +201,7 @@ def a_disk_full_to_the_last_byte_is_freed_by_emptying_the_queues(ground):
 
 
 def consumed_messages_give_their_room_back(ground):
-    """Though nothing is written any more: by the broker that has seen them go, and by one that was killed meanwhile."""
+    """Although nothing else is written: by the broker that delivered them, and by one that was killed in between."""
     for ending in ("stay", "kill"):
         site = ground.site()
         site.start()
@@ -267,7 +267,7 @@ def a_broker_with_a_full_disk_stops_at_sigterm(ground):
 
 
 def a_definition_that_finds_no_room_does_not_end_the_broker(ground):
-    """After a restart the catalog needs room for its next change."""
+    """After a restart, the catalog needs space for its next change."""
     with stage_of(ground, 0, ALARM_BYTES) as stage:
         stage.site.start()
         stage.fill()
@@ -278,7 +278,7 @@ def a_definition_that_finds_no_room_does_not_end_the_broker(ground):
             api.request("PUT", "/api/users/late", {"password": "x", "tags": ""})
         except (OSError, Lost):
             pass
-        except Exception as error:  # However http.client says that the broker is gone.
+        except Exception as error:  # http.client reports the end of the broker in different ways.
             if stage.site.broker.alive():
                 raise error
         api.close()

@@ -1,4 +1,4 @@
-"""Workloads for chaos in which one command means much work: long chains, large keys, deaths of many at once."""
+"""Workloads for chaos in which one command causes much work: long chains, large keys, many deaths at the same time."""
 import time
 
 from actors import Actor, Consumer, Publisher
@@ -13,17 +13,17 @@ SHORT_STRING_MAX = 255
 PUBLISHES_BETWEEN_READS = 50
 CYCLES_MAX = 8
 REST_SECONDS = 0.1
-LOAD_BYTES = 1_000_000  # At most, of all keys of messages that are due or die at the same time.
+LOAD_BYTES = 1_000_000  # Maximum for all keys of messages that are due or dead-lettered at the same time.
 
 
 def junk_keys(random, bytes_max):
-    """Routing keys that lead nowhere, of so many bytes in all."""
+    """Routing keys without a route, with this many bytes in total."""
     size = random.randint(0, bytes_max)
     return [f"nowhere.{number}.".ljust(SHORT_STRING_MAX, "x") for number in range(size // SHORT_STRING_MAX)]
 
 
 class Addressed(Workload):
-    """One message for several queues by CC and BCC, among many keys that lead nowhere."""
+    """One message for several queues by CC and BCC, among many keys without a route."""
     name = "addressed"
     names = ("addressed.to", "addressed.cc", "addressed.bcc")
     queues = (Queue("addressed.to"), Queue("addressed.cc", {"x-queue-type": "quorum"}), Queue("addressed.bcc"))
@@ -37,7 +37,8 @@ class Addressed(Workload):
 
 
 class Chain(Workload):
-    """A queue dead-letters into the next, at once, and the history of a message with many keys grows at every hop."""
+    """Each queue dead-letters into the next immediately, and the history of a message with many keys grows at every
+    hop."""
     name = "chain"
     length = 30
     names = tuple(f"chain.{number:02}" for number in range(length))
@@ -61,7 +62,7 @@ class Chain(Workload):
 
 
 class Cycle(Workload):
-    """Two queues dead-letter into each other: the second time round a message is dropped there, and kept elsewhere."""
+    """Two queues dead-letter into each other: in the second pass, a message is dropped there and kept elsewhere."""
     name = "cycle"
     queues = (Queue("cycle.a", dead_lettering("cycle.to.b", message_ttl=30)),
               Queue("cycle.b", dead_lettering("cycle.on", message_ttl=30)), Queue("cycle.end"))
@@ -77,7 +78,7 @@ class Cycle(Workload):
 
 
 class Large(Workload):
-    """Bodies from nothing to 300 kB, consumed one by one."""
+    """Bodies from 0 bytes to 300 kB, consumed one by one."""
     name = "large"
     queues = (Queue("large"), Queue("large.quorum", {"x-queue-type": "quorum"}))
     lanes = (Lane("large", ("large",), repeats=True), Lane("large.quorum", ("large.quorum",), ordered=("large.quorum",)))
@@ -102,7 +103,7 @@ class LargePublisher(Publisher):
 
 
 class Topics(Workload):
-    """Every message matches the bindings that its key says, while others come and go."""
+    """Every message matches the bindings for its key, while other bindings change."""
     name = "topics"
     patterns = {"topics.all": "t.#", "topics.tail": "#.end", "topics.middle": "t.*.x.#", "topics.two": "#.x.#"}
     keys = {"t": ("topics.all",), "t.end": ("topics.all", "topics.tail"),
@@ -125,7 +126,7 @@ class TopicPublisher(Publisher):
 
 
 class ClientActor(Actor):
-    """With the test's own client, which sends what libraries would not."""
+    """Uses the test's own client, which can send frames that libraries would not."""
     cycles = 0
 
     def connect(self):
@@ -140,7 +141,7 @@ class ClientActor(Actor):
             self.client.drop()
 
     def publish_all(self, ids, exchange, key, size_of, headers_of):
-        """Returns when all are confirmed or refused."""
+        """Returns when all messages are confirmed or refused."""
         client = self.client
         client.ready()
         if not client.confirming:
@@ -169,7 +170,7 @@ class ClientActor(Actor):
                 self.ledger.answer(open_tags.pop(answered), publication)
 
     def has_done_enough(self):
-        """What is published stays until the end of the round, so a long life does not mean more and more of it."""
+        """Published messages stay until the end of the round, so the number is limited."""
         self.cycles += 1
         if self.cycles <= CYCLES_MAX:
             return False
@@ -189,7 +190,7 @@ class ClientActor(Actor):
 
 
 class Binder(ClientActor):
-    """Bindings that match nothing come and go, some with more wildcards than are allowed."""
+    """Bindings that match nothing are added and removed, some with more wildcards than allowed."""
 
     def work(self):
         words = [self.random.choice(("#", "*", "never", "w")) for _ in range(self.random.randint(2, 30))]
@@ -206,7 +207,7 @@ class Binder(ClientActor):
 
 
 class DueAtOnce(WithMorgue):
-    """Many messages are due in the same moment. From then on none of them is got or counted, however many there are."""
+    """Many messages are due at the same time. From then on, none of them is fetched or counted."""
     name = "due"
     ttl_ms = 300
     arguments = {"x-message-ttl": ttl_ms}
@@ -244,7 +245,7 @@ class DuePublisher(ClientActor):
 
 
 class DeathOfMany(WithMorgue):
-    """Hundreds of deliveries are settled by one command, or return because their channel is closed."""
+    """Hundreds of deliveries are settled by one command, or requeued because their channel is closed."""
     name = "mass"
     reasons = ("rejected",)
     repeats = True
@@ -293,7 +294,7 @@ class Crowd(ClientActor):
 
 
 class Purged(Workload):
-    """What a purge has taken is gone for certain; what comes later stays."""
+    """Purged messages are removed permanently; later messages stay."""
     name = "purged"
     queues = (Queue("purged"),)
     lanes = (Lane("purged", ("purged",), ordered=("purged",)),)
@@ -303,7 +304,7 @@ class Purged(Workload):
 
     def begin(self, ledger, api):
         super().begin(ledger, api)
-        self.inhabitants = []  # Whatever may be in the queue.
+        self.inhabitants = []  # All messages that may be in the queue.
 
 
 class Purger(ClientActor):
@@ -326,8 +327,8 @@ class Purger(ClientActor):
 
 
 class TimesChange(PoliciesChange):
-    """Policies set and clear times to live and limits; what dies of them is among the dead. Where these go is an argument
-    of the queue: a message keeps its time when the policy is gone."""
+    """Policies set and clear TTLs and limits; messages that die of them are in the dead-letter queue. The dead-letter
+    exchange is a queue argument, because a message keeps its TTL when the policy is cleared."""
     name = "timed"
     queues = (Queue("timed.source", dead_lettering("timed.dlx")), Queue("timed.dead"))
     exchanges = (Exchange("timed.dlx"),)

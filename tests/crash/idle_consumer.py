@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Consumes a queue without a limit and acknowledges nothing, until it is stopped or killed: idle_consumer.py PORT QUEUE."""
+"""Consumes a queue without a prefetch limit and acknowledges nothing, until it is stopped or killed: idle_consumer.py
+PORT QUEUE."""
 import ctypes
 import signal
 import sys

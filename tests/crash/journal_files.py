@@ -1,5 +1,4 @@
-"""The files of a journal as docs/formats/journal.md describes them: where its batches lie, and batches that somebody has
-forged."""
+"""The files of a journal as docs/formats/journal.md describes them: the positions of batches, and forged batches."""
 import ctypes
 import os
 import struct
@@ -27,14 +26,14 @@ checksum_of.library = None
 
 
 def forged_batch(lsn, epoch, magic=MAGIC, secret=0):
-    """A whole batch without records that says of this position that everything before it was synced. The secret is that of
-    journals without one; the others do not tell theirs."""
+    """A complete batch without records, which claims that everything before this position was synced. It has the secret
+    0 of journals without one; real secrets are unknown to clients."""
     rest = HEADER.pack(0, magic, HEADER.size, lsn, lsn, epoch, secret)[8:]
     return struct.pack(">Q", checksum_of(rest, lsn)) + rest
 
 
 def directory_of(data, vhost):
-    """The directory of a virtual host: it is named after it, or a small file in it says whose it is."""
+    """The directory of a virtual host: named after it, or identified by a file in it."""
     vhosts = os.path.join(data, "vhosts")
     for entry in sorted(os.listdir(vhosts)):
         path = os.path.join(vhosts, entry)
@@ -44,7 +43,7 @@ def directory_of(data, vhost):
 
 
 def names(directory, vhost):
-    """Whether it is that of the virtual host; it may also be that of an earlier one with this name, now deleted."""
+    """Whether the directory belongs to the virtual host; it may also be that of a deleted one with the same name."""
     if os.path.exists(os.path.join(directory, "deleted")):
         return False
     for entry in os.scandir(directory):
@@ -56,7 +55,7 @@ def names(directory, vhost):
 
 
 def bytes_in(directory):
-    """What its files take of the disk, without those that are kept to be written again: they go when room is short."""
+    """Disk space of its files without spares, which are removed when disk space is low."""
     total = 0
     for folder, _, files in os.walk(directory):
         for name in files:
@@ -64,13 +63,13 @@ def bytes_in(directory):
                 continue
             try:
                 total += os.stat(os.path.join(folder, name)).st_blocks * BLOCK_BYTES
-            except OSError:  # It was removed meanwhile.
+            except OSError:  # It was removed in the meantime.
                 pass
     return total
 
 
 class Tail:
-    """The last segment of a journal, up to its last whole batch."""
+    """The last segment of a journal, up to its last intact batch."""
 
     def __init__(self, directory):
         names = [name for name in os.listdir(directory) if name.endswith(".segment")]
@@ -78,8 +77,8 @@ class Tail:
         self.start = int(max(names).split(".")[0], 16)
         with open(self.path, "rb") as file:
             self.data = file.read()
-        self.end = 0  # Behind the last batch, from the beginning of the file.
-        self.last = None  # Where that one begins.
+        self.end = 0  # Offset after the last batch.
+        self.last = None  # Offset of the last batch.
         self.epoch = 0
         while (size := self.batch_at(self.end)) is not None:
             self.last, self.end = self.end, self.end + size
@@ -91,7 +90,7 @@ class Tail:
         return self.start + self.end
 
     def batch_at(self, offset):
-        """Its size if it is whole."""
+        """Its size if it is intact."""
         head = self.data[offset:offset + HEADER.size]
         if len(head) < HEADER.size:
             return None
@@ -108,12 +107,12 @@ class Tail:
         return b"" if self.last is None else self.data[self.last:self.end]
 
     def is_replayed(self):
-        """Whether a start reads the last batch: no snapshot was taken behind it."""
+        """Whether startup reads the last batch: there is no snapshot after it."""
         return self.last is not None and self.snapshot <= self.start + self.last
 
     def tear(self, random):
-        """Leaves of the last batch what a crash could: its beginning, its end, or both without a page between. The
-        words tell which."""
+        """Leaves of the last batch what a crash could leave: its beginning, its end, or both without a page in between.
+        Returns a description."""
         first = self.last // PAGE_BYTES + 1
         last = self.end // PAGE_BYTES
         if last <= first:

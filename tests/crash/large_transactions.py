@@ -1,6 +1,6 @@
-"""Transactions of all sizes around the limit of 64 MiB, and kill -9 in between. What was committed is there as a whole,
-what was refused or not committed is not there at all, and nothing is ever there in part. Their bytes are held until the
-commit, more than chaos allows a broker to have: so these rounds have a broker and a limit of memory of their own."""
+"""Transactions of all sizes around the limit of 64 MiB, with kill -9 in between. Committed transactions are found
+completely, refused or uncommitted ones not at all, and none in part. Their bytes are held until the commit, which is
+more than chaos allows a broker to use, so these rounds have their own broker and memory limit."""
 import collections
 import dataclasses
 import random
@@ -15,22 +15,22 @@ from ledger import body_of, id_in
 from sites import ANSWER_SECONDS_MAX, QUEUE
 
 LIMIT_BYTES = 64 * 1024 * 1024
-OVERHEAD_BYTES_MAX = 1000  # Counted per message beside its body.
+OVERHEAD_BYTES_MAX = 1000  # Counted per message in addition to its body.
 ROUNDS = 6
 KINDS = ("below", "beyond", "small")  # One of each per round.
 SEED = random.randrange(1_000_000)
 MESSAGE_BYTES = (200_000, 1_000_000, 6_000_000)
 NEAR_BYTES = 300_000
 KILL_SECONDS_MAX = 1.2
-RESIDENT_BYTES_MAX = 450_000_000  # Some times what is held: a record on its way to the disk, and the next one arriving.
+RESIDENT_BYTES_MAX = 450_000_000  # A few times the held bytes: a record being written, and the next one arriving.
 REFUSED = 406
 
 
 @dataclasses.dataclass
 class Transaction:
     ids: list
-    bytes: int  # Of all bodies.
-    outcome: str = "open"  # Then: committing, and committed or refused; or rolled back.
+    bytes: int  # Total of all bodies.
+    outcome: str = "open"  # Later: committing, then committed or refused; or rolled back.
 
     @property
     def must_fit(self):
@@ -42,7 +42,7 @@ class Transaction:
 
 
 class Worker:
-    """One client with one transaction after the other, so that the broker never holds two of this size."""
+    """One client with consecutive transactions, so that the broker never holds two of this size."""
 
     def __init__(self, site, round_number, choice):
         self.site, self.round, self.choice = site, round_number, choice
@@ -58,7 +58,7 @@ class Worker:
                 self.try_one(client, kind)
         except (Lost, OSError):  # The broker was killed.
             pass
-        except Exception as error:  # Told as a fault of the round.
+        except Exception as error:  # Reported as a fault of the round.
             self.complaints.append(f"{type(error).__name__}: {error}")
 
     def total(self, kind):
@@ -90,7 +90,7 @@ class Worker:
 
 
 def faults_of(transactions, found):
-    """Of what clients know and what is in the queue."""
+    """Compares the knowledge of the clients with the contents of the queue."""
     counts = collections.Counter(found)
     for transaction in transactions:
         there = sum(counts[id] > 0 for id in transaction.ids)
@@ -114,7 +114,7 @@ def faults_of(transactions, found):
 
 
 def take_all(site):
-    """The ids in the queue, which is empty then. One message at a time: they are large."""
+    """Empties the queue and returns the ids. One message at a time, because they are large."""
     client = site.client()
     found = []
     while (message := client.get(QUEUE, no_ack=True)) is not None:
@@ -151,7 +151,7 @@ def transactions_around_the_limit(ground):
             yield Fault("memory", "broker", f"{peak / 1e6:.0f} MB resident")
         outcomes.update(transaction.outcome for transaction in worker.transactions)
         outcomes["peak MB"] = max(outcomes["peak MB"], peak // 1_000_000)
-        site.stop()  # What was taken stays away then.
+        site.stop()  # Makes the removal of drained messages durable.
     print(f"       seed {SEED}: {dict(outcomes)}")
 
 

@@ -1,7 +1,7 @@
-"""What clients know: every wish they sent and every promise they were given, as facts about messages.
+"""The knowledge of clients: every request they sent and every reply they received, as facts about messages.
 
-Facts are written down before a wish leaves and after an answer came, so the truth lies in between. Each message has
-one publisher and each copy is settled by one consumer at a time; so no lock is needed."""
+A fact is recorded before a request is sent and after its reply arrived, so the true state is in between. Each message
+has one publisher, and each copy is settled by one consumer at a time, so no lock is needed."""
 import collections
 import dataclasses
 import enum
@@ -17,23 +17,23 @@ class Publication(enum.Enum):
 
 
 class Certainty(enum.IntEnum):
-    """How far a wish to remove or to reject a message got."""
+    """The state of a request to remove or reject a message."""
     NONE = 0
-    WISHED = 1  # It was sent; whether the broker read it is unknown.
-    DONE = 2  # The broker answered something sent later: it was done, but perhaps not yet durable.
-    PROMISED = 3  # It was answered itself, and must hold forever.
+    WISHED = 1  # Sent; whether the broker has read it is unknown.
+    DONE = 2  # The broker replied to a later request: it was done, but perhaps is not durable yet.
+    PROMISED = 3  # Replied; it must hold permanently.
 
 
 @dataclasses.dataclass
 class Lane:
-    """Queues of which a message is to be in exactly one: where it was published to, and where it goes when it dies."""
+    """Queues of which a message must be in exactly one: its original queue and the targets of its dead letters."""
     name: str
-    queues: tuple  # Of the first, every message comes; in the others it is dead.
-    deaths: dict = dataclasses.field(default_factory=dict)  # Queue: the histories that a message in it may have.
-    letters: str = "at-most-once"  # What RabbitMQ calls the strategy.
-    ordered: tuple = ()  # Queues that hold messages of one publisher in the order of their numbers.
+    queues: tuple  # Every message enters the first; in the others it is a dead letter.
+    deaths: dict = dataclasses.field(default_factory=dict)  # Queue: possible death histories of its messages.
+    letters: str = "at-most-once"  # RabbitMQ's dead-letter strategy.
+    ordered: tuple = ()  # Queues that keep messages of one publisher in order.
     lossy: bool = False  # A restart may empty it.
-    repeats: bool = False  # The consumer sees messages again that it has put back, or that return from the dead.
+    repeats: bool = False  # The consumer receives messages again: requeued ones, or returned dead letters.
 
     @property
     def mortal(self):
@@ -59,13 +59,13 @@ class Message:
 
 @dataclasses.dataclass
 class Transaction:
-    """One attempt to take a message and to publish others instead."""
+    """One attempt to consume a message and publish others instead."""
     input: str
     outputs: list
-    outcome: str = "open"  # Then: committing and committed, or rolled back.
+    outcome: str = "open"  # Later: committing and committed, or rolled back.
 
 
-EMPTY = "empty"  # Publishers whose names begin so send no bodies; only properties tell the id then.
+EMPTY = "empty"  # Publishers with this prefix send no bodies; only the properties contain the id.
 
 
 def is_empty(id):
@@ -73,7 +73,7 @@ def is_empty(id):
 
 
 def body_of(id, size):
-    """The id and a filling that depends on it, so that no piece of another message goes unnoticed."""
+    """The id and padding that depends on it, so that mixed-up pieces of messages are noticed."""
     if is_empty(id):
         return b""
     head = f"{id} {size} ".encode()
@@ -81,12 +81,12 @@ def body_of(id, size):
 
 
 def marks_of(id):
-    """What properties say of the message, beside the body: message-id and a header."""
+    """Properties that identify the message in addition to the body: message-id and a header."""
     return {"message_id": id, "headers": {"mark": id}}
 
 
 def id_in(body, message_id=None):
-    """The id if the body is whole, else nothing. The property counts for messages without a body."""
+    """The id if the body is intact, else None. For messages without a body, the property is used."""
     if not body:
         return message_id if message_id is not None and is_empty(message_id) else None
     try:
@@ -97,7 +97,7 @@ def id_in(body, message_id=None):
 
 
 class Ledger:
-    """Facts of one round. An epoch is the life of one broker process."""
+    """Facts of one round. An epoch is one broker process."""
 
     def __init__(self, round_number):
         self.round = round_number
@@ -105,7 +105,7 @@ class Ledger:
         self.lanes = {}
         self.messages = {}
         self.transactions = []
-        self.receptions = collections.defaultdict(list)  # (lane, epoch): ids in the order of their deliveries.
+        self.receptions = collections.defaultdict(list)  # (lane, epoch): ids in the order of delivery.
 
     def add_lane(self, lane):
         self.lanes[lane.name] = lane
@@ -127,7 +127,7 @@ class Ledger:
     # --- settling ------------------------------------------------------------------------------------
 
     def copy(self, lane, id):
-        """Nothing if the message is none of this round: the checker tells of it when it finds it again."""
+        """None if the message is not of this round; the checker reports it when it is found again."""
         message = self.messages.get(id)
         return message and message.copies.get(lane)
 
@@ -148,14 +148,14 @@ class Ledger:
     # --- restarts ------------------------------------------------------------------------------------
 
     def end_epoch(self, orderly):
-        """Before an orderly end a broker brings to disk what it has done."""
+        """Before a clean end, a broker makes everything durable that it has done."""
         for message in self.messages.values():
             for copy in message.copies.values():
                 if orderly:
                     copy.removal = promised_if_done(copy.removal)
                     copy.death = promised_if_done(copy.death)
                 else:
-                    # What was done but not promised may be undone, and is then anyone's to do again.
+                    # A change that was done but not replied may be undone, and may then be repeated by any consumer.
                     copy.removal = wished_if_done(copy.removal)
                     copy.death = wished_if_done(copy.death)
         self.epoch += 1

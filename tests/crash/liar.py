@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A broker that lies, for the test of the test: liar.py LIE REVENANT ARGUMENTS… runs the real one and spoils its work."""
+"""A broker that lies, to test the test: liar.py LIE REVENANT ARGUMENTS… runs the real broker and corrupts its work."""
 import ctypes
 import os
 import re
@@ -25,7 +25,7 @@ def data_of(command):
 
 
 def port_of_broker():
-    """From the line on standard output, which is a file."""
+    """Reads the port from standard output, which is a file."""
     while True:
         with open("/proc/self/fd/1") as output:
             ready = re.search(r"^revenant ready amqp=\S+:(\d+) ", output.read(), re.MULTILINE)
@@ -35,7 +35,7 @@ def port_of_broker():
 
 
 def spoil(copies):
-    """Takes messages out of the queue, one by one, and puts so many of each back."""
+    """Removes messages from the queue one by one and publishes this many copies of each."""
     sys.path.insert(0, HERE)
     from brokers_to_crash import Client, ClosedByBroker
     client = Client(port_of_broker(), "/")
@@ -45,26 +45,26 @@ def spoil(copies):
             for _ in range(copies if message else 0):
                 client.publish("", QUEUE, message.body, dict(message.properties))
         except ClosedByBroker:
-            pass  # The queue is not there yet.
+            pass  # The queue does not exist yet.
         time.sleep(LIES_SECONDS)
 
 
 def beside(work, command):
-    """Does something else while the broker runs in this process."""
+    """Runs the lie in a child while the broker runs in this process."""
     parent = os.getpid()
     if os.fork() == 0:
         die_with_parent()
         if os.getppid() == parent:
             try:
                 work()
-            except Exception:  # The broker is gone.
+            except Exception:  # The broker has ended.
                 pass
         os._exit(0)
     os.execv(command[0], command)
 
 
 def in_front(work, command):
-    """Is what others take for the broker, while the broker runs in another process."""
+    """Runs the lie in this process, which acts as the broker, while the broker runs in another."""
     child = os.fork()
     if child == 0:
         die_with_parent()
@@ -85,7 +85,7 @@ def spin():
 
 
 def refuse(command):
-    """The second start, and each after it."""
+    """Fails at the second start and at every later one."""
     mark = f"{data_of(command)}.refused"
     if os.path.exists(mark):
         print("cannot start: once was enough", file=sys.stderr)
@@ -95,7 +95,7 @@ def refuse(command):
 
 
 def forget(command):
-    """Starts with what the directory held at the start before."""
+    """Starts with the contents that the directory had at the previous start."""
     data = data_of(command)
     saved = f"{data}.saved"
     if os.path.exists(saved):

@@ -1,4 +1,4 @@
-"""Workloads in which nothing dies: publish, fan out, consume, and messages that need not survive."""
+"""Workloads without dead letters: publishing, fanout, consuming, and messages that need not survive a restart."""
 from actors import Consumer, Publisher
 from ledger import Lane
 from workload import Binding, Exchange, Queue, Workload
@@ -22,7 +22,7 @@ class Plain(Workload):
 
 
 class Fanout(Workload):
-    """A confirm of a message in three queues holds for all three."""
+    """A confirm of a message in three queues applies to all three."""
     name = "fanout"
     names = ("fanout.a", "fanout.b", "fanout.quorum")
     queues = (Queue("fanout.a"), Queue("fanout.b"), Queue("fanout.quorum", {"x-queue-type": "quorum"}))
@@ -35,7 +35,7 @@ class Fanout(Workload):
 
 
 class Consumed(Workload):
-    """What was acked may come back after a crash, but once; the rest is there, in order."""
+    """Acked messages may reappear once after a crash; the rest is found, in order."""
     name = "consumed"
     queues = (Queue("consumed"),)
     lanes = (Lane("consumed", ("consumed",), ordered=("consumed",)),)
@@ -54,7 +54,7 @@ class Consumed(Workload):
 
 
 class Ranked(Workload):
-    """Priorities survive: what is more urgent comes first, in order."""
+    """Priorities survive a restart: higher priorities are delivered first, in order."""
     name = "ranked"
     queues = (Queue("ranked", {"x-max-priority": 5}),)
     lanes = (Lane("ranked", ("ranked",), ordered=("ranked",)),)
@@ -66,7 +66,7 @@ class Ranked(Workload):
 
 
 class Passing(Workload):
-    """Transient messages and queues may vanish, but nothing is doubled; persistent neighbours stay."""
+    """Transient messages and queues may disappear, but nothing is duplicated; persistent messages stay."""
     name = "passing"
     queues = (Queue("passing.durable"), Queue("passing.transient", durable=False))
     lanes = (Lane("passing.durable", ("passing.durable",), ordered=("passing.durable",)),

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A directory that commit 505def2 left behind when it ended in the midst of a turn: messages with many CC keys, all due
-at the next start, in front of a chain of queues that each dead-letters into the next at once. Their histories grow at
-every death. That build wrote all of it as one record, ended at 2 GiB of it, and so did every later start of it.
+"""A directory that commit 505def2 left when it ended during a turn: messages with many CC keys, all due at the next
+start, before a chain of queues that each dead-letters into the next immediately. Their histories grow at every death.
+That build wrote all of it as one record and ended at 2 GiB of it, as did every later start of that build.
 
   overdue.py --revenant OLD     writes earlier/overdue.tar.xz with that build; it needs 9 GB of memory
 """
@@ -54,7 +54,7 @@ def publish(client):
 
 
 def write(program):
-    """The old broker is killed before anything is due, and started when everything is."""
+    """The old broker is killed before any message is due, and started when all are."""
     directory = tempfile.mkdtemp(prefix="revenant-overdue-")
     site = Site(program, directory)
     try:
@@ -100,7 +100,8 @@ def a_directory_whose_broker_ended_at_every_start_is_opened(ground):
 
 
 def arrivals(site):
-    """Faults if not every message is at the end of the chain, with its whole history; they stay there."""
+    """Faults if not every message is at the end of the chain with its complete history. The messages are not
+    removed."""
     client = site.client()
     end = time.monotonic() + ARRIVAL_SECONDS_MAX
     depth = lambda: client.call("queue.declare", 0, END, True, False, False, False, False, [])[1]

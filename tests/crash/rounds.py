@@ -1,4 +1,4 @@
-"""One round: load, the end of the broker, its return, and the count."""
+"""One round: load, the end of the broker, its restart, and the count."""
 import collections
 import random
 import time
@@ -18,8 +18,8 @@ MOVEMENT_SECONDS_MAX = 20
 WORKLOADS = (Plain, Fanout, Consumed, Ranked, Passing, Rejected, Expired, ExpiredOneByOne, Retried, Overflowing,
              Refused, RefusedToMorgue, Failing, Transactions, PoliciesChange, QueuesComeAndGo)
 
-# How the parts of a round end, one after the other; the kinds come again after ten rounds. At "leave" the clients go
-# and the broker stays: a control that fails when the fault is not one of recovery.
+# The ends of the parts of a round, in order; they repeat after ten rounds. With "leave", the clients leave and the
+# broker keeps running, as a control: a fault there is not one of recovery.
 ENDINGS = (("kill",), ("kill", "kill while starting"), ("leave",), ("term",), ("kill", "kill"), ("kill",),
            ("kill", "kill while starting", "kill while starting"), ("kill", "term"), ("kill",), ("term", "kill"))
 
@@ -62,7 +62,7 @@ class Round:
         for workload in self.workloads:
             self.faults += workload.check(definitions)
 
-    # --- the life of one process ---------------------------------------------------------------------
+    # --- one process ---------------------------------------------------------------------------------
 
     def live(self, ending, seconds):
         declare_all(self.broker, self.workloads)
@@ -90,7 +90,7 @@ class Round:
         return Arena(self.broker, self.ledger, self.seed)
 
     def is_orderly(self, ending):
-        """Whether what was done before this end must hold after it."""
+        """Whether everything done before this end must hold after it."""
         return self.survived and ending != "kill"
 
     def died(self):
@@ -141,7 +141,7 @@ def typed(arguments):
 
 
 def tally_of(ledger, findings):
-    """What a round consisted of, for the reader to see that it was not empty."""
+    """A summary of the round, to show that it was not empty."""
     publications = collections.Counter(message.publication.name.lower() for message in ledger.messages.values())
     committed = sum(transaction.outcome == "committed" for transaction in ledger.transactions)
     removed = sum(copy.removal > 0 for message in ledger.messages.values() for copy in message.copies.values())

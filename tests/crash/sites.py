@@ -1,4 +1,4 @@
-"""A broker with a directory of its own, and what its clients were promised of one queue in it."""
+"""A broker with its own directory, and the confirmed messages of one queue in it."""
 import hashlib
 import os
 import shutil
@@ -15,13 +15,13 @@ from ledger import body_of, id_in
 QUEUE = "kept"
 ANSWER_SECONDS_MAX = 20
 END_SECONDS_MAX = 90
-PARKED_SECONDS = 0.5  # What has not come after so long may be parked.
+PARKED_SECONDS = 0.5  # Messages that have not arrived after this time may be parked.
 TEXT_SHOWN_MAX = 400
 FRONT_DOOR = "/"
 
 
 class Skipped(Exception):
-    """This machine cannot run the case; the text says what it lacks."""
+    """This machine cannot run the case; the text gives the reason."""
 
 
 class Site:
@@ -34,13 +34,13 @@ class Site:
         return self.broker.data
 
     def copy(self, directory, arguments=()):
-        """Another site with the same promises and a copy of the data. This one's broker must not run."""
+        """Another site with the same confirmed messages and a copy of the data. The broker of this one must not run."""
         other = Site(self.broker.program, directory, arguments)
         shutil.copytree(self.data, other.data)
         other.sent, other.confirmed = list(self.sent), list(self.confirmed)
         return other
 
-    # --- the process ---------------------------------------------------------------------------------
+    # --- process -------------------------------------------------------------------------------------
 
     def start(self):
         self.broker.start()
@@ -52,7 +52,7 @@ class Site:
         return Client(self.broker.port, "/")
 
     def end(self, *signals):
-        """The exit status; negative is the signal that ended it."""
+        """Returns the exit status; a negative one is a signal."""
         for number in signals:
             self.broker.process.send_signal(number)
         status = self.await_end()
@@ -73,7 +73,7 @@ class Site:
         return self.end(signal.SIGTERM)
 
     def told(self):
-        """What the broker has said since the log was forgotten."""
+        """The output of the broker since the log was cleared."""
         with open(self.broker.log, errors="replace") as log:
             return log.read()
 
@@ -88,7 +88,7 @@ class Site:
             os.truncate(self.broker.log, 0)
 
     def try_to_start(self):
-        """Nothing if the broker runs, else its exit status and its last words."""
+        """None if the broker runs, else its exit status and the end of its output."""
         self.forget_log()
         try:
             self.broker.start()
@@ -114,13 +114,13 @@ class Site:
                 name, (tag, _) = client.events.popleft()[:2]
                 if name != "basic.ack":
                     raise BrokerError(f"a publish was answered with {name}")
-                # Those that wait become durable in their order, so an ack is one of all before it.
+                # Messages become durable in order, so an ack also covers all earlier ones.
                 self.confirmed += ids[answered:tag - before]
                 answered = max(answered, tag - before)
         client.close()
 
     def found(self, queue=QUEUE):
-        """The ids in the queue, in order; nothing for a message that is damaged. They stay there."""
+        """The ids in the queue, in order; None for a damaged message. They are not removed."""
         client = self.client()
         try:
             count = client.call("queue.declare", 0, queue, True, False, False, False, False, [])[1]
@@ -139,14 +139,14 @@ class Site:
         return ids
 
     def parked(self, queue=QUEUE):
-        """How many messages the broker has set aside because it cannot read them."""
+        """Number of messages that the broker has parked."""
         api = Api(self.broker.http_port)
         _, view = api.request("GET", f"/api/queues/%2F/{queue}")
         api.close()
         return view["messages_parked"]
 
     def losses(self):
-        """Faults if not everything confirmed is there, once and in order."""
+        """Faults if not everything confirmed is found, once and in order."""
         found = self.found()
         yield from disorder(found, self.sent)
         missing = set(self.confirmed) - set(found)
@@ -154,7 +154,7 @@ class Site:
             yield Fault("silent loss", QUEUE, f"the broker starts without {len(missing)} of {len(self.confirmed)} "
                                               "confirmed messages")
 
-    # --- the disk ------------------------------------------------------------------------------------
+    # --- disk ----------------------------------------------------------------------------------------
 
     @property
     def front_door(self):
@@ -165,7 +165,8 @@ class Site:
         return os.path.join(self.data, "catalog")
 
     def fingerprint(self):
-        """Of everything a start is not allowed to change before it is certain: all but the lock and the scratch."""
+        """Covers everything that startup must not change before it has succeeded: all files but the lock and the
+        scratch."""
         prints = {}
         for folder, folders, files in os.walk(self.data):
             folders[:] = [name for name in folders if name != "scratch"]
@@ -178,7 +179,7 @@ class Site:
 
 
 def directory_of_vhost(data, vhost):
-    """By the file with its name in it; those of early builds are named after their virtual hosts."""
+    """Identified by the file with its name; directories of early builds are named after their virtual hosts."""
     folder = os.path.join(data, "vhosts")
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)
@@ -191,7 +192,7 @@ def directory_of_vhost(data, vhost):
 
 
 def disorder(found, expected):
-    """Faults if what was found is not part of what is expected, each once and in its order."""
+    """Faults if the findings are not a subsequence of the expected ids."""
     places = {id: place for place, id in enumerate(expected)}
     last = -1
     for id in found:
@@ -206,7 +207,7 @@ def disorder(found, expected):
 
 
 def files_of(directory, ending):
-    """Paths in the order of their names, which is that of their positions."""
+    """Paths in the order of their names, which is the order of their positions."""
     return sorted(os.path.join(directory, name) for name in os.listdir(directory) if name.endswith(ending))
 
 
@@ -215,7 +216,7 @@ def segments_of(directory):
 
 
 def complaint_about(refusal, *needed):
-    """A fault if a refusal does not say what it has to, or if the process did not end by itself."""
+    """A fault if an error lacks a needed text, or if the process did not exit with status 1."""
     status, text = refusal
     shown = text[-TEXT_SHOWN_MAX:]
     if status != 1:

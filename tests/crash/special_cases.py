@@ -1,5 +1,5 @@
-"""Cases that random load would not reach: depth, size, idleness, and what is defined outside of the virtual host. Each
-is a generator of faults."""
+"""Cases that random load would not reach: depth, size, idleness, and definitions outside of the virtual host. Each is a
+generator of faults."""
 import collections
 import time
 
@@ -23,7 +23,7 @@ class OneQueue(Workload):
 
 
 class Scene:
-    """A ledger and a queue of its own for one case."""
+    """A ledger and a queue for one case."""
 
     def __init__(self, broker, random, name):
         self.broker, self.random = broker, random
@@ -58,7 +58,7 @@ class Scene:
             publisher.join(ACTOR_SECONDS_MAX)
         self.ledger.end_epoch(orderly=False)
         self.broker.start()
-        # What is not there any more is told by the count; the queue must exist to be counted.
+        # The count reports missing messages; the queue must exist to be counted.
         declare_all(self.broker, [self.workload])
 
     def count(self):
@@ -119,7 +119,7 @@ def what_was_taken_does_not_come_back(broker, random):
 
 
 def tampering_is_noticed(broker, random):
-    """The test itself: what a broken broker might have done is done by a client, and must be reported."""
+    """Tests the test: a client does what a broken broker might have done, and it must be reported."""
     scene = Scene(broker, random, "tampered")
     publisher = scene.publisher()
     scene.await_confirms(publisher, 100)
@@ -133,7 +133,7 @@ def tampering_is_noticed(broker, random):
     client.sync()
     client.close()
     reported = collections.Counter(fault.kind for fault in scene.count())
-    # The first is gone, the second comes twice at the end, the third is damaged and thus gone as well.
+    # The first is missing, the second is duplicated at the end, the third is damaged and therefore missing as well.
     expected = {"lost": 2, "double": 1, "order": 1, "damaged": 1}
     if reported != expected:
         yield Fault("unnoticed", "test", f"{dict(reported)} was reported and not {expected}")

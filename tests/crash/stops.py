@@ -1,4 +1,4 @@
-"""Orderly ends of a broker under load: by each signal, twice, and while it starts."""
+"""Clean shutdowns of a broker under load: by each signal, twice, and during startup."""
 import random
 import signal
 
@@ -12,7 +12,7 @@ SEED = 1
 
 
 def end_under_load(ground, *signals):
-    """Every workload runs; its clients were promised that what was done is kept."""
+    """Every workload runs; everything that was done must survive."""
     broker = ground.site().broker
     broker.farewell = signals
     broker.start()
@@ -32,7 +32,7 @@ def a_second_signal_does_not_hurry_a_stop(ground):
 
 
 def a_stop_while_it_starts_keeps_everything(ground):
-    """Before the signals are taken over the process just ends; afterwards it finishes its start and stops."""
+    """Before the signal handlers are installed, the process just ends; afterwards it finishes its startup and stops."""
     site = ground.site()
     site.start()
     site.publish(100, 1000, waves=3)

@@ -1,5 +1,5 @@
-"""What happened in a round and when, so that a failure can be told in a few lines: what was done to the broker, and what
-clients know of the messages that are wrong."""
+"""The events of a round with their times, so that a failure can be described in a few lines: actions on the broker, and
+facts about the affected messages."""
 import collections
 import re
 import time
@@ -20,7 +20,7 @@ class Story:
         self.lines.append((time.monotonic() - self.began, text))
 
     def about(self, faults, facts):
-        """The lines that matter for these faults, in order. Facts are such lines by the id of a message."""
+        """The relevant lines for these faults, in order. `facts` has such lines by message id."""
         ids = []
         for fault in faults:
             ids += [id for id in ID.findall(fault.text) if id not in ids]
@@ -34,7 +34,7 @@ class Story:
 
 
 class StoryLedger(Ledger):
-    """A ledger that remembers when it learnt its facts."""
+    """A ledger that records when it learned its facts."""
 
     def __init__(self, round_number, story):
         super().__init__(round_number)

@@ -1,4 +1,4 @@
-"""A worker that takes a message and publishes others instead, in one transaction."""
+"""A worker that consumes a message and publishes others instead, in one transaction."""
 import pika
 
 from actors import PikaActor, Publisher
@@ -9,7 +9,7 @@ INPUT, OUTPUTS = "transaction.in", ("transaction.out.a", "transaction.out.b", "t
 
 
 class Transactions(Workload):
-    """Of a committed transaction everything happened; of any other all or nothing."""
+    """A committed transaction took effect completely, any other completely or not at all."""
     name = "transactions"
     queues = (Queue(INPUT), Queue(OUTPUTS[0]), Queue(OUTPUTS[1]), Queue(OUTPUTS[2], {"x-queue-type": "quorum"}))
     lanes = (Lane(INPUT, (INPUT,), repeats=True), *(Lane(name, (name,), ordered=(name,)) for name in OUTPUTS))
@@ -35,7 +35,7 @@ class Worker(PikaActor):
             pass
 
     def replace(self, input, tag):
-        """Whether the transaction was committed; otherwise the message is still ours."""
+        """Returns whether the transaction was committed; otherwise the message is still unacked."""
         transaction = Transaction(input, [])
         self.ledger.transactions.append(transaction)
         for _ in range(self.random.randint(1, 4)):

@@ -1,5 +1,5 @@
-"""Clients for chaos that have no messages to lose, but make trouble: they ask for lists without end, declare what is
-huge, send numbers beyond all bounds, leave without a word or never read."""
+"""Clients for chaos that publish no counted messages but cause trouble: they request lists continuously, declare huge
+definitions, send numbers out of range, disconnect abruptly or never read."""
 import os
 import signal
 import socket
@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VHOST = segment("/")
 HUGE = (2**63 - 1, 2**63 - 2, 2**62, 10**18, 2**53)
 NONSENSE = (-1, 2**64, 1.5e300)
-CONNECTION_FORCED = 320  # The broker stops.
+CONNECTION_FORCED = 320  # The broker is stopping.
 NOTE_BYTES = 90_000
 CALM_BYTES_PER_SECOND = 3_000_000
 LETTING_GO_SECONDS = 0.2
@@ -38,7 +38,7 @@ class ApiActor(Actor):
 
 
 class Lists(Workload):
-    """Everything that can be listed is asked for, again and again."""
+    """Requests every list, repeatedly."""
     name = "lists"
 
     def actors(self, arena):
@@ -60,11 +60,11 @@ class Lister(ApiActor):
         self.pause(0.06)
 
 
-# --- a log that grows ----------------------------------------------------------------------------------
+# --- a growing log -------------------------------------------------------------------------------------
 
 
 class Errors(Workload):
-    """Mistakes that are worth a line in the log, several dozen per second."""
+    """Errors that cause log lines, several dozen per second."""
     name = "errors"
 
     def actors(self, arena):
@@ -87,8 +87,8 @@ class Mistaken(ClientActor):
 
 
 class LargeDefinitions(Workload):
-    """Queues with huge arguments are declared and deleted without waiting for answers; as fast as it goes while the disk
-    is full, for then nothing of it can be written."""
+    """Declares and deletes queues with huge arguments without waiting for replies; as fast as possible while the disk
+    is full, because then nothing can be written."""
     name = "notes"
 
     def actors(self, arena):
@@ -121,7 +121,7 @@ class Declarer(ClientActor):
             time.sleep(NOTE_BYTES / CALM_BYTES_PER_SECOND * self.arena.slowness)
 
     def send(self, data):
-        """Waits as long as the broker does not read, but not longer than it lives."""
+        """Waits while the broker does not read, but not after it has ended."""
         view = memoryview(data)
         self.client.socket.settimeout(LETTING_GO_SECONDS)
         while view and not self.arena.over.is_set():
@@ -138,7 +138,7 @@ class Declarer(ClientActor):
 
 
 class HugeNumbers(Workload):
-    """Durations beyond all bounds are refused, whoever brings them; what is in the queue stays there."""
+    """Durations out of range are refused in every interface; the contents of the queue stay."""
     name = "numbers"
     queues = (Queue("numbers"),)
     lanes = (Lane("numbers", ("numbers",), ordered=("numbers",)),)
@@ -163,7 +163,7 @@ class Exaggerator(ApiActor):
         path = f"/api/{kind}/{VHOST}/huge"
         status, answer = self.api.try_request("PUT", path, {"pattern": "^numbers$", "definition": {name: value},
                                                             "apply-to": "queues"})
-        nonsense = value in NONSENSE and (name, value) != ("delivery-limit", -1)  # That one means: no limit.
+        nonsense = value in NONSENSE and (name, value) != ("delivery-limit", -1)  # This value means no limit.
         self.judge(f"{name} {value} by {kind}", status, 400, name in self.durations or nonsense)
         self.api.try_request("DELETE", path, None)
 
@@ -174,7 +174,7 @@ class Exaggerator(ApiActor):
             "queue.declare", 0, "numbers.huge", False, True, False, False, False, [(f"x-{name}", "l", value)]))
 
     def by_property(self):
-        """A message to nowhere: only whether its time to live is taken counts."""
+        """An unroutable message: only whether its TTL is accepted matters."""
         value = self.random.choice(HUGE)
         def publish(client):
             client.publish("", "numbers.nowhere", b"", {"expiration": str(value)})
@@ -201,11 +201,11 @@ class Exaggerator(ApiActor):
             self.arena.faults.append(Fault("huge number", what, f"it was answered with {status} and not {refusal}"))
 
 
-# --- clients that leave --------------------------------------------------------------------------------
+# --- disappearing clients ------------------------------------------------------------------------------
 
 
 class Deserted(Workload):
-    """Consumers take messages and are gone: closed, reset, or stopped so that nobody reads what is delivered."""
+    """Consumers take messages and disappear: closed, reset, or stopped so that deliveries are not read."""
     name = "deserted"
     queues = (Queue("deserted"),)
     lanes = (Lane("deserted", ("deserted",), repeats=True),)
@@ -216,7 +216,7 @@ class Deserted(Workload):
 
 
 def reset(client):
-    """The peer sees RST and not FIN."""
+    """The peer receives RST instead of FIN."""
     if client.socket is not None:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     client.drop()
@@ -245,7 +245,7 @@ class Deserter(Actor):
 
 
 class Sleeper(Actor):
-    """A process that consumes without a limit and is stopped."""
+    """A process that consumes without a prefetch limit and is stopped."""
     process = None
 
     def connect(self):
@@ -275,7 +275,7 @@ class Sleeper(Actor):
 
 
 class BlockedPublisher:
-    """Publishes without reading, until its socket takes no more; then it can vanish."""
+    """Publishes without reading until its socket is blocked; then it can disappear."""
 
     def __init__(self, port, body_bytes=120_000):
         self.client = Client(port, "/")
@@ -287,7 +287,7 @@ class BlockedPublisher:
                                 for start in range(0, body_bytes, 100_000)))
 
     def push(self, seconds_max, bytes_max=40_000_000):
-        """Whether it was stopped."""
+        """Returns whether it was blocked."""
         end, sent = time.monotonic() + seconds_max, 0
         self.client.socket.settimeout(LETTING_GO_SECONDS)
         view = memoryview(self.data)

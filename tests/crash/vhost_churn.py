@@ -1,11 +1,11 @@
-"""Virtual hosts that are deleted and made again while clients publish into them: each has its own messages and no
-file of its predecessor."""
+"""Virtual hosts that are deleted and created again while clients publish to them: each has its own messages and no file
+of its predecessor."""
 import os
 import random
 import threading
 import time
 
-from brokers_to_crash import Api, Client, ClosedByBroker, Lost  # Also finds the modules of other folders.
+from brokers_to_crash import Api, Client, ClosedByBroker, Lost  # Also makes modules of other folders importable.
 from cases import case_of
 from checker import Fault
 from sites import directory_of_vhost
@@ -23,7 +23,7 @@ SEED = 1
 
 
 class Crowd:
-    """Publishers that send as fast as they can until they are thrown out."""
+    """Publishers that send as fast as possible until they are disconnected."""
 
     def __init__(self, port, chances):
         bodies = [os.urandom(chances.randint(*BODY_BYTES)) for _ in range(16)]
@@ -50,7 +50,7 @@ class Crowd:
 
 
 def encoded(body):
-    """A publish, as it is sent."""
+    """The frames of a publish."""
     method = wire.encode_method("basic.publish", (0, "", QUEUE, False, False))
     pieces = [body[start:start + FRAME_BYTES] for start in range(0, len(body), FRAME_BYTES)]
     return b"".join([wire.frame(wire.FRAME_METHOD, 1, method),
@@ -63,7 +63,7 @@ def declare(client):
 
 
 def publish_confirmed(port, body):
-    """Whether the broker promised to keep it."""
+    """Returns whether the broker confirmed it."""
     client = Client(port, CHURNED)
     declare(client)
     client.call("confirm.select", False)
@@ -93,7 +93,7 @@ def put(api, expected=(201, 204)):
 
 
 def churn(site, chances, number):
-    """One round on a broker that runs; it runs again when the round is over, or there was a fault."""
+    """One round on a running broker; afterwards the broker is running again, unless there was a fault."""
     port = site.broker.port
     api = Api(site.broker.http_port)
     yield from put(api)
@@ -142,7 +142,7 @@ def a_virtual_host_made_again_has_nothing_of_its_predecessor(ground):
 
 
 def directories_left(site):
-    """After a start those that were deleted are gone."""
+    """After startup, the deleted directories are removed."""
     folder = os.path.join(site.data, "vhosts")
     live = {directory_of_vhost(site.data, name) for name in ("/", CHURNED)}
     left = {os.path.join(folder, name) for name in os.listdir(folder)}
@@ -151,7 +151,7 @@ def directories_left(site):
 
 
 def a_directory_goes_while_the_broker_runs(ground):
-    """Not only with the next start."""
+    """Not only at the next startup."""
     site = ground.site()
     site.start()
     api = Api(site.broker.http_port)

@@ -7,7 +7,7 @@ EVERYTHING = {"configure": ".*", "write": ".*", "read": ".*"}
 
 
 def make_vhost(api, name):
-    """Whether there was room for it on the disk."""
+    """Returns whether the disk had space for it."""
     status, answer = api.try_request("PUT", f"/api/vhosts/{segment(name)}", {})
     if NO_ROOM in str(answer):
         return False

@@ -1,4 +1,4 @@
-"""A small file system of its own, in a namespace that anybody may make: it can be full and it can be read-only."""
+"""A small file system in an unprivileged namespace: it can be full or read-only."""
 import errno
 import os
 import shutil
@@ -14,7 +14,7 @@ KEEPER = 'mount -t tmpfs -o size="$2" none "$1" && echo mounted && exec cat'
 
 
 class Volume:
-    """Exists while its keeper does, a process that waits in the namespace."""
+    """Exists as long as its keeper, a process that waits in the namespace."""
 
     def __init__(self, directory, size):
         if not (shutil.which("unshare") and shutil.which("nsenter")):
@@ -29,11 +29,11 @@ class Volume:
 
     @property
     def wrapper(self):
-        """Before a command that is to see the volume."""
+        """Prefix for a command that must see the volume."""
         return ["nsenter", "-t", str(self.keeper.pid), "-U", "-m", "--preserve-credentials", "--"]
 
     def outside(self, path):
-        """The same file, as it is reached by those who do not see the volume."""
+        """The path of the file for processes that do not see the volume."""
         return f"/proc/{self.keeper.pid}/root{path}"
 
     def make_read_only(self):
@@ -52,7 +52,7 @@ class Volume:
 
 
 class Ballast:
-    """A file that takes room: what there is, and whatever becomes free if it is kept growing."""
+    """A file that uses up disk space: all of it, and, if kept growing, all that becomes free."""
 
     def __init__(self, volume, leave_bytes):
         self.volume, self.leave_bytes = volume, leave_bytes
@@ -61,14 +61,14 @@ class Ballast:
         self.grow()
 
     def grow(self):
-        """Takes what has become free since."""
+        """Takes the space that has become free."""
         with open(self.path, "ab", buffering=0) as file:
             wanted = (self.volume.free_bytes() - self.leave_bytes) // PIECE_BYTES * PIECE_BYTES
             while wanted >= PIECE_BYTES:
                 try:
                     os.posix_fallocate(file.fileno(), os.path.getsize(self.path), wanted)
                     break
-                except OSError as error:  # Somebody else wrote meanwhile.
+                except OSError as error:  # Another process wrote in the meantime.
                     if error.errno != errno.ENOSPC:
                         raise
                     wanted //= 2

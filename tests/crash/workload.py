@@ -1,4 +1,4 @@
-"""What all workloads have: definitions, lanes, actors, and what they ask for after the restart."""
+"""The common parts of workloads: definitions, lanes, actors, and checks after the restart."""
 import dataclasses
 
 from ledger import Lane
@@ -25,14 +25,14 @@ class Binding:
 
 
 class Workload:
-    """One way to use a broker. It lives as long as the test; begin() starts a round."""
+    """One way to use a broker. It exists for the whole test; begin() starts a round."""
 
     queues = ()
     exchanges = ()
     bindings = ()
     lanes = ()
-    expiring = ()  # Queues that empty themselves: they are waited for, not drained.
-    letters_wait_in = ()  # Queues whose letters may wait until their targets have room.
+    expiring = ()  # Queues that empty by expiry: they are waited for, not drained.
+    letters_wait_in = ()  # Queues whose dead letters may wait in the outbox until their targets have space.
 
     def begin(self, ledger, api):
         for lane in self.lanes:
@@ -42,23 +42,23 @@ class Workload:
         raise NotImplementedError
 
     def check(self, definitions):
-        """Faults that only this workload knows of. The definitions are those after the restart."""
+        """Faults that only this workload can detect. The definitions are those after the restart."""
         return ()
 
-    # --- what only chaos asks for ----------------------------------------------------------------------
+    # --- for chaos only --------------------------------------------------------------------------------
 
     def set_up(self, stage):
         """Called when a round begins, after the broker is ready."""
 
     def tamper(self, stage, ending):
-        """Called when the broker has ended, before it starts again."""
+        """Called after the broker has ended, before it starts again."""
 
     def audit(self, stage):
-        """Faults seen after a restart. Its traffic has not begun yet."""
+        """Faults found after a restart, before the traffic begins."""
         return ()
 
     def finish(self, stage):
-        """Faults seen at the end of a round, when all actors have left."""
+        """Faults found at the end of a round, when all actors have left."""
         return ()
 
 
@@ -67,13 +67,13 @@ def died_once(source, *reasons):
 
 
 def dead_lettering(exchange, **arguments):
-    """Queue arguments, with x- before each and dashes for underscores."""
+    """Queue arguments, prefixed with x- and with dashes for underscores."""
     return {"x-dead-letter-exchange": exchange,
             **{f"x-{name.replace('_', '-')}": value for name, value in arguments.items()}}
 
 
 class WithMorgue(Workload):
-    """A queue whose dead letters go to a queue of their own."""
+    """A queue with its own dead-letter queue."""
 
     name = ""
     arguments = {}

@@ -1,8 +1,8 @@
-// Connections of AMQP 1.0: any bytes, before and behind a handshake, into a whole broker without
-// sockets (fuzzed_connections.h).
+// AMQP 1.0 connections: arbitrary bytes, before and after a handshake, into a complete broker
+// without sockets (fuzzed_connections.h).
 //
-// A script is a list of steps: performatives from a small vocabulary, and frames with a right
-// outside and anything within.
+// A script is a list of steps: performatives from a small vocabulary, and well-formed frames with
+// random content.
 #include "amqp091/connection.h"
 #include "amqp10/codec/descriptors.h"
 #include "amqp10/codec/frame.h"
@@ -225,7 +225,7 @@ std::string beginning_or_end(Input& input, std::uint16_t channel) {
     }
 }
 
-// Frames with a right outside and anything within.
+// A well-formed frame with random content.
 std::string any_frame(Input& input, std::uint16_t channel) {
     std::string frame;
     const std::size_t begin =
@@ -297,7 +297,7 @@ std::vector<Step> script(Input& input, std::size_t steps_max) {
     return steps;
 }
 
-// Queues to send to and to receive from.
+// Declares queues to send to and to receive from.
 void add_topology(World& world) {
     engine::Engine& engine = world.engine();
     const ConnectionId connection{1000};
@@ -319,7 +319,7 @@ void add_topology(World& world) {
     engine.handle(engine::CloseConnection{connection}, world.now());
 }
 
-// Frames of the first client are small, so that messages are split.
+// The first client has small frames, so that messages are split.
 const protocol::FuzzedProtocol amqp10_connections{
     .protocol = Protocol::amqp10,
     .prepare = add_topology,

@@ -1,5 +1,5 @@
-// Frames and performatives of AMQP 1.0: whatever a frame's body holds is decoded or refused, and
-// what was decoded is encoded and decoded again.
+// AMQP 1.0 frames and performatives: any frame body is decoded or refused, and decoded ones survive
+// encoding and decoding.
 #include "amqp10/codec/frame.h"
 #include "amqp10/codec/performatives.gen.h"
 #include "base/check.h"

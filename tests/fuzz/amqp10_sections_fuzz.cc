@@ -1,5 +1,5 @@
-// Messages of AMQP 1.0: what is accepted can be kept, delivered, converted and asked about; its
-// bare part comes out as it came in, and so does a message that was delivered and published again.
+// AMQP 1.0 messages: an accepted message can be stored, delivered, converted and inspected. Its
+// bare message is delivered unchanged, also after it was republished.
 #include "amqp091/message/foreign_content.h"
 #include "amqp10/codec/sections.h"
 #include "amqp10/message/delivery.h"
@@ -37,7 +37,7 @@ std::string delivered(const Message& message, const Envelope* envelope) {
     return head.text().append(body);
 }
 
-// Whatever goes out is a message.
+// Every delivery is a valid message.
 MessageRef published(std::string_view bytes) {
     auto read = amqp10::read_published(bytes);
     CHECK(read.has_value());
@@ -47,13 +47,13 @@ MessageRef published(std::string_view bytes) {
 void convert(const Message& message, const EnvelopeRef& envelope) {
     const auto shown = amqp091::render_foreign(message, envelope, {});
     auto read = amqp091::read_published(shown.properties, "nobody");
-    // A list of keys that was published as a list of keys is one.
+    // A published list of keys is read as a list of keys.
     if (!read.has_value()) return;
     const MessageRef there =
         make_message("x", "k", shown.properties, shown.body, std::move(read->head));
     const std::string bytes = delivered(*there, envelope.get());
     const auto back = amqp10::read_published(bytes);
-    // Further keys may be of any type in 0-9-1, but only texts in 1.0.
+    // Additional keys may have any type in 0-9-1, but only strings in 1.0.
     CHECK(back.has_value() || back.error().condition == "amqp:invalid-field");
 }
 

@@ -1,5 +1,5 @@
-// Values of AMQP 1.0: a value that was read is well-formed, is written and read again as the same,
-// and is as long when it is left unread.
+// AMQP 1.0 values: a decoded value is well-formed, survives encoding and decoding, and has the same
+// length when it is skipped.
 #include "amqp10/codec/type_reader.h"
 #include "amqp10/codec/type_writer.h"
 #include "base/check.h"
@@ -13,7 +13,7 @@ using namespace revenant::amqp10;
 
 namespace {
 
-// Fewer than a client may send: arrays of many values would take most of the time.
+// Lower than the limit for clients, because arrays of many values would take most of the time.
 constexpr std::uint32_t values_at_most = 4096;
 
 // A NaN is never equal to itself.
@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(in.values_left() <= values_at_most);
     TypeReader checked(bytes);
     checked.check();
-    // What can be read is well-formed; the rest is not, or has too many values.
+    // A decodable value is well-formed; any other is malformed or has too many values.
     if (in.failed()) {
         CHECK(checked.failed() || size > 9);
         return 0;

@@ -1,5 +1,5 @@
-// Records of the catalog: any bytes are read or refused, and there is one encoding of each. Facts
-// that were read are applied or refused, and what they made is made again from a snapshot.
+// Catalog records: any bytes are decoded or refused, and each record has one encoding. Decoded
+// events are applied or refused, and a snapshot reproduces the result.
 #include "base/check.h"
 #include "catalog/catalog.h"
 #include "catalog/catalog_codec.h"

@@ -1,8 +1,8 @@
-// Connections: any bytes, before and behind a handshake, into a whole broker without sockets
-// (fuzzed_connections.h).
+// Connections: arbitrary bytes, before and after a handshake, into a complete broker without
+// sockets (fuzzed_connections.h).
 //
-// A script is a list of steps, so that the fuzzer reaches deep: frames with a right outside and
-// methods from a small vocabulary.
+// A script is a list of steps, so that the fuzzer reaches deep code: well-formed frames and methods
+// from a small vocabulary.
 #include "amqp091/codec/frame.h"
 #include "amqp091/codec/table.h"
 #include "amqp091/message/content.h"
@@ -76,7 +76,7 @@ std::string some_table(Input& input, bool headers) {
     const int fields = input.octet() % 4;
     for (int i = 0; i < fields; ++i) {
         const std::string_view name = headers ? input.one_of(names) : input.one_of(arguments);
-        // Mostly values of the right type.
+        // Mostly values of the correct type.
         if (name == "x-overflow" && input.flag()) {
             table.push_back({std::string(name), Value::string("reject-publish-dlx")});
         } else if (name == "x-match" && input.flag()) {
@@ -128,7 +128,7 @@ std::string publish(Input& input, std::uint16_t channel) {
         frames, channel,
         BasicPublish{.exchange = exchange, .routing_key = key, .mandatory = input.flag()});
     const std::string properties = some_properties(input);
-    // Now and then a body that is sent by reference.
+    // Occasionally a body that is sent by reference.
     const bool large = input.octet() % 16 == 0 && input.take_large_body();
     const std::size_t size = large ? 10000 : input.octet() % 64;
     const std::string body(size, 'b');
@@ -226,7 +226,7 @@ std::string modes(Input& input, std::uint16_t channel) {
     }
 }
 
-// Frames with a right outside and anything within.
+// A well-formed frame with random content.
 std::string any_frame(Input& input, std::uint16_t channel) {
     constexpr std::array<std::uint8_t, 5> frame_types = {1, 2, 3, 8, 4};
     std::string payload;
@@ -297,8 +297,8 @@ std::vector<Step> script(Input& input, std::size_t steps_max) {
     return steps;
 }
 
-// A blocked connection reads no further than the publish it is blocked for, so that the cut decides
-// what comes before the next step and what behind it.
+// A blocked connection reads no further than the publish that blocks it, so the split decides what
+// is processed before the next step and what after it.
 bool cut_matters(const std::vector<Step>& steps) {
     return std::any_of(steps.begin(), steps.end(),
                        [](const Step& step) { return std::holds_alternative<RaiseAlarm>(step); });

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Writes the seeds of connection_fuzz into corpus/connection_fuzz: small sessions, each about one
-thing, as the bytes of a client or as the octets of a script (connection_fuzz.cc reads both)."""
+"""Writes the seeds of connection_fuzz to corpus/connection_fuzz: small sessions, each with one
+subject, as client bytes or as script octets (connection_fuzz.cc reads both)."""
 import pathlib
 import struct
 
@@ -180,7 +180,7 @@ def some_arguments(**numbers):
 
 
 def dead_lettered(*more):
-    # To the default exchange, whose name is the third of QUEUES, with the key "r".
+    # Published to the default exchange, whose name is the third in QUEUES, with the key "r".
     fields = [bytes([7, 1, 2]), bytes([8, 1, 1]), *more]
     return bytes([len(fields)]) + b"".join(fields)
 

@@ -1,4 +1,4 @@
-// Content headers and properties: what decodes encodes to the same bytes.
+// Content headers and properties: decoded properties encode to the same bytes.
 #include "amqp091/codec/frame.h"
 #include "amqp091/message/content.h"
 #include "base/check.h"

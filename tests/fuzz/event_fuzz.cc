@@ -1,5 +1,5 @@
-// Records of facts: any bytes are read or refused; facts that were read are written to the same
-// bytes by two writers in a row; and those that fit a state can be applied to it.
+// Event records: any bytes are decoded or refused, decoded events are written to the same bytes by
+// two successive writers, and events that fit a state can be applied to it.
 #include "amqp091/message/properties.h"
 #include "base/check.h"
 #include "engine/codec/event_codec.h"
@@ -19,7 +19,7 @@ namespace {
 
 const MessageFormats formats{&amqp091::message_format()};
 
-// What earlier batches are said to hold: a message at every even position.
+// The messages of earlier batches: one at every even position.
 MessageRef find_message(Lsn at) {
     if (at.value % 2 != 0) return {};
     MessageHead head;
@@ -35,7 +35,7 @@ std::string written(const std::vector<Event>& facts) {
     return bytes;
 }
 
-// What was stored in the record is referred to when it is written again.
+// A message stored in the record is referenced when it is written again.
 void check_writing(const std::vector<Event>& facts) {
     std::map<Lsn, MessageRef> known;
     for (const Event& fact : facts) {

@@ -1,5 +1,5 @@
-// Frames: whatever the bytes and the limit, a cut is consistent, and a frame written again is the
-// bytes it was cut from.
+// Frames: for any bytes and any limit, the result is consistent, and a frame written again equals
+// the bytes it was read from.
 #include "amqp091/codec/frame.h"
 #include "base/check.h"
 
@@ -21,7 +21,7 @@ void check_written_again(const FrameResult& cut, std::string_view bytes) {
     CHECK(again == bytes.substr(0, cut.size));
 }
 
-// A prefix is incomplete until the cut is complete, and asks for no more than that takes.
+// A prefix of the frame is incomplete and does not request more bytes than the frame has.
 void check_prefixes(const FrameResult& cut, std::string_view bytes, std::uint32_t frame_max) {
     for (std::size_t size = 0; size < cut.size; size += 1 + size / 8) {
         const FrameResult prefix = read_frame(bytes.substr(0, size), frame_max);
@@ -34,7 +34,7 @@ void check_prefixes(const FrameResult& cut, std::string_view bytes, std::uint32_
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     std::string_view bytes(reinterpret_cast<const char*>(data), size);
-    // The first octet chooses a limit, so that both sides of it are met with small inputs.
+    // The first octet selects a limit, so that small inputs reach both sides of it.
     constexpr std::uint32_t limits[] = {0, 16, 64, 4096, 131072};
     if (bytes.empty()) return 0;
     const std::uint32_t frame_max = limits[data[0] % std::size(limits)];

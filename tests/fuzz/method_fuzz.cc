@@ -1,4 +1,4 @@
-// Methods: arguments that decode survive encoding and decoding, and no prefix of them decodes.
+// Methods: decoded arguments survive encoding and decoding, and no prefix of them decodes.
 #include "amqp091/codec/frame.h"
 #include "amqp091/codec/spec.gen.h"
 #include "base/check.h"
@@ -23,7 +23,7 @@ void check_method(std::string_view arguments) {
     CHECK(cut.outcome == FrameResult::Outcome::frame && cut.size == frame.size());
     const MethodPayload payload = split_method(cut.frame);
     CHECK(payload.key() == Method::key);
-    // Reserved arguments are written empty, so that the arguments may only get shorter.
+    // Reserved arguments are written empty, so the encoding can only get shorter.
     CHECK(payload.arguments.size() <= arguments.size());
     const auto again = Method::decode(payload.arguments);
     CHECK(again.has_value());
@@ -46,7 +46,7 @@ void check_method(std::string_view arguments) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     if (bytes.empty()) return 0;
-    // The first octet chooses the method, the rest are its arguments.
+    // The first octet selects the method, the rest are its arguments.
     const std::uint32_t key = all_method_keys[data[0] % all_method_keys.size()];
     CHECK(!method_name(key >> 16, key & 0xffff).empty());
     const bool known =

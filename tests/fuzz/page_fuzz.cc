@@ -1,5 +1,5 @@
-// Pages: any bytes behind a good checksum are read or refused, and what was read is written to the
-// same bytes by two writers in a row.
+// Pages: any bytes with a valid checksum are decoded or refused, and a decoded page is written to
+// the same bytes by two successive writers.
 #include "amqp091/message/properties.h"
 #include "base/check.h"
 #include "engine/chain/page_codec.h"

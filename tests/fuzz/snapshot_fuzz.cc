@@ -1,5 +1,5 @@
-// Snapshots of a virtual host: any bytes are read or refused, and a state that was read is written
-// to the same bytes by two writers in a row.
+// Virtual host snapshots: any bytes are decoded or refused, and a decoded state is written to the
+// same bytes by two successive writers.
 #include "amqp091/message/properties.h"
 #include "base/check.h"
 #include "engine/recovery/snapshot_codec.h"

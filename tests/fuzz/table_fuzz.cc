@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = decode_table(encoded);
     CHECK(again.has_value());
     CHECK(*again == *decoded);
-    // Only the bytes of an L and of a true boolean may differ, and these are written alike now.
+    // Only the bytes of an L and of a true boolean may differ, and these are canonical now.
     std::string encoded_again;
     encode_table(*again, encoded_again);
     CHECK(encoded_again == encoded);

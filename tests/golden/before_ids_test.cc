@@ -1,5 +1,5 @@
-// A data directory from before virtual hosts had ids: it opens, its directories stay where they
-// are, and what is made from then on has an id.
+// A data directory from a version without virtual host ids: it opens, its directories keep their
+// names, and new virtual hosts have an id.
 
 #include "amqp091/message/properties.h"
 #include "amqp10/message/message_format.h"

@@ -1,8 +1,10 @@
-// A journal whose facts were accepted under rules that are stricter today. It opens forever.
+// A journal with events that were accepted under older rules and would be refused today. It must
+// always open.
 //
-// tests/golden/earlier_rules is the directory of such a virtual host, and what must be found in it:
-// bindings, queues, exchanges and policies that are refused when a client asks for them. It was
-// written fact by fact, with REVENANT_WRITE_GOLDEN=1. A rule that gets stricter adds a fact here.
+// tests/golden/earlier_rules is the directory of such a virtual host and its expected contents:
+// bindings, queues, exchanges and policies that are refused if a client declares them now. It was
+// written event by event, with REVENANT_WRITE_GOLDEN=1. A rule that becomes stricter adds an event
+// here.
 
 #include "amqp091/message/properties.h"
 #include "engine/codec/event_codec.h"
@@ -113,7 +115,7 @@ std::vector<Event> facts_of_earlier_rules() {
     return facts;
 }
 
-// A record each, as if each had been a command of its own.
+// One record each, as if each were the result of one command.
 void write_facts(journal::Disk& disk, const std::string& directory) {
     InlineWorker worker;
     journal::JournalSettings settings;
@@ -162,7 +164,7 @@ TEST_F(EarlierRules, TheSnapshotOfItOpens) {
     EXPECT_EQ(vhost.description(), file_contents(earlier_rules / "vhost.txt"));
 }
 
-// Otherwise this test would show nothing.
+// Otherwise this test would prove nothing.
 TEST_F(EarlierRules, TodayTheSameIsRefused) {
     engine::State state;
     std::size_t refused = 0;

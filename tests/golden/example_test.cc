@@ -1,4 +1,4 @@
-// The example of docs/formats/journal.md is what the code writes, and reads.
+// Checks that the code writes and reads the example in docs/formats/journal.md.
 
 #include "amqp091/message/properties.h"
 #include "engine/codec/event_codec.h"
@@ -21,7 +21,7 @@ bool is_hex_pair(const std::string& word) {
     return word.size() == 2 && word.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// The pairs of digits each line of the last code block begins with; the rest explains them.
+// The pairs of digits at the start of each line of the last code block; the rest explains them.
 std::string example_bytes() {
     const std::string document =
         file_contents(std::string(REVENANT_SOURCE_DIR) + "/docs/formats/journal.md");

@@ -1,5 +1,5 @@
-// Seeds for the fuzz targets of the formats, out of the golden files: REVENANT_WRITE_GOLDEN=1
-// writes them anew. They are tests as well: a seed must be what its target reads to the end.
+// Seeds for the fuzz targets of the formats, made from the golden files: REVENANT_WRITE_GOLDEN=1
+// rewrites them. They are tests as well: a target must read its seed to the end.
 
 #include "amqp091/message/properties.h"
 #include "amqp10/message/message_format.h"
@@ -62,7 +62,7 @@ void mark_pages(std::string& bytes) {
     }
 }
 
-// All records of a journal from its very beginning, and its snapshot.
+// All records of a journal from its start, and its snapshot.
 std::string for_each_record(const std::string& golden_folder,
                             const std::function<void(const journal::Journal::Record&)>& visit) {
     Folder folder;
@@ -97,7 +97,7 @@ TEST(FuzzSeeds, OfRecordsOfFacts) {
         std::string bytes(record.bytes.substr(1));
         engine::EventReader reader(both_formats, any_message);
         std::vector<engine::Event> facts;
-        if (!reader.read(bytes, {1}, {0}, facts)) return;  // it points into its batch
+        if (!reader.read(bytes, {1}, {0}, facts)) return;  // it refers to its batch
         std::string name = "facts";
         for (const engine::Event& fact : facts) name += '-' + std::to_string(fact.index());
         mark_messages(bytes);

@@ -1,4 +1,4 @@
-// The golden catalog: every kind of fact, half of them in a snapshot, half behind it.
+// The golden catalog: every kind of event, half of them in a snapshot, half after it.
 #pragma once
 
 #include "journal/disk.h"

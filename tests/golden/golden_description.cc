@@ -21,7 +21,7 @@ std::string hex(std::string_view bytes) {
     return digits.empty() ? "-" : digits;
 }
 
-// Long bodies by their size and a hash.
+// Long bodies as size and hash.
 std::string body_text(std::string_view body) {
     if (body.size() <= 64) return hex(body);
     std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a

@@ -1,4 +1,4 @@
-// A state as text in which nothing is left out that a restart must find.
+// A complete description of the durable state as text.
 #pragma once
 
 #include "auth/access.h"

@@ -1,4 +1,4 @@
-// Property lists of AMQP 0-9-1 for golden messages, as the wire has them.
+// AMQP 0-9-1 property lists for golden messages, in wire format.
 #pragma once
 
 #include "amqp091/codec/table.h"
@@ -9,7 +9,7 @@
 
 namespace revenant::golden {
 
-// Delivery mode 2 and nothing else.
+// Only delivery mode 2.
 inline std::string persistent() {
     amqp091::BasicProperties properties;
     properties.delivery_mode = 2;

@@ -1,9 +1,9 @@
-// The formats of the data directory, held against files that were written once.
+// Compares the formats of the data directory with stored files.
 //
-// tests/golden/v1 is a data directory of format version 1, and what must be found in it. A broker
-// that cannot read it, or reads something else, cannot read the disks of its users. It is never
-// written again. tests/golden/written is what the broker writes today: the same format, other words
-// here and there. REVENANT_WRITE_GOLDEN=1 writes that one again when a change means to.
+// tests/golden/v1 is a data directory of format version 1 with its expected contents. A broker that
+// cannot read it, or reads it differently, cannot read the disks of its users. It is never
+// rewritten. tests/golden/written is the output of the current version: the same format with small
+// differences. REVENANT_WRITE_GOLDEN=1 rewrites it after an intended change.
 
 #include "amqp091/message/properties.h"
 #include "amqp10/message/message_format.h"
@@ -38,13 +38,13 @@ const std::string vhost_folder = "vhosts/%2F";
 
 bool is_to_be_written() { return std::getenv("REVENANT_WRITE_GOLDEN") != nullptr; }
 
-// The same life writes the same bytes only with the same secret.
+// The same history writes the same bytes only with the same secret.
 class GoldenDisk final : public journal::PosixDisk {
   public:
     std::uint32_t draw_secret() override { return 0x676f6c64; }
 };
 
-// A copy, for whoever opens a directory changes it.
+// A copy, because opening a directory changes it.
 struct Copy {
     explicit Copy(const fs::path& of = golden) {
         fs::copy(of, folder / "data", fs::copy_options::recursive);
@@ -77,7 +77,7 @@ void write_all(journal::Disk& disk, const std::string& data) {
     fs::remove_all(data + "/" + vhost_folder + "/scratch");
 }
 
-// Names first: a difference of thousands of bytes tells nobody anything.
+// Names first: a difference of thousands of bytes is not readable.
 void expect_same_files(const fs::path& expected, const fs::path& found) {
     const auto wanted = all_files(expected);
     const auto written = all_files(found);
@@ -163,7 +163,7 @@ TEST(Golden, EveryKindOfFactStandsBehindTheSnapshot) {
         return Result<void, journal::IoError>{};
     });
     EXPECT_TRUE(replayed.has_value());
-    // All but BlockDiscarded, which needs a disk that has lost something.
+    // All except BlockDiscarded, which needs a damaged disk.
     EXPECT_EQ(kinds.size(), std::variant_size_v<engine::Event> - 1)
         << ::testing::PrintToString(kinds);
     EXPECT_FALSE(kinds.contains(engine::Event(engine::BlockDiscarded{}).index()));

@@ -3,8 +3,8 @@
 #include "amqp091/message/properties.h"
 #include "amqp10/codec/descriptors.h"
 #include "amqp10/codec/performatives.gen.h"
-#include "amqp10/message/message_format.h"
 #include "amqp10/message/incoming_message.h"
+#include "amqp10/message/message_format.h"
 #include "base/check.h"
 #include "tests/golden/golden_description.h"
 #include "tests/golden/golden_properties.h"
@@ -21,7 +21,7 @@ namespace {
 using engine::arguments;
 using engine::OutcomeKind;
 
-// Small, so that a short life fills several segments and pages.
+// Small, so that a short history fills several segments and pages.
 runtime::StoreSettings store_settings() {
     runtime::StoreSettings settings;
     settings.journal.segments = {
@@ -92,7 +92,7 @@ void GoldenVhost::request(engine::Effect&& effect) {
     }
 }
 
-// ------------------------------------------------------------------------- words
+// ------------------------------------------------------------------------- commands
 
 void GoldenVhost::do_now(engine::Command&& command) {
     vhost_->engine().handle(std::move(command), now_);
@@ -168,7 +168,7 @@ void GoldenVhost::set_policy(engine::PolicyScope scope, engine::Policy policy) {
     do_now(engine::SetPolicy{{channel_}, scope, std::move(policy)});
 }
 
-// ------------------------------------------------------------------------- the life
+// ------------------------------------------------------------------------- history
 
 void GoldenVhost::live() {
     CHECK(!start());
@@ -288,7 +288,7 @@ void GoldenVhost::publish_every_kind() {
     publish("", "plain", "committed 1", persistent());
     publish("", "dead", "committed 2", persistent());
     do_now(engine::Commit{{channel_}});
-    open_channel();  // one without a transaction
+    open_channel();  // without a transaction
 }
 
 void GoldenVhost::let_messages_die() {
@@ -319,7 +319,7 @@ void GoldenVhost::return_to_quorum_queues() {
     }
 }
 
-// More than fits into memory: its blocks become pages.
+// More than fits in memory: its blocks become pages.
 void GoldenVhost::fill_a_deep_queue() {
     for (int i = 0; i < 700; ++i) {
         const std::string body = "deep " + std::to_string(i);
@@ -329,7 +329,7 @@ void GoldenVhost::fill_a_deep_queue() {
     }
 }
 
-// Behind the snapshot every kind of fact comes once more.
+// After the snapshot, every kind of event occurs again.
 void GoldenVhost::change_definitions() {
     declare_exchange("late", "topic");
     declare_exchange("gone", "fanout");
@@ -390,7 +390,7 @@ void GoldenVhost::publish_of_amqp10(std::string exchange, std::string key) {
     do_now(std::move(command));
 }
 
-// One is annotated and dies for a reason that was given, another one is annotated and stays.
+// One message is annotated and rejected with an error, another one is annotated and stays.
 void GoldenVhost::settle_with_details() {
     auto* const annotated = new engine::OutcomeDetails;
     annotated->annotations = {{"x-opt-why", "\xa1\x05later", Value::string("later")},

@@ -1,6 +1,6 @@
-// GoldenVhost: a virtual host whose whole life is fixed, on the disk it is given. Whatever the
-// format can hold, its life brings about: every kind of fact, of value, of death; pages, and a
-// snapshot with facts behind it.
+// GoldenVhost: a virtual host with a fixed history, on a given disk. The history contains
+// everything that the format supports: every kind of event, value and death; pages, and a snapshot
+// with events after it.
 #pragma once
 
 #include "engine/words/effect.h"
@@ -22,16 +22,16 @@ class GoldenVhost final : private engine::EffectSink {
     GoldenVhost(journal::Disk& disk, std::string directory);
     ~GoldenVhost() override;
 
-    // What is in the directory comes back; an error text if that is refused.
+    // Restores the state from the directory; an error text if that is refused.
     std::optional<std::string> start();
     // The state as text, with every byte of every message.
     std::string description();
-    // From an empty directory to the golden one: a first life that ends in good order, and a second
-    // one that just ends.
+    // From an empty directory to the golden one: a first process with a clean shutdown, and a
+    // second one without.
     void live();
-    // Ends in good order, with a snapshot.
+    // A clean shutdown, with a snapshot.
     void stop();
-    // Ends without a word, as a crash does.
+    // Ends without a shutdown, like a crash.
     void end();
 
   private:

@@ -1,4 +1,5 @@
-// The router beside tests/http/routes.txt, the table by which every endpoint is asked from outside.
+// Compares the router with tests/http/routes.txt, the table for the external tests of every
+// endpoint.
 #include "http/api_test.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// What a newer broker wrote is refused by name and left as it is.
+// Data of a newer version is refused, with the version in the error, and left unchanged.
 
 #include "engine/recovery/snapshot_codec.h"
 #include "journal/disk_posix.h"
@@ -30,7 +30,7 @@ struct Version : ::testing::Test {
     Version() {
         fs::copy(version_1 / "vhosts/%2F", vhost, fs::copy_options::recursive);
         fs::copy(version_1 / "catalog", catalog, fs::copy_options::recursive);
-        // What an accepted start would clear away.
+        // Files that a successful startup would remove.
         fs::create_directories(vhost + "/scratch");
         write_file(vhost + "/scratch/1.pages", "of another process");
         write_file(vhost + "/0000000000000008.snapshot.new", "never finished");
@@ -110,7 +110,7 @@ TEST_F(Version, ANewerBatchBehindKnownOnesIsRefused) {
     EXPECT_THAT(refusal_of_vhost(), AllOf(HasSubstr(path), HasSubstr("version 3")));
 }
 
-// The newer broker crashed: its first batch is torn, a later one is there.
+// The newer broker crashed: its first batch is torn, but a later one exists.
 TEST_F(Version, ANewerBatchBehindATornOneIsRefused) {
     const std::string path = last_file(vhost, ".segment");
     const std::string contents = file_contents(path);
@@ -148,7 +148,7 @@ TEST_F(Version, AnUnknownKindOfRecordIsRefused) {
 TEST_F(Version, AnUnknownFactIsRefused) {
     append_record(vhost, "\x01\xfa");
     const std::string path = last_file(vhost, ".segment");
-    EXPECT_THAT(refusal_of_vhost(), AllOf(HasSubstr(path), HasSubstr("fact")));
+    EXPECT_THAT(refusal_of_vhost(), AllOf(HasSubstr(path), HasSubstr("event")));
 }
 
 TEST_F(Version, ANewerRecordOfTheCatalogIsRefused) {
@@ -160,7 +160,7 @@ TEST_F(Version, ANewerRecordOfTheCatalogIsRefused) {
 TEST_F(Version, AnUnknownFactOfTheCatalogIsRefused) {
     append_record(catalog, std::string("\x01\0\0\0\x01\xc8", 6));
     const std::string path = last_file(catalog, ".segment");
-    EXPECT_THAT(refusal_of_catalog(), AllOf(HasSubstr(path), HasSubstr("fact")));
+    EXPECT_THAT(refusal_of_catalog(), AllOf(HasSubstr(path), HasSubstr("event")));
 }
 
 }  // namespace

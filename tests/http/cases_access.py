@@ -1,4 +1,4 @@
-"""Users, permissions and who may do what."""
+"""Users and permissions."""
 import pika
 from world import Mismatch, case, contains, equal
 
@@ -142,7 +142,7 @@ def a_user_opens_as_many_channels_as_he_may(world):  # amqp091 5.2
             equal((closed.reply_code, closed.reply_text), (
                 530, "NOT_ALLOWED - number of channels opened for user 'channels' has reached the maximum allowed user "
                      "limit of 2"))
-        # The connection that asked for too much has taken its channel with it; one that is closed makes room, too.
+        # The refused connection was closed with its channel. Closing a channel frees its slot as well.
         world.eventually(lambda: len(world.get("/channels")) == 2, "the channel is gone")
         first.channel()
         opened[0].close()
@@ -155,7 +155,7 @@ def a_user_opens_as_many_channels_as_he_may(world):  # amqp091 5.2
 
 @case
 def a_page_of_another_origin_changes_nothing(world):
-    """A browser says where a request comes from; scripts such as `curl -d` say nothing, and forms may have any type."""
+    """Browsers send the origin of a request; scripts such as `curl -d` do not, and forms may have any content type."""
     wish = {"pattern": "", "definition": {"max-length": 1}}
     for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
                     {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"}):

@@ -12,7 +12,7 @@ from world import Mismatch, case, contains, equal
 @case
 def ctl_pings_and_awaits(world):  # management 9.4
     contains(world.ctl("ping").stdout, "Ping succeeded")
-    for option in ("-q", "-s"):  # without the banner, not without the answer
+    for option in ("-q", "-s"):  # suppresses the banner, not the result
         equal(world.ctl(option, "ping").stdout, "Ping succeeded\n")
     world.ctl("await_startup")
     equal(world.ctl("version").stdout, "4.3.0\n")
@@ -49,7 +49,7 @@ def ctl_manages_users(world):  # management 5.3, 5.10
     world.ctl("authenticate_user", "cu", stdin="from a pipe\n")
     equal(world.ctl("set_user_tags", "cu", "management", "x").stdout,
           'Setting tags for user "cu" to [management, x] ...\n')
-    world.ctl("authenticate_user", "cu", "from a pipe")  # tags leave the password alone
+    world.ctl("authenticate_user", "cu", "from a pipe")  # setting tags does not change the password
     lines = world.ctl("list_users").stdout.splitlines()
     equal(lines[:2], ["Listing users ...", "user\ttags"])
     contains(lines, "cu\t[management, x]")
@@ -58,7 +58,7 @@ def ctl_manages_users(world):  # management 5.3, 5.10
     world.ctl("clear_password", "cu")
     world.ctl("authenticate_user", "cu", "from a pipe", status=65)
     world.ctl("delete_user", "cu")
-    world.ctl("delete_user", "cu")  # as rabbitmqctl: it is gone
+    world.ctl("delete_user", "cu")  # rabbitmqctl also succeeds for a missing user
     for command in (("change_password", "cu", "p"), ("set_user_tags", "cu", "x"),
                     ("set_permissions", "cu", "", "", ""), ("list_user_permissions", "cu")):
         contains(world.ctl(*command, status=67).stderr, 'User "cu" does not exist')
@@ -70,7 +70,7 @@ def ctl_manages_vhosts_and_permissions(world):
     world.ctl("add_vhost", "cv")
     contains(world.ctl_json("list_vhosts", "name", "description", "tags"),
              {"name": "cv", "description": "for tests", "tags": ["a", "b"]})
-    equal(world.ctl("list_permissions", "-p", "cv", "-s").stdout, "")  # nobody's
+    equal(world.ctl("list_permissions", "-p", "cv", "-s").stdout, "")  # no user has permissions
     patterns = ("[ab]", "", "{}|^x$")
     world.ctl("set_permissions", "-p", "cv", "guest", *patterns)
     equal(world.ctl("list_permissions", "-p", "cv", "-q").stdout,
@@ -197,7 +197,7 @@ def ctl_lists_queues_exchanges_bindings(world):  # management 5.5, 5.6
     world.ctl("discard_parked_messages", "cq", status=69)
 
 
-# What a plain AMQP 0-9-1 connection does not have.
+# Fields that an AMQP 0-9-1 connection without TLS does not have.
 ABSENT = ("ssl_protocol", "ssl_key_exchange", "ssl_cipher", "ssl_hash", "peer_cert_subject", "peer_cert_issuer",
           "peer_cert_validity", "container_id")
 
@@ -249,7 +249,7 @@ def ctl_lists_no_queues_of_absent_nodes(world):
 
 @case
 def ctl_gives_up_in_time(world):
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections and never responds
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         for command in ("list_queues", "ping", "check_running"):
             contains(world.ctl("-t", "0.2", command, "--url", url, status=75).stderr, "timeout")
@@ -268,7 +268,7 @@ def ctl_takes_no_half_answers(world):
         thread = threading.Thread(target=answer)
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        contains(world.ctl("list_queues", "--url", url, status=69).stderr, "the answer was cut off")
+        contains(world.ctl("list_queues", "--url", url, status=69).stderr, "response truncated")
         thread.join()
 
 
@@ -293,7 +293,7 @@ def ctl_answers_to_the_name_of_rabbitmqctl(world):
         contains(world.ctl("add_user", status=64, program=program).stderr, "Usage: rabbitmqctl add_user")
         world.ctl("-n", "rabbit@localhost", "-l", "list_queues", "--online", program=program)
         world.ctl("-n", "rabbit@localhost", "--erlang-cookie", "SECRET", "-n", "other", "list_queues", program=program)
-        # As RabbitMQ's guide to dead letter exchanges has it.
+        # The example in RabbitMQ's guide to dead-letter exchanges.
         line = """rabbitmqctl set_policy DLX ".*" '{"dead-letter-exchange":"my-dlx"}' --apply-to queues"""
         world.ctl("-c", line, program="/bin/sh", PATH=directory)
         equal(world.get("/policies/%2F/DLX")["definition"], {"dead-letter-exchange": "my-dlx"})

@@ -1,5 +1,5 @@
-"""What /dead-letters says: deaths by queue, reason and outcome, where dead letters are, and which have no way to go. And the
-web pages beside the API."""
+"""/dead-letters: deaths by queue, reason and outcome, the queues with dead letters, and broken dead-letter paths. Also the
+web pages next to the API."""
 import gzip
 
 from world import case, contains, equal
@@ -19,7 +19,7 @@ def publish(world, queue, times):
 
 
 def bury(world):
-    """wares → dead, waits → stop → dead; lost names an exchange that is not there, astray a key without a binding."""
+    """wares → dead, waits → stop → dead; the exchange of lost does not exist, and the key of astray has no binding."""
     world.put("/vhosts/graves")
     world.put("/exchanges/graves/dlx", {"type": "direct", "durable": True})
     dead_letter = {"x-dead-letter-exchange": "dlx"}
@@ -43,7 +43,7 @@ def deaths_are_summed_up_by_reason_and_outcome(world):
     equal(summary["deaths"]["expired"], {})
     accounts = summary["accounts"]
     equal(accounts["entered"] - accounts["ended"] - accounts["present"], 0, "the accounts")
-    # `dead` and not `stop`: from there they would go on.
+    # `dead` but not `stop`, which sends its dead letters on.
     equal({name: summary["targets"][name] for name in ("queues", "messages", "unattended")}, {"queues": 1, "messages": 3, "unattended": 1})
     equal(summary["targets"]["oldest"] >= summary["since"], True, "when the oldest died")
     equal(summary["problems"], {"exchange_missing": 1, "no_route": 1})
@@ -52,7 +52,7 @@ def deaths_are_summed_up_by_reason_and_outcome(world):
     equal((summary["top"][1]["targets"], summary["top"][1]["target_messages"]), (["dead"], [3]))
     equal(summary["top"][2]["target_messages"], [])
     equal(summary["top"][2]["problem"], "exchange_missing")
-    # Of all virtual hosts that the caller sees: at least as much.
+    # The totals of all visible virtual hosts are at least as large.
     everywhere = world.get("/dead-letters?msg_rates_age=60&msg_rates_incr=5")
     equal(everywhere["deaths"]["rejected"]["no_dlx"] >= 4, True, "of all virtual hosts")
     equal(sorted(everywhere["deaths_details"]), ["delivery_limit", "expired", "maxlen", "rejected"])
@@ -89,7 +89,7 @@ def queues_in_which_messages_die_are_listed_with_what_is_wrong(world):
     exchanges = {row["name"]: row for row in world.get("/dead-letters/exchanges?vhost=graves")}
     equal((exchanges["nosuch"]["exists"], exchanges["nosuch"]["sources"], exchanges["nosuch"]["died"]), (False, ["lost"], 2))
     equal((exchanges["dlx"]["exists"], exchanges["dlx"]["source_count"] >= 2), (True, True))
-    # `stop` is not empty either way: from there they would go on, and the queues where messages die hold none.
+    # `stop` is not listed although it is not empty, because it sends its dead letters on. Source queues contain none.
     equal([row["name"] for row in world.get("/queues/graves?only=dead-letters")], ["dead"])
     equal(world.get("/queues/graves?only=dead-letters&page=1")["total_count"], 1)
     equal(names("&only=died&sort=died&sort_reverse=true")[0], "bare")

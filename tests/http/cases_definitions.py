@@ -1,4 +1,4 @@
-"""Definitions: export, import, and that the one undoes the other."""
+"""Definitions: export, import, and round trips."""
 import json
 import os
 import tempfile
@@ -74,12 +74,12 @@ def an_import_brings_everything_back(world):  # management 4.27, C.9
     after = world.get("/definitions")
     equal(lists_of(after), lists_of(before))
     equal(world.get("/whoami", user="defs:secret")["tags"], ["management", "custom"])
-    # Once more changes nothing; what is there and differs stays as it is.
+    # A second import changes nothing, even if an existing object differs.
     before["queues"][0]["durable"] = not before["queues"][0]["durable"]
     equal(world.api("POST", "/definitions", before).status, 204)
     equal(lists_of(world.get("/definitions")), lists_of(after))
     world.restart()
-    # What is not durable went with the restart.
+    # Objects that are not durable do not survive the restart.
     kept = lists_of(after)
     kept["queues"] = [one for one in kept["queues"] if one["durable"]]
     kept["exchanges"] = [one for one in kept["exchanges"] if one["durable"]]
@@ -125,7 +125,7 @@ def an_upload_by_a_form(world):
     answer = upload([file, ("redirect", "", "/#/import-succeeded")])
     equal((answer.status, answer.headers["location"]), (303, "/#/import-succeeded"))
     equal(upload([("redirect", "", "//elsewhere"), file]).status, 204)
-    equal(upload([("other", "", "x")]).json()["reason"], 'the form has no field "file"')
+    equal(upload([("other", "", "x")]).json()["reason"], 'the form has no "file" field')
     for body in (b"", b"--", b"------x\r\n", b"------x\r\n\r\n", b"x" * 1000):
         answer = world.api("POST", "/definitions", body, headers={"content-type": "multipart/form-data; boundary=----x"})
         equal(answer.status, 400, repr(body))
@@ -145,7 +145,7 @@ def an_error_names_the_object(world):
                "arguments": {}}
     permission = {"user": "nou", "vhost": "/", "configure": "", "write": "", "read": ""}
     for document, parts in (
-            ({"queues": 5}, ['"queues" is not a list']), ({"queues": [5]}, ['"queues" holds']),
+            ({"queues": 5}, ['"queues" is not a list']), ({"queues": [5]}, ['"queues" contains an element that is not an object']),
             ({"queues": [{"vhost": "/"}]}, ["a queue has no name"]),
             ({"queues": [{"name": "a"}]}, ["a queue has no vhost", '"a"']),
             ({"queues": [{**queue, "vhost": "nov"}]}, ["queue 'a'", "Virtual host 'nov' does not exist"]),
@@ -176,7 +176,7 @@ def an_error_names_the_object(world):
 
 @case
 def an_export_of_rabbitmq_brings_its_own_exchanges(world):
-    """RabbitMQ 4.3 exports amq.rabbitmq.log of the virtual host /; a client may still not declare such a name."""
+    """RabbitMQ 4.3 exports amq.rabbitmq.log of the virtual host /, but clients must not declare such a name."""
     log = {"name": "amq.rabbitmq.log", "vhost": "/", "type": "topic", "durable": True, "auto_delete": False, "arguments": {}}
     queue = {"name": "logs", "vhost": "/", "type": "classic", "durable": True, "auto_delete": False,
              "arguments": {"x-queue-type": "classic"}}
@@ -220,7 +220,7 @@ def definitions_are_loaded_at_the_start(world):
             broker = Revenant(world.broker.program, directory, ["--config", configuration])
             broker.start()
             return broker
-        for _ in range(2):  # The second start finds everything in place.
+        for _ in range(2):  # At the second startup, everything exists already.
             broker = start(exported)
             try:
                 equal(lists_of(Asked(broker).get("/definitions")), lists_of(exported))

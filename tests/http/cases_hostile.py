@@ -1,4 +1,4 @@
-"""Clients that break HTTP, JSON or their word. Whatever they do, the broker goes on for the others."""
+"""Clients that violate HTTP, send invalid JSON or break off. The broker continues to serve all others."""
 import base64
 import json
 import os
@@ -152,7 +152,7 @@ def more_idle_clients_than_there_are_places_keep_nobody_out(world):
                 peers[-1].sendall(b"GET /api/whoami HTTP/1.1\r\nX: ")
         for _ in range(5):
             equal(world.get("/whoami")["name"], "guest")
-        for peer in peers[:80]:  # Who waited longest made room.
+        for peer in peers[:80]:  # The longest-idle connections were closed.
             equal(read_to_end(peer), b"")
     finally:
         for peer in peers:
@@ -173,7 +173,7 @@ def resident_bytes(world):
 
 
 class Traffic:
-    """Messages that go round while somebody attacks; whoever attacks must not stop them."""
+    """Messages of another client, which must continue during an attack."""
 
     def __init__(self, world):
         self.connection = world.amqp()
@@ -199,7 +199,7 @@ def a_flood_of_connections_is_cut_and_amqp_goes_on(world):
         for number in range(700):
             peer = world.raw()
             peers.append(peer)
-            # A beginning that never ends; some will find their connection closed already.
+            # A header that never ends. Some connections are already closed.
             try:
                 peer.sendall(HEAD + b"X: " + b"x" * 4000)
             except OSError:

@@ -1,4 +1,4 @@
-"""Publishing and fetching over HTTP: every way to acknowledge, every encoding, permissions, refusals."""
+"""Publishing and fetching over HTTP: ackmodes, encodings, permissions and refusals."""
 import base64
 
 from world import case, contains, equal
@@ -73,7 +73,7 @@ def wrong_messages_are_refused_by_what_is_wrong(world):
             (message("http3", 5), "payload_not_string"), (message("http3", "%", "base64"), ["not_base64", "%"]),
             (message("http3", "x", "rot13"), ["unsupported_encoding", "rot13"]),
             (dict(message("http3"), properties=5), ["not_a_table", "properties"]),
-            (message("k" * 256), "routing_key has more than 255 bytes"),
+            (message("k" * 256), "routing_key is longer than 255 bytes"),
             (message("http3", expiration="x"), "406 PRECONDITION_FAILED - invalid expiration 'x': no_integer"),
             (message("http3", user_id="bob"),
              "406 PRECONDITION_FAILED - user_id property set to 'bob' but authenticated user was 'guest'"),
@@ -131,7 +131,7 @@ def each_way_to_acknowledge(world):  # management 4.21, C.5
 def fetching_from_a_quorum_queue_counts_as_amqp_does(world):
     world.put("/queues/%2F/http6", {"durable": True, "arguments": {"x-queue-type": "quorum", "x-delivery-limit": 1}})
     publish(world, message("http6", "q"))
-    for _ in range(3):  # A nack with requeue is no failure.
+    for _ in range(3):  # A nack with requeue does not count as a failure.
         equal(bodies(get(world, "http6", "ack_requeue_true")), ["q"])
     equal(bodies(get(world, "http6", "reject_requeue_true")), ["q"])
     equal(get(world, "http6", "reject_requeue_true")[0]["properties"]["headers"]["x-delivery-count"], 1)
@@ -151,7 +151,7 @@ def payloads_are_text_or_base64_and_can_be_cut(world):  # management 4.21
     equal(base64.b64decode(text["payload"]).decode(), "gr\u00fc\u00dfe")
     binary, text = get(world, "http7", count=2, truncate=2)
     equal((binary["payload"], text["payload"], text["payload_bytes"]), ("/wA=", "gr", 7))
-    # Cut within a character: no longer text.
+    # Truncated within a character, so it is not text any more.
     equal(get(world, "http7", count=2, truncate=3)[1]["payload_encoding"], "base64")
     equal(get(world, "http7", count=0), [])
     equal(bodies(get(world, "http7", count="1")), ["/wAB"])
@@ -191,7 +191,7 @@ def publishing_and_fetching_need_their_permissions(world):
         world.put(f"/users/{name}", {"password": "p", "tags": tags})
     body = message("http9")
     equal(publish(world, body, user="http9-n:p", status=401)["reason"], "Not management user")
-    for user in ("http9-m:p", "http9-o:p"):  # A monitor sees the vhost, and no more.
+    for user in ("http9-m:p", "http9-o:p"):  # A monitoring user may only see the virtual host.
         equal(publish(world, body, user=user, status=401)["reason"], "User not authorised to access virtual host")
         equal(get(world, "http9", status=401, user=user)["reason"], "User not authorised to access virtual host")
     world.put("/permissions/%2F/http9-m", {"configure": "", "write": "^amq.topic$", "read": "^$"})

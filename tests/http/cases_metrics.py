@@ -1,4 +1,4 @@
-"""The pages for Prometheus: read by Prometheus' own parsers, complete, and true."""
+"""The Prometheus pages: readable by Prometheus' own parsers, complete and correct."""
 import json
 import os
 import re
@@ -10,7 +10,7 @@ from proton import Delivery, Message
 from proton.reactor import AtLeastOnce
 from world import ROOT, SECONDS_MAX, Mismatch, case, contains, equal
 
-# management 6.2 to 6.4, and what alert rules commonly use (management 6.3a)
+# management 6.2 to 6.4, and the metrics that alert rules commonly use (management 6.3a)
 NAMES = """rabbitmq_identity_info rabbitmq_build_info rabbitmq_connections rabbitmq_channels rabbitmq_queues
 rabbitmq_connections_opened_total rabbitmq_connections_closed_total rabbitmq_channels_opened_total
 rabbitmq_channels_closed_total rabbitmq_queues_declared_total rabbitmq_queues_created_total rabbitmq_queues_deleted_total
@@ -61,7 +61,7 @@ def without_suffix(name, families):
 
 
 def samples(text):
-    """(name, labels as text) to value."""
+    """Maps (name, labels as text) to the value."""
     found = {}
     for line in text.splitlines():
         if line.startswith("#"):
@@ -163,7 +163,7 @@ def counters_count_and_balance(world):
 
 @case
 def nobody_learns_where_in_the_journal_a_message_lies(world):
-    """The page needs no login: who knew the position of the next message could forge bytes for it."""
+    """The page requires no login. With the position of the next message, a client could forge journal bytes."""
     sizes = (5_000, 70_000)
     with world.amqp() as connection:
         channel = connection.channel()
@@ -311,10 +311,10 @@ def only_grows(name):
 
 
 def see_the_end(connection):
-    """A client whose virtual host was deleted learns it when it looks, and answers then."""
+    """Lets a client notice that its virtual host was deleted; pika replies only when it processes events."""
     try:
         connection.process_data_events(SECONDS_MAX)
-    except (pika.exceptions.AMQPError, ValueError):  # The latter when it learns of its end while it waits.
+    except (pika.exceptions.AMQPError, ValueError):  # ValueError if the connection closes while pika waits.
         return
     raise Mismatch("the connection outlives its virtual host")
 
@@ -369,7 +369,7 @@ def no_counter_goes_back(world):
 
 
 def table_below(document, title):
-    """The cells of the table in that section."""
+    """The cells of the table in a section."""
     with open(os.path.join(ROOT, document)) as file:
         section = file.read().split(f"\n## {title}\n")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
@@ -387,7 +387,7 @@ def the_documented_metrics_are_those_there_are(world):
     text = scrape(world)
     found, families = samples(text), types(text)
     wanted = {row[0].strip("`"): (row[1], set(re.findall("`([a-z_]+)`", row[2])))
-              for row in table_below("docs/metrics.md", "What only Revenant tells")}
+              for row in table_below("docs/metrics.md", "Revenant metrics")}
     equal({name: (kind, labels_of(found, families, name)) for name, kind in families.items()
            if name.startswith("revenant_")}, wanted)
 
@@ -395,7 +395,7 @@ def the_documented_metrics_are_those_there_are(world):
 @case
 def the_documented_families_are_those_there_are(world):
     everywhere = {"rabbitmq_identity_info", "rabbitmq_build_info", "rabbitmq_detailed_queue_info"}
-    for row in table_below("docs/metrics.md", "Families of /metrics/detailed"):
+    for row in table_below("docs/metrics.md", "Metric families"):
         asked = re.findall("`([a-z_]+)`", row[0])
         names = set(re.findall("`([a-z_]+)`", row[2])) - {"reason", "outcome"}
         if asked == ["queue_metrics"]:

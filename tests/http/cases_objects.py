@@ -1,5 +1,5 @@
-"""Queues, exchanges, bindings, consumers, connections, channels, vhosts: what AMQP makes is seen over HTTP, and
-what HTTP makes works over AMQP."""
+"""Queues, exchanges, bindings, consumers, connections, channels, virtual hosts: HTTP shows objects created over AMQP, and
+objects created over HTTP work over AMQP."""
 import pika
 
 from world import Mismatch, case, contains, equal, quote
@@ -56,7 +56,7 @@ def queue_declared_over_http_equals_the_clients(world):  # management 1.3, 4.20
         answer = world.delete("/queues/%2F/same?if-unused=true", status=400)
         equal(answer.json()["reason"], "queue 'same' in vhost '/' in use")
         world.delete("/queues/%2F/same")
-        # The consumer is told: pika cancels it by itself.
+        # The consumer is notified, and pika cancels it automatically.
         connection.process_data_events(1)
         equal(channel.consumer_tags, [])
 
@@ -209,7 +209,7 @@ def connection_is_closed_with_the_operators_words(world):  # management C.11
 
 @case
 def a_vhost_cannot_make_streams_by_default(world):
-    refusal = {"error": "bad_request", "reason": "invalid queue type 'stream': a default is classic or quorum"}
+    refusal = {"error": "bad_request", "reason": "invalid default queue type 'stream': must be 'classic' or 'quorum'"}
     equal(world.put("/vhosts/team", {"default_queue_type": "stream"}, status=400).json(), refusal)
     equal(world.api("GET", "/vhosts/team").status, 404)
     world.put("/vhosts/team", {"default_queue_type": "quorum"})
@@ -249,7 +249,7 @@ def vhost_node(world):
 
 @case
 def a_vhost_made_again_is_empty_and_safe(world):
-    """The files of the one deleted go before those of the new one come."""
+    """The files of the deleted virtual host are removed before those of the new one are created."""
     for _ in range(15):
         world.put("/vhosts/again")
         equal(world.get("/queues/again"), [])

@@ -1,4 +1,4 @@
-"""Parameters, the name of the cluster, features, logging in and the other small things of the API."""
+"""Parameters, the cluster name, features, logins and other small parts of the API."""
 import base64
 import gzip
 import json
@@ -150,7 +150,7 @@ def features_are_all_there(world):  # management 4.5
 def the_memory_of_the_node_has_parts(world):  # management 4.4
     memory = world.get(f"/nodes/{node(world)}/memory")["memory"]
     equal(memory["strategy"], "rss")
-    for name in ("mnesia", "metadata_store", "metadata_store_ets"):  # Tools of either kind of RabbitMQ read them.
+    for name in ("mnesia", "metadata_store", "metadata_store_ets"):  # Tools for RabbitMQ with Mnesia or Khepri read them.
         equal(isinstance(memory[name], int), True, name)
     parts = [value for value in memory.values() if isinstance(value, int)]
     equal(memory["total"]["rss"] > 1_000_000, True)

@@ -1,4 +1,4 @@
-"""Policies and operator policies: setting and clearing, who may, what queues and exchanges then tell."""
+"""Policies and operator policies: setting, clearing, permissions, and the fields of queues and exchanges."""
 from world import case, contains, equal
 
 DLX = {"pattern": "^pq", "definition": {"dead-letter-exchange": "dlx"}}

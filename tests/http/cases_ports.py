@@ -1,4 +1,4 @@
-"""Two brokers that want the same port."""
+"""Two brokers on the same port."""
 import os
 import subprocess
 import tempfile

@@ -1,4 +1,4 @@
-"""Definitions go to a real RabbitMQ and come from one. What differs on purpose is named in docs/compatibility.md."""
+"""Exchange of definitions with a real RabbitMQ. docs/compatibility.md lists intentional differences."""
 import json
 import os
 
@@ -16,7 +16,7 @@ def documented(names):
 
 
 def comparable(document):
-    """RabbitMQ 3.10 exports the names of vhosts alone and no type beside the arguments of a queue."""
+    """RabbitMQ 3.10 exports only the names of virtual hosts, and no type field of queues."""
     lists = lists_of(document)
     lists["vhosts"] = sorted(vhost["name"] for vhost in lists["vhosts"])
     for queue in lists["queues"]:

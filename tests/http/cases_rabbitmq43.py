@@ -1,4 +1,4 @@
-"""What a live RabbitMQ 4.3.6 showed and tools rely on: recorded, and compared with the broker."""
+"""Recorded behaviour of RabbitMQ 4.3.6 that tools rely on, compared with the broker."""
 import datetime
 import decimal
 import time
@@ -8,7 +8,7 @@ import pika
 from promises import lacks
 from world import case, contains, equal
 
-# The arguments of bindings and the properties_key that RabbitMQ 4.3.6 gave them. Terraform keeps it as their identity.
+# Arguments of bindings and their properties_key in RabbitMQ 4.3.6. Terraform uses the key as the identity of a binding.
 BINDINGS = {
     "match": ({"x-match": "all"}, "k+match~3ujGfg"),
     "any": ({"x-match": "any-with-x", "type": "report", "format": "pdf"}, "k+any~p5jong"),
@@ -34,7 +34,7 @@ def bindings_have_the_properties_key_of_rabbitmq(world):  # management 4.22, 9.2
             channel.queue_bind("hq", "hx", "k " + name, arguments)
     found = {one["routing_key"]: one["properties_key"] for one in world.get("/bindings/%2F/e/hx/q/hq")}
     equal(found, {"k " + name: key for name, (_, key) in BINDINGS.items()})
-    # Over HTTP numbers are 64 bits wide, and the key is what the location ends with.
+    # Over HTTP, numbers become 64-bit integers. The location ends with the key.
     arguments = {"b": True, "f": 1.5, "l": [1, "two"], "n": 5, "t": {"z": 1, "a": "b"}, "x-match": "all"}
     made = world.api("POST", "/bindings/%2F/e/hx/q/hq", {"routing_key": "k", "arguments": arguments})
     equal((made.status, made.headers["location"]), (201, "hq/k~lbAiJg"))
@@ -56,7 +56,7 @@ def features_are_those_of_our_version(world):  # management 4.5
               "track_qq_members_uids": ("enabled", "stable", "none", "rabbit"),
               "detailed_queues_endpoint": ("enabled", "required", "soft", "rabbitmq_management")}
     equal({name: flags.get(name) for name in wanted}, wanted)
-    # There are no streams, so nobody may think so.
+    # There are no streams, so no flag of streams may be listed.
     equal([name for name in flags if "stream" in name], [])
 
 

@@ -1,4 +1,4 @@
-"""Rates and charts: what passed in the last seconds, sampled by the broker itself."""
+"""Rates and charts of the last seconds, sampled by the broker."""
 import threading
 import time
 
@@ -9,7 +9,7 @@ RANGES = "lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5&data_r
 
 @case
 def rates_are_seen_while_messages_pass(world):  # management 2.6
-    world.get("/queues")  # From now on somebody is interested.
+    world.get("/queues")  # Starts the sampling of objects.
     done = threading.Event()
 
     def publish():
@@ -26,7 +26,7 @@ def rates_are_seen_while_messages_pass(world):  # management 2.6
     thread.start()
     try:
         def rate_in(found, *names):
-            """Below these names; 0 where there is none yet."""
+            """The value at the path of these names; 0 if there is none yet."""
             for name in names:
                 found = found.get(name, {}) if isinstance(found, dict) else {}
             return found.get("rate", 0) if isinstance(found, dict) else 0
@@ -100,7 +100,7 @@ def ten_thousand_queues_cost_little_to_watch(world):
     before = resident()
     page = world.get("/queues/watched?page=1&page_size=100")
     equal(len(page["items"]), 100)
-    end = time.monotonic() + 11  # Two samples of all of them.
+    end = time.monotonic() + 11  # Two samples of all objects.
     while time.monotonic() < end:
         world.get("/queues/watched?page=1&page_size=100&" + RANGES)
         time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""Every endpoint asked by everybody: who may, who may not and what he is told. The table is routes.txt."""
+"""Every endpoint as every kind of user: permitted or refused, and the response. The table is routes.txt."""
 import json
 import os
 import re
@@ -9,7 +9,7 @@ from world import case, contains, equal, quote
 HERE = os.path.dirname(os.path.abspath(__file__))
 VHOST = "roles"
 TAGS = ("management", "policymaker", "monitoring", "administrator")
-# With access to the virtual host, and without.
+# Users with and without access to the virtual host.
 INSIDERS = ("none", *TAGS)
 STRANGERS = tuple("strange-" + tag for tag in TAGS)
 EVERYTHING = {"configure": ".*", "write": ".*", "read": ".*"}
@@ -34,7 +34,7 @@ def routes():
 
 
 def refusal(role, user):
-    """Why the user is refused; nothing if he is not."""
+    """The reason why the user is refused; None if the user is permitted."""
     tag, inside = user.removeprefix("strange-"), not user.startswith("strange-")
     administrates, sees = tag == "administrator", tag in ("monitoring", "administrator")
     makes_policies = tag in ("policymaker", "administrator")
@@ -42,16 +42,16 @@ def refusal(role, user):
         return None
     if tag == "none":
         return NO_TAG
-    own = user == "management"  # The connection is his.
+    own = user == "management"  # The connection belongs to this user.
     allowed, reason = {
         "any": (True, None),
         "vhost": (inside or sees, NO_VHOST),
         "enter": (inside or administrates, NO_VHOST),
-        # An administrator enters everywhere, but AMQP knows no administrators.
+        # An administrator can access every virtual host, but has no AMQP permissions by default.
         "amqp": (inside, REFUSED if administrates else NO_VHOST),
         "pol": (administrates or (makes_policies and inside), NO_OBJECT),
         "pol_all": (makes_policies, NO_OBJECT),
-        # What is below the path is for those who make policies, but limits bind them.
+        # Policymakers may use the path, but must not change limits.
         "pol_adm": (administrates, NO_ADMINISTRATOR if makes_policies and inside else NO_OBJECT),
         "mon": (sees, NO_MONITOR),
         "adm": (administrates, NO_ADMINISTRATOR),
@@ -61,7 +61,7 @@ def refusal(role, user):
 
 
 class Stage:
-    """All objects the paths name, made again after somebody was allowed to change them."""
+    """All objects that the paths name, restored after every permitted change."""
 
     def __init__(self, world):
         self.world, self.connection, self.definitions = world, None, None
@@ -85,7 +85,7 @@ class Stage:
         put["/topic-permissions/roles/victim"] = {"exchange": "amq.topic", "write": "", "read": ""}
         for kind in ("policies", "operator-policies"):
             put[f"/{kind}/roles/policy"] = {"pattern": "^policed", "definition": {"max-length": 10}}
-        # As the user who may: guest may be a stranger there.
+        # guest may have no permissions in the virtual host, so the objects in it are created by an insider.
         for path, body in put.items():
             equal(world.api("PUT", path, body).status in (201, 204), True, path)
         insider = {"user": "administrator:p"}
@@ -98,7 +98,7 @@ class Stage:
         self.definitions = self.definitions_now()
 
     def restore(self):
-        """What somebody was allowed to change is as it was."""
+        """Restores the objects after a permitted change."""
         answer = self.world.api("POST", "/definitions", self.definitions)
         equal(answer.status, 204, repr(answer))
         self.connect()
@@ -121,7 +121,7 @@ class Stage:
     def connection_has_ended(self):
         try:
             self.connection.process_data_events(0.01)
-        except (pika.exceptions.AMQPError, ValueError):  # The latter when it learns of its end while it waits.
+        except (pika.exceptions.AMQPError, ValueError):  # ValueError if the connection closes while pika waits.
             pass
         return self.name_of_connection() is None
 
@@ -129,7 +129,7 @@ class Stage:
         try:
             if self.connection is not None:
                 self.connection.close()
-        except pika.exceptions.AMQPError:  # Somebody was allowed to end it.
+        except pika.exceptions.AMQPError:  # A permitted request closed it.
             pass
         self.connection = None
 
@@ -145,7 +145,7 @@ class Stage:
 
 
 def ask(world, stage, route, user):
-    """What is wrong with the answer; nothing if all is well."""
+    """The error in the response; None if it is correct."""
     headers = {"content-type": "application/x-www-form-urlencoded"} if route.pattern == "/login" else None
     answer = world.api(route.method, stage.path(route.pattern), route.body, user=f"{user}:p", headers=headers)
     reason = refusal(route.role, user)
@@ -153,7 +153,7 @@ def ask(world, stage, route, user):
     if reason is None:
         found, wanted = answer.status, route.status
     elif reason == REFUSED and route.pattern.endswith(("/publish", "/get")):
-        # The texts of these are those of AMQP, and a channel that was closed is a bad request.
+        # These have the texts of AMQP, and a closed channel is a bad request.
         found, wanted = answer.status in (400, 401) and "ACCESS_REFUSED - " in error.get("reason", ""), True
     else:
         found, wanted = (answer.status, error), (401, {"error": "not_authorised", "reason": reason})

@@ -1,4 +1,4 @@
-"""Connections of AMQP 1.0: their sessions and links."""
+"""AMQP 1.0 connections: sessions and links."""
 from proton import Endpoint, Message
 from proton.reactor import AtLeastOnce, AtMostOnce
 from world import case, equal, quote

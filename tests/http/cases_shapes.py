@@ -1,4 +1,4 @@
-"""The fields of every object with their types, and the errors every endpoint has in common. management, appendix B and 1."""
+"""The fields of every object and their types, and the errors common to all endpoints. management, appendix B and 1."""
 import json
 
 from world import case, contains, equal, quote
@@ -6,7 +6,7 @@ from world import case, contains, equal, quote
 TYPES = {"string": str, "int": int, "number": (int, float), "bool": bool, "array": list, "object": dict}
 DETAILS = {"rate": "number"}
 
-# Without what docs/compatibility.md says is not told here.
+# Without the fields that docs/compatibility.md lists as missing.
 QUEUE = """name vhost type node state: string; durable auto_delete exclusive: bool; arguments effective_policy_definition: object;
     messages messages_ready messages_unacknowledged message_bytes message_bytes_ready message_bytes_unacknowledged
     message_bytes_ram messages_ram message_bytes_persistent messages_persistent memory consumers: int;
@@ -40,7 +40,7 @@ def check(found, shape, what):
 
 
 def work(world):
-    """A connection that has done a bit of everything."""
+    """A connection that has used all features."""
     connection = world.amqp(name="shaped")
     channel = connection.channel()
     channel.confirm_delivery()
@@ -106,7 +106,7 @@ def a_quorum_queue_names_its_members(world):
     world.delete("/queues/%2F/shape")
 
 
-BODIES = {  # path of a PUT or POST: keys it cannot do without, in the order they are named
+BODIES = {  # path of a PUT or POST: required keys, in the order of the error text
     "PUT /permissions/%2F/guest": ["configure", "write", "read"],
     "PUT /topic-permissions/%2F/guest": ["exchange", "write", "read"],
     "PUT /policies/%2F/p": ["pattern", "definition"],

@@ -1,4 +1,4 @@
-"""What the cases work with: a broker of their own, its HTTP API, its command line, AMQP connections."""
+"""The environment of the cases: a broker, its HTTP API, its command line and AMQP connections."""
 import base64
 import http.client
 import json
@@ -92,7 +92,7 @@ class World(Asked):
         self.find_ports()
 
     def tidy(self):
-        """As in the beginning, whatever the last case left behind."""
+        """Restores the initial state after a case."""
         for user in self.get("/users"):
             if user["name"] != "guest":
                 self.api("DELETE", "/users/" + quote(user["name"]))
@@ -110,7 +110,7 @@ class World(Asked):
     # --- a real RabbitMQ ---
 
     def rabbitmq(self):
-        """The same things asked of a RabbitMQ; started for the first case that wants to compare."""
+        """A RabbitMQ for comparison, started by the first case that needs it."""
         if self.reference is None:
             broker = RabbitMQWithManagement(os.path.join(self.broker.directory, "rabbitmq"))
             self.reference = Asked(broker)
@@ -156,7 +156,7 @@ class World(Asked):
 
 
 def read_to_end(peer):
-    """Everything the server says until it closes."""
+    """Everything that the server sends until it closes the connection."""
     text = b""
     try:
         while part := peer.recv(65536):

@@ -1,11 +1,10 @@
-// load_connections: many connections at the same time to a broker that is already there; one JSON
-// line.
+// load_connections: opens many simultaneous connections to a running broker; prints one JSON line.
 //
 //   load_connections idle --port PORT --broker-pid PID --connections N
-//       opens them all with a channel each, measures the broker's memory, and passes a thousand
-//       messages through a further connection while they are open.
+//       opens all connections with a channel each, measures the broker's memory, and sends a
+//       thousand messages through another connection while they are open.
 //   load_connections busy --port PORT --connections N --messages M
-//       opens them all; then each declares its own queue and passes M messages through it.
+//       opens all connections; then each declares its own queue and sends M messages through it.
 #include "cases.h"
 #include "crowd.h"
 #include "failure.h"

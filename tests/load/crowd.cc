@@ -27,7 +27,7 @@ using bench::Writer;
 
 namespace {
 
-constexpr uint64_t opening_count_max = 100;  // Below the backlog of a listener, often 128.
+constexpr uint64_t opening_count_max = 100;  // below the usual listener backlog of 128
 constexpr uint32_t last_source_address = INADDR_LOOPBACK + 200;
 
 std::string system_error(const char* what) {
@@ -212,8 +212,8 @@ void Crowd::add_member() {
     }
 }
 
-// One address has some 28,000 ports to connect from; all of 127.0.0.0/8 is this machine, so there
-// are more.
+// One source address has about 28,000 ports. All addresses in 127.0.0.0/8 are local, so more are
+// available.
 int Crowd::connect_next() {
     sockaddr_in target{};
     target.sin_family = AF_INET;

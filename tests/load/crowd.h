@@ -1,6 +1,6 @@
-// Thousands of connections from one thread: each opens, waits until all are open, and then does its
-// work or nothing. Unlike the peers of tests/bench a member of the crowd is small and does not care
-// for speed.
+// Thousands of connections from one thread: each opens, waits until all are open, and then works or
+// stays idle. Unlike a peer of tests/bench, a member of the crowd is small and not optimized for
+// speed.
 #pragma once
 
 #include "amqp.h"
@@ -18,9 +18,8 @@
 
 namespace load {
 
-// One connection. After the handshake it declares a queue of its own, consumes from it, publishes
-// `work` numbered messages, acknowledges what it gets and asks for the depth of the queue at the
-// end.
+// One connection. After the handshake it declares its own queue, consumes from it, publishes `work`
+// numbered messages, acknowledges the deliveries and finally requests the depth of the queue.
 class Member {
   public:
     Member(int descriptor, uint64_t index, const bench::Login& login);
@@ -33,11 +32,11 @@ class Member {
     enum class Phase { opening, open, declaring, consuming, working, checking, finished };
 
     void start_work(uint64_t messages);
-    // Reads and answers. Throws bench::Failure when the broker refuses, closes or breaks the order.
+    // Reads and replies. Throws bench::Failure if the broker refuses, closes or violates the order.
     void on_readable();
-    // Whether all output is written.
+    // Returns whether all output is written.
     bool flush();
-    // Whether the broker has closed or sent anything unasked.
+    // Whether the broker has closed the connection or sent anything unexpected.
     bool is_disturbed() const;
 
     int descriptor() const { return descriptor_; }
@@ -72,9 +71,10 @@ class Crowd {
     Crowd(Crowd&&) = delete;
     Crowd& operator=(Crowd&&) = delete;
 
-    // Opens connections, some hundred at a time. Throws bench::Failure unless all are open in time.
+    // Opens connections, up to one hundred at a time. Throws bench::Failure unless all are open in
+    // time.
     void open(uint64_t count);
-    // Lets all members work at the same time, until all have finished.
+    // Makes all members work simultaneously and returns when all have finished.
     void work(uint64_t messages);
 
     uint64_t open_count() const { return members_.size(); }
@@ -87,20 +87,19 @@ class Crowd {
     uint64_t count_in(Member::Phase phase) const {
         return phase_counts_.at(static_cast<size_t>(phase));
     }
-    // Does something with a member and keeps the counts by phase true.
+    // Calls the action for a member and updates the counts by phase.
     void step(size_t index, const std::function<void(Member&)>& action);
     void turn();
     void flush(size_t index);
 
     bench::Endpoint endpoint_;
     int epoll_;
-    uint32_t
-        source_address_;  // Of the connections opened next; moved on when its ports are used up.
+    uint32_t source_address_;  // of the next connections; changes when its ports are used up
     std::vector<std::unique_ptr<Member>> members_;
     std::array<uint64_t, static_cast<size_t>(Member::Phase::finished) + 1> phase_counts_{};
 };
 
-// Lets this process have so many files open, as far as the system allows.
+// Raises the limit of open files to this number, as far as the system allows.
 void raise_open_files_limit(uint64_t count);
 
 }  // namespace load

@@ -1,4 +1,4 @@
-// Fields of tables, numbers and lists of words, as the model reads and writes them.
+// Fields of tables, numbers and word lists, as used by the model.
 #pragma once
 
 #include "message/value.h"

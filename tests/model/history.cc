@@ -48,14 +48,14 @@ class Maker {
         return history_.back();
     }
 
-    // --- settings: few and small, so that everything happens ---
+    // --- settings: few and small, so that conflicts are frequent ---
 
     void add_common(Table& table, const std::string& prefix, std::uint64_t chances) {
         const auto put = [&](const char* name, Value value) {
             table.push_back({prefix + name, std::move(value)});
         };
-        // Without any time in all queues a single message dies dozens of deaths at one instant, in
-        // an order that is open at every step.
+        // With a TTL of 0 in all queues, a single message would die dozens of times at one instant,
+        // in an order that is open at every step.
         const int least = prefix.empty() ? 1 : 0;
         if (one_in(chances)) put("message-ttl", Value::int64((least + number_below(4)) * 5));
         if (one_in(chances)) put("max-length", Value::int64(number_below(4)));

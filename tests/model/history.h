@@ -1,5 +1,5 @@
-// A history: a random sequence of commands to a small broker in which everything collides, as data,
-// so that it can be run on the engine, run on the model, printed, and cut down.
+// A history: a random sequence of commands to a small broker with many conflicts. It is data, so
+// that it can be run on the engine, run on the model, printed and reduced.
 #pragma once
 
 #include "base/time.h"
@@ -50,7 +50,8 @@ struct Step {
     bool multiple = false;
     bool if_unused = false;
     bool if_empty = false;
-    // A prefetch. Of settle and cancel first a wish, then what it meant: a tag, a consumer.
+    // A prefetch. For settle and cancel, first a random value, then the tag or consumer it
+    // selected.
     std::uint64_t number = 0;
     engine::PublishOptions publishing;
     engine::Outcome outcome;

@@ -15,7 +15,7 @@ std::size_t Choices::pick(std::size_t of) {
     return detour == detours_.end() ? 0 : detour->second;
 }
 
-// ---------------------------------------------------------------------------- as text
+// ---------------------------------------------------------------------------- formatting
 
 std::string describe(const DeathHistory& history) {
     std::string line;
@@ -64,8 +64,8 @@ void Model::advance(Duration by) {
     now_ = last;
 }
 
-// Before a command is looked at, everything that is due by now has expired. Whether its
-// consequences come first as well is open.
+// Everything due expires before a command is processed. Whether the consequences also come first is
+// open.
 void Model::begin() {
     defer_heads_if_open();
     expire_due(Fresh::spared);
@@ -73,8 +73,8 @@ void Model::begin() {
     if (!touched_.empty() && choices_.pick(2) == 1) settle_down();
 }
 
-// With ttl-mode head, RabbitMQ's way, the message at the head may be found by the command: only to
-// be handed out it is too late.
+// With ttl-mode head, as in RabbitMQ, the command may still find the expired message at the head;
+// it just cannot be delivered.
 void Model::defer_heads_if_open() {
     const auto due = all_due(now_, Fresh::spared);
     const bool heads = std::any_of(due.begin(), due.end(), [](const Due& one) {
@@ -89,8 +89,8 @@ void Model::touch(const QueueRef& queue) {
     if (!contains(touched_, queue)) touched_.push_back(queue);
 }
 
-// Everything a command causes happens before the next one. Which queue is looked at first is open.
-// Whoever has no time left and was not taken dies when all were offered what they can take
+// All consequences of a command happen before the next one. Which queue is processed first is open.
+// A message with a TTL of 0 that was not delivered expires after all consumers have been served
 // (DL-126).
 void Model::settle_down() {
     do {
@@ -109,11 +109,13 @@ void Model::settle_down() {
 }
 
 void Model::work_off(const QueueRef& queue) {
-    // A policy that ends ttl-mode head may leave the expired at any depth; when they die is open.
+    // A policy that ends ttl-mode head may leave expired messages at any depth; when they expire is
+    // open.
     const bool late = !expired_in(*queue, now_, Fresh::spared).empty();
     if (late && choices_.pick(2) == 1) expire_messages(queue, Fresh::spared);
     serve(queue);
-    // Whether one that is both too old and too many dies of its age is open with ttl-mode head.
+    // With ttl-mode head it is open whether a message that is both expired and surplus dies as
+    // expired.
     if (queue->settings.expires_at_head_only && choices_.pick(2) == 0) {
         expire_messages(queue, Fresh::included);
     }

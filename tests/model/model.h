@@ -1,22 +1,22 @@
-// Model: a naive broker, written from the rules of dead-lettering (DL-…) and amqp091 alone. It is
-// what the engine is compared with.
+// Model: a naive broker, written only from the rules of dead-lettering (DL-…) and amqp091. The
+// engine is compared with it.
 //
-// It is slow on purpose, so that it can be read against the rules: a message is a value and is
-// copied into every queue; a queue is one vector that is searched from one end to the other; there
-// are no timers, time passes by looking for whatever is due next; every rule is one function with
-// its number. What a client would see is told as lines of text, one list per channel.
+// It is deliberately slow, so that it can be checked against the rules: a message is a value and is
+// copied into every queue; a queue is one vector that is searched linearly; there are no timers,
+// and time passes by searching for the next due item; every rule is one function with its number.
+// Output to clients is represented as lines of text, one list per channel.
 //
-// Left out: transactions, exclusive and auto-delete queues, consumer priorities, single active
-// consumers, reply-to, limits of connections.
+// Not included: transactions, exclusive and auto-delete queues, consumer priorities, single active
+// consumers, reply-to, connection limits.
 //
-// Where the rules leave an order open (two queues due at the same instant, the queues of a fanout,
-// the queue that is looked at first), the model asks its Choices. Whoever compares may try the
-// other ways as well, and is content if one of them is what the engine did.
+// Where the rules leave an order open (two queues due at the same time, the queues of a fanout, the
+// queue that is processed first), the model asks its Choices. A comparison may try the alternatives
+// as well and succeeds if one of them matches the engine.
 #pragma once
 
 #include "base/time.h"
-#include "engine/words/counters.h"
 #include "engine/words/command.h"
+#include "engine/words/counters.h"
 #include "engine/words/policy.h"
 #include "engine/words/queue_settings.h"
 #include "engine/words/refusal.h"
@@ -46,14 +46,14 @@ using engine::Policy;
 using engine::PolicyScope;
 using engine::RefusalKind;
 
-// The way through everything the rules leave open: 0 everywhere, but for a few points.
+// The decisions for everything that the rules leave open: 0, except at a few points.
 class Choices {
   public:
     Choices() = default;
     explicit Choices(std::map<std::size_t, std::size_t> detours) : detours_(std::move(detours)) {}
 
     std::size_t pick(std::size_t of);
-    // The points passed so far, each with the number of its ways.
+    // The points passed so far, each with its number of alternatives.
     const std::vector<std::size_t>& points() const { return points_; }
     const std::map<std::size_t, std::size_t>& detours() const { return detours_; }
 
@@ -64,9 +64,9 @@ class Choices {
 
 struct Message {
     std::string body;
-    std::string exchange;           // it was published to last (DL-77)
+    std::string exchange;           // to which it was published last (DL-77)
     std::vector<std::string> keys;  // the first, then CC, then BCC (DL-61)
-    std::size_t hidden_keys = 0;    // so many at the end are BCC
+    std::size_t hidden_keys = 0;    // the number of BCC keys at the end
     std::optional<std::int64_t> ttl_ms;
     std::optional<std::uint8_t> priority;
     Table headers;
@@ -81,15 +81,15 @@ struct Entry {
     std::uint64_t id = 0;
     Message message;
     Place place = Place::ready;
-    bool fresh = false;  // came in this turn
+    bool fresh = false;  // added in this turn
     Timestamp expires = never;
     Timestamp delayed_until = never;
-    bool returned = false;    // in the list of returned ones (DL-156)
-    int level = 0;            // the priority it is served with
-    std::uint64_t order = 0;  // inside its level or list
+    bool returned = false;    // in the list of requeued messages (DL-156)
+    int level = 0;            // the priority with which it is served
+    std::uint64_t order = 0;  // within its level or list
     std::uint32_t acquired = 0;
     bool requeued = false;
-    // Of a letter in the outbox.
+    // Of a dead letter in the outbox.
     DeathReason reason = DeathReason::rejected;
     Timestamp died_at;
     std::vector<std::uint64_t> reached;  // ids of the queues that have it
@@ -133,7 +133,7 @@ struct Queue {
     Settings settings;
     std::vector<Entry> entries;
     std::vector<ConsumerRef> consumers;
-    std::list<ConsumerRef> line;  // who is served next
+    std::list<ConsumerRef> line;  // the consumer to be served next is first
     Timestamp last_used;
     bool refusing = false;  // DL-140
     std::array<std::uint64_t, death_reason_count> deaths{};
@@ -171,7 +171,7 @@ struct Channel {
     std::vector<std::string> told;
 };
 
-// What a delivery shows, as a line of text.
+// The parts of a delivery that a consumer sees, as a line of text.
 struct Shown {
     std::uint32_t consumer = 0;
     std::uint64_t tag = 0;
@@ -185,7 +185,7 @@ struct Shown {
 };
 std::string describe(const Shown& shown);
 std::string describe(const DeathHistory& history);
-// A short name of a message in a queue, different where a receiver would be shown a difference.
+// A short name of a message in a queue, different if a consumer would see a difference.
 std::string label(const std::string& body, const std::string& exchange, const std::string& key,
                   std::uint32_t failures, const DeathHistory& history);
 
@@ -225,9 +225,9 @@ class Model {
     void set_policy(PolicyScope scope, const Policy& policy);
     void clear_policy(PolicyScope scope, const std::string& name);
 
-    // --- what came of it ---
+    // --- results ---
     std::vector<std::string> take_told(std::size_t channel);
-    // Queues, accounts and counters, one line each.
+    // Queues, entry counters and other counters, one line each.
     std::vector<std::string> contents() const;
 
   private:
@@ -344,7 +344,7 @@ class Model {
     Timestamp now_;
     Choices& choices_;
     std::vector<Exchange> exchanges_;
-    std::vector<QueueRef> queues_;  // in the order of their declaration
+    std::vector<QueueRef> queues_;  // in the order of declaration
     std::vector<Binding> bindings_;
     std::map<PolicyScope, std::map<std::string, Policy>> policies_;
     std::vector<Channel> channels_;

@@ -9,7 +9,7 @@ bool Model::can_take(const Consumer& consumer) {
     return consumer.no_ack || consumer.prefetch == 0 || consumer.unsettled < consumer.prefetch;
 }
 
-// amqp091 11.19: in turn. Who cannot take when his turn has come leaves the line.
+// amqp091 11.19: round robin. A consumer that cannot take a message leaves the line.
 ConsumerRef Model::next_consumer(Queue& queue) {
     while (!queue.line.empty()) {
         const ConsumerRef first = queue.line.front();
@@ -23,7 +23,7 @@ ConsumerRef Model::next_consumer(Queue& queue) {
     return nullptr;
 }
 
-// Whether what has just come dies together with the expired in front of it is open.
+// Whether new messages expire together with the expired ones before them is open.
 void Model::expire_before_serving(const QueueRef& queue) {
     const auto late = expired_in(*queue, now_, Fresh::spared);
     if (late.empty()) return;
@@ -45,7 +45,8 @@ void Model::serve(const QueueRef& queue) {
     }
 }
 
-// DL-152, DL-154, DL-155: what the receiver is shown. DL-17: without acknowledgement it is gone.
+// DL-152, DL-154, DL-155: the fields that the consumer sees. DL-17: without acknowledgement the
+// message is removed.
 void Model::hand_out(std::size_t channel, const QueueRef& queue, std::uint64_t id,
                      const ConsumerRef& consumer, bool no_ack, const std::string& before) {
     Entry& entry = *find(*queue, id);
@@ -53,7 +54,7 @@ void Model::hand_out(std::size_t channel, const QueueRef& queue, std::uint64_t i
     Shown shown;
     shown.tag = ++to.last_tag;
     shown.body = entry.message.body;
-    // A classic queue does not count what goes straight to a consumer.
+    // A classic queue does not count a message that goes directly to a consumer.
     const bool straight = consumer && entry.fresh && !queue->quorum;
     shown.redelivered = entry.requeued || (entry.message.failures > 0 && !straight);
     shown.exchange = entry.message.exchange;
@@ -70,7 +71,7 @@ void Model::hand_out(std::size_t channel, const QueueRef& queue, std::uint64_t i
         to.unsettled[shown.tag] = {queue->id, id, consumer};
         if (consumer) consumer->unsettled += 1;
     }
-    // Another one is at the head.
+    // There is a new head.
     if (queue->settings.expires_at_head_only) touch(queue);
 }
 
@@ -93,8 +94,8 @@ void Model::consume(std::size_t channel, const std::string& name, bool no_ack) {
     end();
 }
 
-// amqp091 11.14: what is unsettled stays so. The last one to leave starts the queue's period
-// (DL-134).
+// amqp091 11.14: unsettled deliveries stay unsettled. The last consumer to leave starts the queue's
+// period (DL-134).
 void Model::remove_consumer(const ConsumerRef& consumer) {
     consumer->gone = true;
     std::erase(channels_[consumer->channel].consumers, consumer);
@@ -132,8 +133,7 @@ void Model::get(std::size_t channel, const std::string& name, bool no_ack) {
         tell(channel, "empty");
     } else {
         hand_out(channel, queue, ready.front()->id, nullptr, no_ack, "got");
-        // Another one is at the head (DL-131). Whether it is counted before it dies of that is
-        // open.
+        // There is a new head (DL-131). Whether it is counted before it expires is open.
         if (choices_.pick(2) == 0) expire_messages(queue, Fresh::spared);
         tell(channel, "left " + text(static_cast<std::int64_t>(count(*queue, Place::ready))));
     }

@@ -1,4 +1,4 @@
-// Model: the death of a message, its history and its way to the targets.
+// Model: the death of a message, its history and its routing to the targets.
 #include "tests/model/fields.h"
 #include "tests/model/model.h"
 
@@ -28,7 +28,8 @@ void Model::die(const QueueRef& queue, std::uint64_t id, DeathReason reason) {
         entry.reason = reason;
         entry.died_at = now_;
         entry.order = ++last_order_;
-        // Only what cannot go at once counts in the limits, else a full queue would refuse itself.
+        // Only a message that cannot leave immediately counts in the limits: a full queue would
+        // otherwise refuse its own dead letters.
         entry.place = Place::unacked;
         forward(queue, id);
         if (Entry* const kept = find(*queue, id)) kept->place = Place::outbox;
@@ -38,7 +39,7 @@ void Model::die(const QueueRef& queue, std::uint64_t id, DeathReason reason) {
     accounts_.of(send_on(*queue, dead.message, reason)) += 1;
 }
 
-// DL-8, DL-139: it dies in a queue it never was in.
+// DL-8, DL-139: a message dies in a queue that never contained it.
 void Model::die_refused(const QueueRef& queue, const Message& message) {
     if (queue->settings.overflow != Overflow::reject_publish_dlx) return;
     count_death(*queue, DeathReason::maxlen);
@@ -83,7 +84,7 @@ Message Model::dead_letter(const Queue& source, const Message& message, DeathRea
     Death death;
     death.queue = source.name;
     death.reason = reason;
-    death.first_time = {died_at.us / 1000 * 1000};  // told to the millisecond
+    death.first_time = {died_at.us / 1000 * 1000};  // in milliseconds
     death.last_time = death.first_time;
     death.exchange = message.exchange;
     death.routing_keys = {message.keys.begin(), message.keys.begin() + shown_keys};
@@ -127,8 +128,9 @@ bool Model::closes_cycle(const DeathHistory& history, DeathReason reason, std::s
     return false;
 }
 
-// At-least-once (DL-175 to DL-186, and our decisions over them): it goes to every target that takes
-// it and has not got it yet; when no target is missing it leaves. True if anything was done.
+// At-least-once (DL-175 to DL-186, with the differences): the dead letter goes to every target that
+// accepts it and does not have it yet; when no target is missing, it leaves. True if anything
+// changed.
 bool Model::forward(const QueueRef& queue, std::uint64_t id) {
     Entry& entry = *find(*queue, id);
     const Message letter = dead_letter(*queue, entry.message, entry.reason, entry.died_at);
@@ -156,7 +158,7 @@ bool Model::forward(const QueueRef& queue, std::uint64_t id) {
     return true;
 }
 
-// In the order of the deaths; one that cannot go is in nobody's way.
+// In the order of the deaths; one that cannot leave does not delay the others.
 bool Model::forward_letters() {
     bool moved = false;
     for (const QueueRef& queue : std::vector(queues_)) {

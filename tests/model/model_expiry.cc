@@ -1,4 +1,4 @@
-// Model: messages, delays and queues that are due.
+// Model: due messages, delays and queues.
 #include "tests/model/fields.h"
 #include "tests/model/model.h"
 
@@ -7,7 +7,7 @@
 
 namespace revenant::model {
 
-// What is due by then, earliest first.
+// Items due by then, earliest first.
 std::vector<Model::Due> Model::all_due(Timestamp by, Fresh fresh) const {
     std::vector<Due> due;
     for (const QueueRef& queue : queues_) {
@@ -27,7 +27,8 @@ std::vector<Model::Due> Model::all_due(Timestamp by, Fresh fresh) const {
     return due;
 }
 
-// All that is due now, but not what comes up on the way. What comes first among it is open.
+// Processes everything that is due now, but not items that become due on the way. The order is
+// open.
 void Model::expire_due(Fresh fresh) {
     auto due = all_due(now_, fresh);
     while (!due.empty()) {
@@ -50,7 +51,7 @@ void Model::expire(const Due& due) {
     }
 }
 
-// Of a queue that expires as well, each level may die before or go with it.
+// If the queue expires as well, each level may expire before the queue or be deleted with it.
 void Model::expire_entries(const Due& due) {
     if (heads_deferred_ && due.queue->settings.expires_at_head_only) return touch(due.queue);
     const std::optional<Timestamp> end = queue_expiry(*due.queue);
@@ -69,7 +70,7 @@ void Model::expire_entries(const Due& due) {
     }
 }
 
-// DL-134: no consumer, no declare, no get for so long.
+// DL-134: no consumer, declare or get for this period.
 std::optional<Timestamp> Model::queue_expiry(const Queue& queue) const {
     if (!queue.settings.expires || !queue.consumers.empty()) return std::nullopt;
     return queue.last_used + milliseconds(*queue.settings.expires);
@@ -84,7 +85,7 @@ std::optional<Timestamp> Model::delay_end(const Queue& queue) const {
     return first;
 }
 
-// When the next message of the queue dies of its age if nothing else happens.
+// When the next message of the queue expires if nothing else happens.
 std::optional<Timestamp> Model::message_expiry(const Queue& queue, Fresh fresh) const {
     std::optional<Timestamp> first;
     for (const Entry& entry : queue.entries) {
@@ -97,15 +98,15 @@ std::optional<Timestamp> Model::message_expiry(const Queue& queue, Fresh fresh) 
     return first;
 }
 
-// DL-126: a message with a time-to-live of 0 may be taken by a consumer who waits for it, and only
-// while the command that brought it is worked on.
+// DL-126: a message with a TTL of 0 may be delivered to a waiting consumer, but only in the turn in
+// which it was added.
 bool Model::is_fresh(const Entry& entry) const {
     return entry.fresh && entry.place == Place::ready;
 }
 
-// Our decision over DL-6 and DL-128: at any depth; with ttl-mode head the expired prefix of a
-// classic queue (DL-130), or of the returned list and each level of a quorum queue (DL-129). Oldest
-// first (DL-133).
+// Differs from DL-6 and DL-128 by decision: at any depth; with ttl-mode head the expired prefix of
+// a classic queue (DL-130), or of the requeued list and each level of a quorum queue (DL-129).
+// Oldest first (DL-133).
 std::vector<std::uint64_t> Model::expired_in(const Queue& queue, Timestamp by, Fresh fresh) const {
     std::vector<std::uint64_t> expired;
     std::vector<std::pair<bool, int>> held_back;
@@ -131,8 +132,8 @@ void Model::expire_messages(const QueueRef& queue, Fresh fresh) {
     }
 }
 
-// DL-163: then they join the returned list, in the order of their times and of their returns, or
-// expire now if their time has passed.
+// DL-163: then they join the requeued list, in the order of their times and of their requeues, or
+// expire now if they are overdue.
 void Model::end_delays(const QueueRef& queue) {
     std::map<std::pair<Timestamp, std::uint64_t>, std::uint64_t> due;
     for (const Entry& entry : queue->entries) {

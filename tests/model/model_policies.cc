@@ -28,11 +28,11 @@ void Model::apply_policies() {
     for (const QueueRef& queue : queues_) reconfigure(queue);
 }
 
-// DL-31, and for classic queues our decision over DL-30 (docs/compatibility.md): all settings are
-// in force at once.
+// DL-31, and for classic queues the difference from DL-30 (docs/compatibility.md): all settings
+// become effective in one step.
 void Model::reconfigure(const QueueRef& queue) {
     const Settings after = settings_of(*queue);
-    // What RabbitMQ does: with new settings the period of an unused queue begins anew.
+    // As in RabbitMQ, new settings restart the period of an unused queue.
     if (after != queue->settings) queue->last_used = now_;
     queue->settings = after;
     touch(queue);
@@ -72,12 +72,12 @@ bool is_applicable(const Policy& policy, const std::string& kind) {
     });
 }
 
-// DL-149, DL-199: the smaller; a negative one means no limit and yields.
+// DL-149, DL-199: the smaller one; a negative limit means unlimited and yields.
 std::int64_t smaller_limit(std::int64_t a, std::int64_t b) {
     return a < 0 || b < 0 ? std::max(a, b) : std::min(a, b);
 }
 
-// DL-199: both have the key.
+// DL-199: for a key in both policies.
 Value merged(const std::string& key, const Value& policy, const Value& of_operator) {
     const auto number = [](const Value& value) { return *value.as_integer(); };
     if (key == "delivery-limit") {
@@ -122,7 +122,7 @@ Number delivery_limit(const Table& arguments, const Table& policy) {
 
 }  // namespace
 
-// DL-193: the highest priority among those that match and are applicable.
+// DL-193: the highest priority among the matching and applicable policies.
 const Policy* Model::best(PolicyScope scope, std::string_view name, const std::string& kind) const {
     const auto shelf = policies_.find(scope);
     if (shelf == policies_.end()) return nullptr;
@@ -178,7 +178,7 @@ Settings Model::settings_of(const Queue& queue) const {
     }
     const auto overflow = string_in(policy, "overflow");
     settings.overflow = overflow_named(overflow ? *overflow : text_of(given, "x-overflow"));
-    // DL-47, DL-139: a quorum queue knows no reject-publish-dlx.
+    // DL-47, DL-139: a quorum queue does not support reject-publish-dlx.
     if (settings.overflow == Overflow::reject_publish_dlx) settings.overflow = Overflow::drop_head;
     // DL-171
     settings.at_least_once = settings.dlx && settings.overflow == Overflow::reject_publish &&

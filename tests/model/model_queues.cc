@@ -34,14 +34,14 @@ void Model::enqueue(const QueueRef& queue, const Message& message) {
     touch(queue);
 }
 
-// DL-122, DL-123; DL-126: in a quorum queue nothing lives shorter than a millisecond.
+// DL-122, DL-123; DL-126: in a quorum queue the minimum TTL is a millisecond.
 Timestamp Model::expiry_for(const Queue& queue, const Message& message) const {
     const Number ttl = smaller(queue.settings.message_ttl, message.ttl_ms);
     if (!ttl) return never;
     return now_ + milliseconds(queue.quorum ? std::max<std::int64_t>(*ttl, 1) : *ttl);
 }
 
-// What is ready, in the order of service: what was returned (DL-156), then by priority, then by
+// The ready messages in the order of service: requeued ones (DL-156), then by priority, then by
 // age.
 std::vector<const Entry*> Model::in_order(const Queue& queue) const {
     std::vector<const Entry*> ready;
@@ -80,7 +80,7 @@ std::uint64_t Model::bytes_of(const Queue& queue, const Message& message) {
     return message.body.size() + (queue.quorum ? message.property_bytes : 0);
 }
 
-// DL-136: count and bytes that the limits are about.
+// DL-136: count and bytes to which the limits apply.
 std::pair<std::uint64_t, std::uint64_t> Model::limited(const Queue& queue) {
     std::pair<std::uint64_t, std::uint64_t> sum{0, 0};
     for (const Entry& entry : queue.entries) {
@@ -125,11 +125,11 @@ void Model::watch_limits(Queue& queue) {
     note_room(queue);
 }
 
-// DL-138 to DL-141. Whoever waits for what came before is served before anything is refused.
+// DL-138 to DL-141. Waiting consumers are served with earlier messages before a message is refused.
 bool Model::refuses(const QueueRef& queue, const Message& message) {
     if (queue->settings.overflow == Overflow::drop_head) return false;
     if (!is_full_for(*queue, message)) return false;
-    // Whether what is due at the head goes first, at the same instant, is open.
+    // Whether due messages at the head expire first, at the same instant, is open.
     const bool as_it_is = queue->settings.expires_at_head_only && choices_.pick(2) == 1;
     if (!as_it_is) serve(queue);
     watch_limits(*queue);
@@ -144,13 +144,13 @@ bool Model::is_full_for(const Queue& queue, const Message& message) {
     return is_over(tried, tried.settings);
 }
 
-// DL-168, DL-179: a quorum queue refuses only those who can wait.
+// DL-168, DL-179: a quorum queue refuses only dead letters that can wait in an outbox.
 bool Model::refuses_letter(const QueueRef& queue, const Message& message, DeathStrategy strategy) {
     if (queue->quorum && strategy != DeathStrategy::at_least_once) return false;
     return refuses(queue, message);
 }
 
-// DL-137, DL-145: from where the next delivery would come.
+// DL-137, DL-145: drops the messages that would be delivered next.
 void Model::drop_surplus(const QueueRef& queue) {
     if (queue->settings.overflow != Overflow::drop_head) return;
     while (is_over(*queue, queue->settings)) {

@@ -1,4 +1,4 @@
-// Model: routes and publishing.
+// Model: routing and publishing.
 #include "tests/model/fields.h"
 #include "tests/model/model.h"
 
@@ -39,7 +39,7 @@ bool topic_matches(std::vector<std::string> pattern, std::vector<std::string> wo
     return topic_matches(rest, {words.begin() + 1, words.end()});
 }
 
-// DL-52: what a headers exchange sees of a message that died.
+// DL-52: the headers that a headers exchange sees of a dead letter.
 Table headers_with_deaths(const Message& message) {
     Table headers = message.headers;
     if (message.history.deaths.empty()) return headers;
@@ -89,7 +89,7 @@ bool Model::matches(const Exchange& exchange, const Binding& binding, const Mess
     });
 }
 
-// amqp091 6.12: the argument wins.
+// amqp091 6.12: the argument takes precedence.
 std::optional<std::string> Model::alternate_of(const Exchange& exchange) const {
     if (auto argument = string_in(exchange.arguments, "alternate-exchange")) return argument;
     return string_in(policy_for(exchange.name, "exchanges"), "alternate-exchange");
@@ -106,7 +106,7 @@ void Model::visit(const std::string& name, const Message& message,
     };
     if (exchange->type == "default") {
         for (const std::string& key : message.keys) add(find_queue(key));
-        return;  // It has no alternate.
+        return;  // The default exchange has no alternate.
     }
     bool matched = false;
     std::vector<std::string> further;
@@ -160,7 +160,7 @@ void Model::publish(std::size_t channel, const Publishing& publishing) {
             accepted = false;
             refused_by_queue_ += 1;
             refusing.push_back(queue);
-            // Whether it is sent on before the other queues have their copies is open.
+            // Whether it is dead-lettered before the other queues have their copies is open.
             if (choices_.pick(targets.size()) == 0) die_all_refused(refusing, publishing.message);
         } else {
             enqueue(queue, publishing.message);

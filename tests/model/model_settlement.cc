@@ -1,4 +1,4 @@
-// Model: settlement, requeueing and the end of channels.
+// Model: settlement, requeueing and the closing of channels.
 #include "tests/model/fields.h"
 #include "tests/model/model.h"
 
@@ -24,8 +24,8 @@ void Model::settle(std::size_t channel, std::uint64_t tag, bool multiple, Outcom
     end();
 }
 
-// DL-4: in the order of the tags. Whether those that die of their return, neighbours from one queue
-// of one cause, do so before the others are back is open.
+// DL-4: in the order of the tags. Whether consecutive requeued messages of one queue that die for
+// one reason do so before the others are requeued is open.
 void Model::settle_all(const std::vector<Unsettled>& settled, Outcome outcome) {
     const bool returned = outcome.kind == engine::OutcomeKind::released && settled.size() > 1;
     die_after_returns_ = returned && choices_.pick(2) == 0;
@@ -77,8 +77,8 @@ void Model::release_credit(const Unsettled& unsettled) {
     touch(queue);
 }
 
-// DL-147, DL-150, DL-162: the limit first. DL-132: the age did not stop, and what is too old does
-// not wait for another attempt first.
+// DL-147, DL-150, DL-162: the limit first. DL-132: unacked messages expire, too, and an expired one
+// is not delayed first.
 void Model::return_one(const QueueRef& queue, std::uint64_t id, bool failed) {
     Entry& entry = *find(*queue, id);
     entry.requeued = true;
@@ -96,8 +96,8 @@ void Model::return_one(const QueueRef& queue, std::uint64_t id, bool failed) {
     put_back(*queue, entry, failed);
 }
 
-// DL-156: a classic queue knows the old place. A quorum queue has the list of returned ones;
-// without a limit, what did not fail goes to the end with the usual priority.
+// DL-156: a classic queue uses the old position. A quorum queue has the list of requeued messages;
+// without a delivery limit, messages that did not fail go to the end with the default priority.
 void Model::put_back(Queue& queue, Entry& entry, bool failed) {
     entry.place = Place::ready;
     if (!queue.quorum) return;
@@ -140,7 +140,7 @@ void Model::close(std::size_t channel) {
     end();
 }
 
-// DL-16, DL-150: also a polite end counts as a failure.
+// DL-16, DL-150: a regular close also counts as a failure.
 void Model::shut(std::size_t channel) {
     for (const ConsumerRef& consumer : std::vector(channels_[channel].consumers)) {
         remove_consumer(consumer);

@@ -1,7 +1,7 @@
-// The engine and the model are told the same random histories and must show the same.
+// Runs the same random histories on the engine and on the model and compares the results.
 //
-// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
-// with this seed only, and prints it.
+// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs only the
+// one with this seed, and prints it.
 
 #include "tests/model/model.h"
 
@@ -28,19 +28,18 @@ using engine::Delivery;
 using engine::Scenario;
 using engine::ScenarioChannel;
 
-// No two commands come at the same instant: what expires at once is then never still there for the
-// next one. Only where time passes unnoticed, the next command is the first to see what is due.
+// No two commands have the same time, so that messages with a TTL of 0 have expired when the next
+// one is processed. Only after let_pass is the next command the first to find due messages.
 constexpr Duration between_steps = microseconds(1);
 
-// What one command brought about: for each channel what it was told, and what the broker holds
-// then.
+// The result of one command: the output to each channel, and the contents of the broker.
 struct Seen {
     std::vector<std::vector<std::string>> told;
     std::vector<std::string> contents;
     friend bool operator==(const Seen&, const Seen&) = default;
 };
 
-// Between lines of different kinds no order is compared: deliveries, confirms, returns, cancels,
+// The order of lines of different kinds is not compared: deliveries, confirms, returns, cancels,
 // answers.
 int rank_of(const std::string& line) {
     if (line.starts_with("deliver ")) return 0;
@@ -57,7 +56,7 @@ void sort_by_kind(std::vector<std::string>& told) {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-// ------------------------------------------------------------------------------ the engine
+// ------------------------------------------------------------------------------ engine
 
 class EngineRun {
   public:
@@ -70,7 +69,7 @@ class EngineRun {
     Timestamp now() const { return scenario_.now(); }
     Timestamp next_deadline() { return scenario_.engine().next_deadline(); }
 
-    // Fills in what the step meant.
+    // Replaces random values in the step by what they selected.
     Seen run(Step& step) {
         told_.assign(history_channels, {});
         perform(step);
@@ -82,7 +81,7 @@ class EngineRun {
     }
     void check() { scenario_.check(); }
     void finish() {
-        scenario_.advance({0});  // What is due now would be found there.
+        scenario_.advance({0});  // Otherwise it would find due messages.
         gather();
         scenario_.finish();
     }
@@ -90,7 +89,7 @@ class EngineRun {
   private:
     struct Client {
         ScenarioChannel* channel;
-        std::vector<std::uint64_t> tags;  // perhaps unsettled
+        std::vector<std::uint64_t> tags;  // possibly unsettled
         std::vector<std::uint32_t> consumers;
     };
 
@@ -197,7 +196,7 @@ class EngineRun {
         client.channel->cancel(static_cast<std::uint32_t>(step.number));
         answer(step, "done");
     }
-    // Mostly one of the last few deliveries; seldom one that was settled long ago.
+    // Usually one of the last few deliveries; rarely one that was settled long ago.
     void settle(Step& step, Client& client) {
         const std::uint64_t wish = step.number;
         const std::size_t known = client.tags.size();
@@ -304,7 +303,7 @@ class EngineRun {
     std::vector<std::vector<std::string>> told_;
 };
 
-// ------------------------------------------------------------------------------- the model
+// ------------------------------------------------------------------------------- model
 
 class ModelRun {
   public:
@@ -392,34 +391,34 @@ class ModelRun {
     Model model_;
 };
 
-// --------------------------------------------------------------------------- the comparison
+// --------------------------------------------------------------------------- comparison
 
-// How a history went.
+// The comparison of a history.
 struct Comparison {
     History wished;
-    History history;                  // what its steps meant, time passing from event to event
-    std::vector<std::size_t> origin;  // of these steps: the wish
-    std::vector<Seen> seen;           // of the engine
+    History history;                  // with resolved steps; time passes from event to event
+    std::vector<std::size_t> origin;  // of these steps: the original step
+    std::vector<Seen> seen;           // by the engine
     bool agrees = false;
     std::size_t diverged_at = 0;
-    std::size_t score = 0;           // how much agreed
-    std::size_t points_of_step = 0;  // that were passed in the step that diverged
-    Seen expected;                   // of the model, there
-    std::string broken;              // a promise the scenario found broken
+    std::size_t score = 0;           // the number of matching results
+    std::size_t points_of_step = 0;  // passed in the step that diverged
+    Seen expected;                   // by the model, in that step
+    std::string broken;              // an invariant that the scenario found violated
     std::size_t ways = 0;
 };
 
 constexpr std::size_t ways_max = 1000;
 
-// A command that sets off a long cascade of deaths has more ways than can be tried. Such histories
-// are counted, and must be few.
+// A command that starts a long cascade of deaths has more alternatives than can be tried. Such
+// histories are counted, and must be rare.
 constexpr std::size_t points_to_be_tried = 12;
 bool is_undecided(const Comparison& comparison) {
     return !comparison.agrees && comparison.ways >= ways_max &&
            comparison.points_of_step > points_to_be_tried;
 }
 
-// One step on the engine, time passing from one event to the next.
+// Runs one step on the engine; time passes from one event to the next.
 void run_step(EngineRun& run, const Step& wish, std::size_t origin, Comparison& comparison) {
     Duration left = wish.what == Do::advance ? wish.by : Duration{};
     for (bool done = false; !done;) {
@@ -434,7 +433,7 @@ void run_step(EngineRun& run, const Step& wish, std::size_t origin, Comparison& 
     }
 }
 
-// Runs the engine; what its scenario finds wrong is caught, so that the history can be cut down.
+// Runs the engine. Failures of its scenario are caught, so that the history can be reduced.
 void run_engine(Comparison& comparison) {
     ::testing::TestPartResultArray failures;
     {
@@ -459,8 +458,8 @@ std::size_t common_prefix(const std::vector<std::string>& a, const std::vector<s
         a.begin());
 }
 
-// Follows the model on one way to the first difference, and tells how far that was: steps count
-// most, then the lines that agree in the step that does not.
+// Runs the model with these choices up to the first difference, and returns how far it got: steps
+// count most, then the matching lines in the step that differs.
 std::size_t follow(Comparison& comparison, Timestamp start, Choices& choices) {
     constexpr std::size_t lines_max = 1000;
     ModelRun run(start, choices);
@@ -486,19 +485,19 @@ std::size_t follow(Comparison& comparison, Timestamp start, Choices& choices) {
     return comparison.seen.size() * lines_max;
 }
 
-// A way that was tried, and the next one with a detour more than it.
+// Choices that were tried, and the next ones with one more detour.
 struct Way {
     std::size_t score = 0;
     std::size_t number = 0;
     Choices choices;
-    std::size_t points = 0;  // before this one lies the next detour
-    std::size_t way = 0;     // and is this one
+    std::size_t points = 0;  // the next detour is before this point
+    std::size_t way = 0;     // the alternative of the next detour
 
-    // Those that came farther lead on first, then those found first.
+    // Those that got furthest are continued first, then those found first.
     bool operator<(const Way& other) const {
         return score != other.score ? score < other.score : number > other.number;
     }
-    // Detours from the latest point back to the last detour of this way.
+    // Detours from the latest point back to the last detour of these choices.
     std::optional<Choices> next() {
         const auto& known = choices.detours();
         const std::size_t first = known.empty() ? 0 : known.rbegin()->first + 1;
@@ -514,7 +513,7 @@ struct Way {
     }
 };
 
-// Tries the way without a detour, then ways with one more than those that came farthest.
+// Tries no detour first, then one more detour than the choices that got furthest.
 void find_way(Comparison& comparison, Timestamp start) {
     std::priority_queue<Way> ways;
     std::optional<Choices> next = Choices();
@@ -547,8 +546,8 @@ Comparison compare(History history) {
     return comparison;
 }
 
-// The shortest history found that still diverges: cut behind the divergence, then without single
-// steps.
+// The shortest history found that still diverges: truncated after the divergence, then without
+// single steps.
 Comparison cut_down(Comparison comparison) {
     for (bool shorter = true; shorter;) {
         shorter = false;
@@ -605,7 +604,7 @@ std::string transcript(const Comparison& comparison) {
     return text + "contents:\n" + differences(comparison.expected.contents, got.contents);
 }
 
-// ------------------------------------------------------------------------------ the tests
+// ------------------------------------------------------------------------------ tests
 
 #ifdef REVENANT_SANITIZED
 constexpr std::uint64_t usual_histories = 600;
@@ -613,7 +612,7 @@ constexpr std::uint64_t usual_histories = 600;
 constexpr std::uint64_t usual_histories = 20'000;
 #endif
 
-// Every fourth of them in a test of its own, so that they can run beside each other.
+// Every fourth seed in its own test, so that the tests can run in parallel.
 void run_quarter(std::uint64_t first_seed) {
     SeedWatch watch("model");
     const std::uint64_t only = number_from_environment("REVENANT_SEED", 0);
@@ -645,9 +644,9 @@ TEST(ModelHistories, SecondQuarterAgreesWithTheEngine) { run_quarter(2); }
 TEST(ModelHistories, ThirdQuarterAgreesWithTheEngine) { run_quarter(3); }
 TEST(ModelHistories, LastQuarterAgreesWithTheEngine) { run_quarter(4); }
 
-// The engine's rare branches of cycles, overflow, expiry, returns and outboxes. Two are out of
-// reach of short histories: a message refused by dozens of full queues in a row, and a cascade so
-// long that it goes on in the next turn.
+// The engine's rare branches of cycles, overflow, expiry, requeueing and outboxes. Short histories
+// do not reach two of them: a message refused by dozens of full queues in a row, and a cascade so
+// long that it continues in the next turn.
 TEST(ModelProbes, HistoriesReachEveryBranchOfDeath) {
     const std::vector<const char*> rare{
         "dead_letter.cycle",

@@ -29,7 +29,7 @@ const Exchange* Model::find_exchange(std::string_view name) const {
     return nullptr;
 }
 
-// amqp091 6.7: type and alternate-exchange must be the same again.
+// amqp091 6.7: type and alternate-exchange must be the same as before.
 void Model::declare_exchange(std::size_t channel, const std::string& name, const std::string& type,
                              const Table& arguments) {
     begin();
@@ -63,7 +63,7 @@ void Model::delete_exchange(std::size_t channel, const std::string& name, bool i
 
 namespace {
 
-// DL-42, DL-43, DL-47: what is wrong whatever exists already.
+// DL-42, DL-43, DL-47: errors that do not depend on existing objects.
 bool is_valid_declaration(bool durable, const Table& arguments) {
     const bool quorum = text_of(arguments, "x-queue-type") == "quorum";
     const auto has = [&](std::string_view key) {
@@ -136,7 +136,7 @@ void Model::delete_queue(std::size_t channel, const std::string& name, bool if_u
     end();
 }
 
-// DL-13, DL-14: nobody dies; consumers are told (amqp091 11.15).
+// DL-13, DL-14: no message is dead-lettered; consumers are notified (amqp091 11.15).
 void Model::drop_queue(const QueueRef& queue) {
     for (const ConsumerRef& consumer : std::vector(queue->consumers)) {
         remove_consumer(consumer);
@@ -151,7 +151,7 @@ void Model::drop_queue(const QueueRef& queue) {
     std::erase(queues_, queue);
 }
 
-// DL-15: of a quorum queue also what is delayed and what waits in the outbox.
+// DL-15: in a quorum queue also the delayed messages and the outbox.
 void Model::purge(std::size_t channel, const std::string& name) {
     begin();
     const QueueRef queue = find_queue(name);

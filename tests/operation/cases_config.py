@@ -1,4 +1,4 @@
-"""revenant.conf: what it may say, what wins, and what is told when it is wrong."""
+"""revenant.conf: keys, precedence of sources, and error texts."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ from world import Mismatch, case, contains, equal, eventually, lacks
 PORTS = "listeners.tcp.default = 127.0.0.1:0\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = 0\n" \
         "prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 0\n"
 
-# What a node calls itself unless it is told.
+# The default node name.
 NODE = "rabbit@" + (socket.gethostname().split(".")[0] or "localhost")
 
 
@@ -25,14 +25,14 @@ def config_check_tells_all_faults_at_once(world):
     done = world.check("heartbeat = often\nno_such.key = 1\nbroken line\ndisk_free_limit.absolute = 1XB\n", status=1)
     equal(done.stdout, "")
     equal(done.stderr.splitlines(), [
-        "r.conf:3: not of the form key = value",
-        "r.conf:1: heartbeat: 'often' is not a whole number from 0 to 65535",
+        "r.conf:3: expected key = value",
+        "r.conf:1: heartbeat: 'often' is not an integer from 0 to 65535",
         "r.conf:2: unknown key 'no_such.key'",
-        "r.conf:4: disk_free_limit.absolute: '1XB' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB, "
-        "of at most 9007199254740992 bytes",
+        "r.conf:4: disk_free_limit.absolute: '1XB' is not a size: a number of bytes, or a number with a unit such as 50MB or 2GiB, "
+        "at most 9007199254740992 bytes",
     ])
     contains(world.revenant("--config", "/nowhere/r.conf", "--check-config", status=1).stderr,
-             "/nowhere/r.conf: cannot be read: No such file or directory")
+             "/nowhere/r.conf: cannot read file: No such file or directory")
     contains(world.revenant("--check-config", "--port", "x", status=1).stderr, "--port: listeners.tcp.default: 'x'")
     contains(world.revenant("--check-config", status=1, RABBITMQ_NODE_PORT="x").stderr, "RABBITMQ_NODE_PORT: ")
 
@@ -46,17 +46,17 @@ def config_numbers_have_a_largest_one_that_is_named(world):
         ("frame_max", 2 ** 32), ("vm_memory_high_watermark.absolute", 2 ** 64 - 1), ("disk_free_limit.absolute", "9PiB"),
         ("disk_free_limit.absolute", "9000TiB"), ("default_limits.vhosts.a.max_queues", 2 ** 63))), status=1)
     equal([line.split(": ", 2)[1:] for line in done.stderr.splitlines()], [
-        ["consumer_timeout", f"'{largest}' is not a whole number from 0 to 315360000000, or infinity"],
-        ["handshake_timeout", f"'{largest}' is not a whole number from 1 to 86400000"],
-        ["collect_statistics_interval", "'86400001' is not a whole number from 1 to 86400000"],
-        ["login_failures.wait_max", f"'{largest}' is not a whole number from 1 to 86400000"],
-        ["connection_max", f"'{2 ** 64}' is not a whole number from 0 to {largest}, or infinity"],
-        ["consumer_max_per_channel", f"'{2 ** 32}' is not a whole number from 0 to {2 ** 32 - 1}, or infinity"],
+        ["consumer_timeout", f"'{largest}' is not an integer from 0 to 315360000000, or 'infinity'"],
+        ["handshake_timeout", f"'{largest}' is not an integer from 1 to 86400000"],
+        ["collect_statistics_interval", "'86400001' is not an integer from 1 to 86400000"],
+        ["login_failures.wait_max", f"'{largest}' is not an integer from 1 to 86400000"],
+        ["connection_max", f"'{2 ** 64}' is not an integer from 0 to {largest}, or 'infinity'"],
+        ["consumer_max_per_channel", f"'{2 ** 32}' is not an integer from 0 to {2 ** 32 - 1}, or 'infinity'"],
         ["frame_max", "must be 0, or from 8192 to 4294967295"],
         *(["vm_memory_high_watermark.absolute" if value == 2 ** 64 - 1 else "disk_free_limit.absolute",
-           f"'{value}' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB, "
-           "of at most 9007199254740992 bytes"] for value in (2 ** 64 - 1, "9PiB", "9000TiB")),
-        ["default_limits.vhosts.a.max_queues", f"'{2 ** 63}' is not a whole number from 0 to {largest}"]])
+           f"'{value}' is not a size: a number of bytes, or a number with a unit such as 50MB or 2GiB, "
+           "at most 9007199254740992 bytes"] for value in (2 ** 64 - 1, "9PiB", "9000TiB")),
+        ["default_limits.vhosts.a.max_queues", f"'{2 ** 63}' is not an integer from 0 to {largest}"]])
     world.check(f"consumer_timeout = 315360000000\nconnection_max = {largest}\ntotal_memory_available_override_value = 8192TiB\n"
                 "disk_free_limit.relative = 1000\n")
 
@@ -69,14 +69,14 @@ def config_check_shows_what_is_in_force(world):
                  "# listeners.tcp.$name = 5672  # default", "default_pass = (hidden)  # r.conf:2",
                  "max_message_size = 1MiB  # --max-message-size", "default_user = admin  # RABBITMQ_DEFAULT_USER",
                  "management_agent.disable_metrics_collector = true  # r.conf:3, has no effect in this version",
-                 "cluster_formation.dns.hostname = x  # r.conf:4, has no meaning on a single node"):
+                 "cluster_formation.dns.hostname = x  # r.conf:4, applies to clusters only"):
         contains(done.stdout.splitlines(), line)
     equal(done.stderr.splitlines(), [
         "warning: r.conf:3: management_agent.disable_metrics_collector: has no effect in this version",
-        "warning: r.conf:4: cluster_formation.dns.hostname: has no meaning on a single node"])
+        "warning: r.conf:4: cluster_formation.dns.hostname: applies to clusters only"])
     lacks(done.stdout + done.stderr, "hunter2")
     lacks(world.check("listeners.tcp = none\n").stdout, "listeners.tcp.$name")
-    # What is shown can be read again.
+    # The output is a valid configuration file.
     world.check(done.stdout.replace("(hidden)", "x"))
 
 
@@ -119,7 +119,7 @@ auth_mechanisms.2 = PLAIN
         equal(broker.get("/api/overview", user=admin)[0], 404)
         overview = broker.json("/broker/api/overview", user=admin)
         equal((overview["cluster_name"], overview["node"]), ("rabbits", "broker@test"))
-        # The web pages are there, too; their files stand beside them.
+        # The web pages and their files are served under the prefix, too.
         equal(broker.get("/broker/")[0], 200)
         contains(broker.get("/broker/")[1], b'<script type="module" src="main-')
         equal(broker.get("/")[0], 404)
@@ -197,7 +197,7 @@ credential_validator.validation_backend = rabbit_credential_validator_min_passwo
 credential_validator.min_length = 12
 """
     with world.directory() as directory, world.broker(directory, text) as broker:
-        # The user of the first start is who the configuration says.
+        # The configured algorithm applies to the default user, too.
         equal(broker.json("/api/users/guest")["hashing_algorithm"], "rabbit_password_hashing_sha512")
         status, body = broker.send("PUT", "/api/users/u", {"password": "short", "tags": ""})
         equal((status, json.loads(body)["reason"]), (400, "minimum required password length is 12"))
@@ -207,7 +207,7 @@ credential_validator.min_length = 12
         equal(broker.send("PUT", "/api/users/u", {"password": "long enough, really", "tags": "management"})[0], 201)
         equal(broker.json("/api/whoami", user="u:long enough, really")["name"], "u")
         equal(broker.json("/api/users/u")["hashing_algorithm"], "rabbit_password_hashing_sha512")
-        # A hash tells nothing of what was hashed.
+        # A hash is not checked against the password rules.
         equal(broker.send("PUT", "/api/users/h", {"password_hash": "", "tags": ""})[0], 201)
 
 
@@ -231,7 +231,7 @@ def config_limits_the_channels_of_a_node(world):
         reason = refused_channel(connections[1])
         equal(reason, "NOT_ALLOWED - number of channels opened on node '" + NODE + "' has reached the maximum "
                       "allowed limit of (3)")
-        # The refusal has ended that connection and its channel; a channel that is closed makes room as well.
+        # The refused connection was closed with its channel. Closing a channel frees its slot as well.
         eventually(lambda: len(broker.json("/api/channels")) == 2, "the channel is gone")
         connections[2].channel()
         channels[0].close()
@@ -291,7 +291,7 @@ def config_several_listeners_and_none(world):
 
 
 def timers(port):
-    """Of the established connections to the port, as the kernel shows them: 2 is keep-alive."""
+    """The timers of the established connections to the port in /proc/net/tcp; 2 is keep-alive."""
     with open("/proc/net/tcp") as file:
         rows = [line.split() for line in file.readlines()[1:]]
     return [int(row[5].split(":")[0], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) == port]
@@ -308,7 +308,7 @@ def config_sockets_are_kept_alive_when_asked(world):
 
 @case
 def config_loopback_users_are_kept_out(world):
-    # Whoever is not on this machine cannot be played here; the list is what the API is given.
+    # A client on another machine cannot be simulated here, so the list that the API gets is checked.
     done = world.check("loopback_users.guest = false\nloopback_users.bob = true\n")
     contains(done.stdout, "loopback_users.guest = false  # r.conf:1")
     world.check("loopback_users = none\n")
@@ -321,11 +321,11 @@ def config_definitions_must_be_json(world):
         path = os.path.join(directory, "d.json")
         with open(path, "w") as file:
             file.write("[]")
-        contains(world.check(f"load_definitions = {path}x\n", status=1).stderr, "cannot be read")
-        contains(world.check(f"load_definitions = {path}\n", status=1).stderr, f"{path}: is not a JSON object")
+        contains(world.check(f"load_definitions = {path}x\n", status=1).stderr, "cannot read file")
+        contains(world.check(f"load_definitions = {path}\n", status=1).stderr, f"{path}: not a JSON object")
         with open(path, "w") as file:
             file.write("{")
-        contains(world.check(f"management.load_definitions = {directory}\n", status=1).stderr, f"{path}: is not JSON")
+        contains(world.check(f"management.load_definitions = {directory}\n", status=1).stderr, f"{path}: invalid JSON")
         with open(path, "w") as file:
             file.write('{"vhosts": []}')
         world.check(f"load_definitions = {path}\n")
@@ -341,7 +341,7 @@ def config_definitions_are_there_from_the_start(world):
         path = os.path.join(directory, "d.json")
         with open(path, "w") as file:
             json.dump(document, file)
-        for _ in range(2):  # a second start finds everything there
+        for _ in range(2):  # at the second startup, everything exists already
             with world.broker(directory, PORTS + f"load_definitions = {path}\n", options=()) as broker:
                 equal(broker.json("/api/queues/v/q", user="from-file:p")["name"], "q")
                 equal([one["name"] for one in broker.json("/api/users", user="from-file:p")], ["from-file"])
@@ -379,11 +379,11 @@ def config_definitions_that_have_not_changed_are_skipped(world):
             equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
         with start(directory, ["a"]) as broker:
             equal(queues(broker), [])
-            contains(broker.log(), "definitions not imported")
+            contains(broker.log(), "definitions unchanged since the last import")
         with start(directory, ["a", "b"]) as broker:
             equal(queues(broker), ["a", "b"])
             equal(broker.send("DELETE", "/api/queues/%2F/a")[0], 204)
-        # Whoever does not ask for it gets what the file says, and nothing is noted any more.
+        # Without the option, the file is always imported and its hash is not stored.
         with start(directory, ["a"], skip=False) as broker:
             equal(queues(broker), ["a", "b"])
             lacks([one["name"] for one in broker.json("/api/global-parameters")], "imported_definition_hash_value")
@@ -417,7 +417,7 @@ def config_names_the_node_as_rabbitmq_does(world):
     for environment, name in (({}, NODE), ({"RABBITMQ_NODENAME": "bunny"}, "bunny@" + host),
                               ({"RABBITMQ_NODENAME": "bunny@burrow"}, "bunny@burrow")):
         with world.directory() as directory:
-            # Another name than before, as after an upgrade: the data directory opens.
+            # The data directory opens under another node name, as after an upgrade.
             with world.broker(directory, "node_name = revenant@before\n") as broker:
                 equal(broker.send("PUT", "/api/queues/%2F/q", {"durable": True})[0], 201)
             with world.broker(directory, environment=environment) as broker:

@@ -1,4 +1,4 @@
-"""revenantctl: the commands that tests/http does not have, and all of them beside RabbitMQ's own program."""
+"""revenantctl: the commands that tests/http does not cover, and a comparison of all with RabbitMQ's own program."""
 import io
 import json
 import os
@@ -23,7 +23,7 @@ COMPARISON_SECONDS_MAX = 120
 
 
 class Node:
-    """A broker and its command line, under any of its names."""
+    """A broker and its command line, under any name of the program."""
 
     def __init__(self, world, directory, broker):
         self.world, self.directory, self.broker = world, directory, broker
@@ -38,7 +38,7 @@ class Node:
         return json.loads(self.ctl(*arguments, "--formatter", "json", **options).stdout)
 
     def shell(self, line):
-        """As it is typed: the shell sees every quote."""
+        """Runs a line in a shell, with all its quotes."""
         done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX, check=False,
                               env={"PATH": self.directory + ":" + os.environ["PATH"], "REVENANT_URL": self.url})
         equal(done.returncode, 0, f"{line}: {done.stdout}{done.stderr}")
@@ -56,7 +56,7 @@ def with_node(function):
     return case(run)
 
 
-# As RabbitMQ's documentation tells people to type it.
+# From RabbitMQ's documentation.
 POLICY_LINE = """rabbitmqctl set_policy DLX ".*" '{"dead-letter-exchange":"my-dlx"}' --apply-to queues"""
 LOOK_AHEAD_LINE = r"""rabbitmqctl set_policy not-amq '^(?!amq\.).*' '{"max-length":5}' --priority 1"""
 
@@ -101,7 +101,7 @@ def ctl_formats_lists_in_every_way(node):  # management 5.1
           '[[{user,<<"guest">>},{tags,[<<"administrator">>]}]]\n')
     equal(node.ctl("list_users", "--formatter", "csv").stdout, '"user","tags"\n"guest","[administrator]"\n')
     equal(node.ctl("list_users", "--no-table-headers", "-q").stdout, "guest\t[administrator]\n")
-    # Without rows there are no headers.
+    # A table without rows has no headers.
     equal(node.ctl("list_queues", "-q").stdout, "")
     equal(node.json("list_queues"), [])
 
@@ -236,7 +236,7 @@ def ctl_breaks_memory_down(node):
     contains(node.json("memory_breakdown")["other_proc"], "percentage")
     whole = node.json("memory_breakdown")["other_proc"]["bytes"]
     amount = found["other_proc"][0]
-    if not whole / 1e7 < amount < whole / 1e5:  # it changes from moment to moment, not tenfold
+    if not whole / 1e7 < amount < whole / 1e5:  # the value changes, but not tenfold
         raise Mismatch(f"{amount} mb, {whole} bytes")
 
 
@@ -259,20 +259,20 @@ def ctl_shows_all_alarms(world):
 
 @case
 def ctl_logs_in_as_the_first_user(world):
-    """As in a container, where the variables that made the first user are those revenantctl sees."""
+    """As in a container, where revenantctl has the variables that configure the default user."""
     with world.directory() as directory:
         password = os.path.join(directory, "password")
         with open(password, "w") as file:
             file.write("s3cret\n")
         with world.broker(directory, "default_user = admin\ndefault_pass = s3cret\n") as broker:
             node = Node(world, directory, broker)
-            contains(node.ctl("list_users", status=69).stderr, "refuses user 'guest'")
+            contains(node.ctl("list_users", status=69).stderr, "rejected user 'guest'")
             for prefix in ("REVENANT", "RABBITMQ"):
                 user = {prefix + "_DEFAULT_USER": "admin"}
                 equal(node.ctl("-s", "list_users", **user, **{prefix + "_DEFAULT_PASS": "s3cret"}).stdout, "admin\t[administrator]\n")
                 node.ctl("list_users", **user, **{prefix + "_DEFAULT_PASS_FILE": password})
                 node.ctl("list_users", **{prefix + "_DEFAULT_USER_FILE": password}, status=69)
-            # What is said to revenantctl itself counts more.
+            # Options and variables of revenantctl take precedence.
             wrong = {"RABBITMQ_DEFAULT_USER": "admin", "RABBITMQ_DEFAULT_PASS": "wrong"}
             node.ctl("list_users", **wrong, status=69)
             node.ctl("list_users", **wrong, REVENANT_PASSWORD="s3cret")
@@ -297,13 +297,13 @@ def ctl_speaks_https(world):
                 equal(node.ctl("-s", "list_users", "--url", url, SSL_CERT_FILE=trusted[1]).stdout, wanted)
                 equal(node.ctl("-s", "list_users", "--url", url, "--insecure").stdout, wanted)
                 contains(node.ctl("list_users", "--url", url, status=69).stderr, "certificate is not trusted")
-            # A long body goes there, a long answer comes back.
+            # A long request body and a long response.
             definitions = json.dumps({"global_parameters": [{"name": "long", "value": "x" * 300_000}]})
             node.ctl("import_definitions", "-", "--url", url, *trusted, stdin=definitions)
             contains(node.ctl("export_definitions", "-", "--url", url, *trusted).stdout, "x" * 300_000)
             node.ctl("ping", "--url", f"https://127.0.0.1:{broker.ports['http']}", "--insecure", status=69)
             contains(node.ctl("ping", "--url", url, "--cacert", "/nowhere", status=69).stderr, "/nowhere")
-            # Another name than the certificate's.
+            # The certificate is for another name.
             stranger = authority.issue("http", "/CN=elsewhere", names="DNS:elsewhere")
             equal(stranger, (certificate, key))
             broker.reload()
@@ -334,10 +334,10 @@ def ctl_lists_how_connections_are_protected(world):
 @with_node
 def ctl_says_why_it_will_not(node):
     for command, part in ((("eval", "1."), "no Erlang"), (("stop_app",), "systemctl stop"), (("reset",), "data directory"),
-                          (("join_cluster", "rabbit@x"), "single node"), (("set_log_level", "debug"), "log.default.level"),
-                          (("set_disk_free_limit", "1GB"), "disk_free_limit"), (("trace_on",), "no tracing"),
-                          (("encode", "value", "phrase"), "no encrypted values"),
-                          (("decode", "value", "phrase"), "no encrypted values")):
+                          (("join_cluster", "rabbit@x"), "clustering is not available"), (("set_log_level", "debug"), "log.default.level"),
+                          (("set_disk_free_limit", "1GB"), "disk_free_limit"), (("trace_on",), "tracing is not available"),
+                          (("encode", "value", "phrase"), "cannot be encrypted"),
+                          (("decode", "value", "phrase"), "cannot be encrypted")):
         contains(node.ctl(*command, status=69).stderr, part)
     node.ctl("trace_off")
 
@@ -370,7 +370,7 @@ def ctl_helps(node):
     equal(node.ctl("autocomplete", "list_q").stdout, "list_queues\n")
 
 
-# Does what bash does for a TAB behind the words: finds the function registered for the program and asks it.
+# Simulates bash completion after the words: finds the function registered for the program and calls it.
 COMPLETION = """
 source "$0"; program=$1; shift
 registered=$(complete -p "$program" 2>/dev/null) || exit 3
@@ -397,7 +397,7 @@ def ctl_completes_words(node):
     equal(complete(node, "rabbitmq-plugins", "is_"), ["is_enabled"])
     for options in (("-p", "v"), ("-q", "-n", "rabbit@host"), ("--vhost", "=", "v"), ("--timeout", "5", "-s")):
         equal(complete(node, "rabbitmqctl", *options, "list_policies_"), ["list_policies_that_match"])
-        # Behind the command there is no second one.
+        # No command is completed after the command.
         equal(complete(node, "rabbitmqctl", *options, "list_queues", "list_pol"), [])
     equal(complete(node, "rabbitmqctl", "list_queues", "-p", "v", "list_pol"), [])
     equal(complete(node, "rabbitmqctl", "help", "list_policies_"), ["list_policies_that_match"])
@@ -406,7 +406,7 @@ def ctl_completes_words(node):
         equal(complete(node, "rabbitmqctl", *words), ["vineyard"])
     equal(complete(node, "rabbitmqctl", "list_users", "--formatter", "pre"), ["pretty_table"])
     equal(complete(node, "rabbitmqctl", "status", "--unit", "="), ["bytes", "kb", "mb", "gb", "tb"])
-    # The programs of RabbitMQ are not ours to complete.
+    # The programs of RabbitMQ are not completed.
     equal(complete(node, "rabbitmqctl", "list_pol", path="/usr/sbin"), 3)
 
 
@@ -440,11 +440,11 @@ def ctl_reads_passwords_where_nobody_sees_them(node):
     node.ctl("add_user", "u", stdin="from a pipe\n")
     contains(node.ctl("authenticate_user", "u", stdin="from a pipe\n").stdout, "Success")
     done = node.ctl("add_user", "v", stdin="", status=64)
-    contains(done.stderr, "no password was given")
+    contains(done.stderr, "no password given")
     lacks(node.ctl("hash_password", stdin="s3cret\n", program="rabbitmqctl").stdout, "s3cret")
 
 
-# What both programs are told, in this order.
+# The commands for both programs, in this order.
 SAME = (
     ("add_user", "u1", "p1"),
     ("add_user", "u1", "p1"),
@@ -504,7 +504,7 @@ SAME = (
 
 
 def told(done):
-    """What scripts can hold on to: the exit code, the output without its order, the first words of an error."""
+    """The parts that scripts rely on: the exit code, the unordered output, the beginning of an error."""
     lines = done.stdout.splitlines()
     head = [line for line in lines if line.endswith("...")]
     rows = sorted(line.lstrip(",") for line in lines if not line.endswith("..."))
@@ -513,7 +513,7 @@ def told(done):
 
 
 def rabbitmqctl_modules(directory):
-    """RabbitMQ's programs are archives of Erlang modules behind a few lines of text."""
+    """RabbitMQ's programs are archives of Erlang modules after a few lines of text."""
     with open(RABBITMQ_CTL, "rb") as file:
         program = file.read()
     with zipfile.ZipFile(io.BytesIO(program[program.index(b"PK\x03\x04"):])) as archive:
@@ -522,19 +522,19 @@ def rabbitmqctl_modules(directory):
 
 
 def rabbitmqctl(reference, directory, commands):
-    """What RabbitMQ's own program does with each of the commands."""
-    # The program goes by its name.
+    """The results of RabbitMQ's own program for each command."""
+    # The program's behaviour depends on its name.
     program, path = os.path.join(directory, "rabbitmqctl"), os.path.join(directory, "commands")
     os.symlink(os.path.join(os.path.dirname(os.path.abspath(__file__)), "rabbitmqctl_session.escript"), program)
     with open(path, "w") as file:
         for command in commands:
-            # Strings of JSON are strings of Erlang.
+            # A JSON string is a valid Erlang string.
             file.write(json.dumps(["-n", reference.variables["RABBITMQ_NODENAME"], *command]) + ".\n")
     modules = rabbitmqctl_modules(os.path.join(directory, "modules"))
     done = subprocess.run(["escript", program, path], capture_output=True, text=True, timeout=COMPARISON_SECONDS_MAX, check=True,
                           stdin=subprocess.DEVNULL, env=dict(reference.variables, ERL_LIBS=RABBITMQ_PLUGINS,
                                                              ERL_FLAGS=f"-pa {modules} -hidden"))
-    # The exit codes stand between the outputs.
+    # The exit codes are between the outputs.
     outputs, errors = (re.split(r"\x1e(\d+)\n", text) for text in (done.stdout, done.stderr))
     equal((len(outputs), len(errors)), (2 * len(commands) + 1,) * 2, "pieces of output")
     return [subprocess.CompletedProcess(command, int(outputs[2 * index + 1]), outputs[2 * index], errors[2 * index])

@@ -1,4 +1,4 @@
-"""Commands, exit codes and output of RabbitMQ 4.3.6's programs as they were recorded, and what stands behind them."""
+"""Recorded exit codes and output of RabbitMQ 4.3.6's programs, and the effects of the commands."""
 import os
 import socket
 import threading
@@ -9,7 +9,7 @@ from cases_ctl import with_node
 from cases_tls import Authority, config_of
 from world import Mismatch, case, contains, equal, eventually, lacks
 
-# Program, arguments, the exit code of 4.3.6 and a part of what it printed.
+# Program, arguments, the exit code of 4.3.6 and a part of its output.
 RECORDED = (
     ("rabbitmqctl", ("delete_user", "nosuch"), 0, 'Deleting user "nosuch" ...'),
     ("rabbitmqctl", ("purge_queue", "nosuch"), 65, "Object (queue, stream, exchange, etc) was not found"),
@@ -83,9 +83,9 @@ def ctl_prints_arguments_to_programs_as_rabbitmq_43_does(node):
         equal(node.json("list_consumers", "arguments"), [{"arguments": [["x-priority", "signedint", 3]]}])
         properties, = [one["client_properties"] for one in node.json("list_connections", "client_properties")]
         contains(properties, ["product", "longstr", "Pika Python Client Library"])
-        # For people they stay as they are.
+        # The human-readable output has no types.
         contains(node.ctl("list_queues", "arguments").stdout, '[{"x-max-length",5},{"x-queue-type","quorum"}]')
-    # The API is the same for everybody else.
+    # The API adds types only on request.
     equal(node.broker.json("/api/queues/%2F/q")["arguments"], {"x-max-length": 5, "x-queue-type": "quorum"})
 
 
@@ -105,7 +105,7 @@ def ctl_suspends_and_resumes_listeners(node):
     equal(accepts(), False)
     equal(node.broker.json("/api/nodes")[0]["being_drained"], True)
     node.ctl("check_running", program="rabbitmq-diagnostics", status=69)
-    connection.channel().queue_declare("still-open")  # those that are there stay
+    connection.channel().queue_declare("still-open")  # open connections stay open
     node.ctl("suspend_listeners")
     node.ctl("resume_listeners")
     equal(accepts(), True)
@@ -125,7 +125,7 @@ def ctl_suspends_and_resumes_listeners(node):
 
 @with_node
 def ctl_suspends_listeners_while_clients_connect(node):
-    """A client that arrives during the switch is served or refused; none is left waiting."""
+    """A client that connects during the switch is served or refused, never left waiting."""
     port, path = node.broker.ports["amqp"], f"/api/nodes/{node.broker.json('/api/nodes')[0]['name']}/listeners/suspended"
     over, found = threading.Event(), {"served": 0, "refused": 0, "left waiting": 0}
 
@@ -219,7 +219,7 @@ def ctl_checks_certificates(world):
             def check(within, unit, status):
                 return node.ctl("check_certificate_expiration", "--within", within, "--unit", unit, status=status,
                                 program="rabbitmq-diagnostics")
-            # It ends within a day.
+            # It expires within a day.
             contains(check("2", "weeks", 69).stderr, "Certificates expiring")
             check("0", "weeks", 64)
             lacks(check("2", "weeks", 69).stdout, "No certificates")

@@ -1,5 +1,5 @@
 """Floods over TLS: handshakes that never end, garbage after them, renegotiation, as many connections as there are
-descriptors. Meanwhile the messages of somebody else go on; afterwards all is as before."""
+descriptors. Messages of another client continue during the flood, and the broker recovers afterwards."""
 import contextlib
 import os
 import re
@@ -11,7 +11,7 @@ import subprocess
 from cases_tls import Authority, config_of, connected, context_of, tls_port
 from world import SECONDS_MAX, Mismatch, case, equal, eventually
 
-# The first bytes of a record of 512 bytes that holds a ClientHello.
+# The first bytes of a 512-byte record with a ClientHello.
 HALF_HELLO = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 40
 GROWTH_BYTES_MAX = 96 * 1024 * 1024
 DESCRIPTORS = 600
@@ -31,7 +31,7 @@ def descriptors(broker):
 
 
 class Bystander:
-    """Somebody else's messages over TLS, each confirmed and fetched."""
+    """Another client that publishes messages over TLS, each confirmed and fetched."""
 
     def __init__(self, connection):
         self.channel = connection.channel()
@@ -47,7 +47,7 @@ class Bystander:
 
 @contextlib.contextmanager
 def attacked(world, *lines, descriptor_limit=None):
-    """A broker with AMQP and HTTP over TLS and a bystander; at the end it is as it was in the beginning."""
+    """A broker with AMQP and HTTP over TLS and a bystander. Checks that it returns to its initial state."""
     with world.directory() as directory, contextlib.ExitStack() as open_things:
         authority = Authority(directory)
         text = config_of(authority, "management.ssl.port = 0",
@@ -80,7 +80,7 @@ def open_many(port, count, first_bytes=b""):
         try:
             peer.sendall(first_bytes)
         except OSError:
-            pass  # It has been closed already.
+            pass  # The connection is already closed.
     return peers
 
 
@@ -90,7 +90,7 @@ def close_all(peers):
 
 
 def wait_for_end(peer):
-    """The server closes, whatever it says before."""
+    """Waits until the server closes the connection; ignores its output."""
     peer.settimeout(SECONDS_MAX)
     try:
         while peer.recv(65536):
@@ -140,7 +140,7 @@ def flood_of_garbage_instead_of_a_handshake_and_after_it(world):
                         peer.sendall(garbage)  # Inside TLS: neither AMQP nor HTTP.
                         wait_for_end(peer)
                     with shake_hands(port, authority, version) as peer:
-                        os.write(peer.fileno(), garbage)  # Beside TLS: no record.
+                        os.write(peer.fileno(), garbage)  # Outside TLS: not a TLS record.
                         wait_for_end(peer)
             bystander.goes_on()
 
@@ -149,7 +149,7 @@ def flood_of_garbage_instead_of_a_handshake_and_after_it(world):
 def flood_of_renegotiations_is_refused(world):
     with attacked(world) as (broker, authority, bystander):
         for port in (tls_port(broker), https_port(broker)):
-            # The letter R on a line of its own makes s_client ask for a new handshake.
+            # A line with the letter R makes s_client request a new handshake.
             done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_2", "-CAfile",
                                    authority.path("ca.pem")], input=b"R\nR\nR\n", capture_output=True,
                                   timeout=SECONDS_MAX * 2, check=False)
@@ -172,7 +172,7 @@ def flood_of_slow_requests_over_https(world):
                 peer.sendall(b"X")
             bystander.goes_on()
             equal(broker.json("/api/whoami")["name"], "guest")
-            wait_for_end(peers[0])  # However slowly it goes on, the time for headers is bounded.
+            wait_for_end(peers[0])  # The time for headers is bounded, even if bytes keep arriving.
         finally:
             close_all(peers)
 
@@ -189,7 +189,7 @@ def flood_of_as_many_connections_as_there_are_descriptors(world):
                     peers += open_many(port, DESCRIPTORS, HALF_HELLO)
                     bystander.goes_on()
                 equal(descriptors(broker) <= DESCRIPTORS, True)
-                # What must be written to the disk is written still.
+                # Durable changes are still written to disk.
                 for _ in range(5):
                     bystander.channel.queue_declare("durable", durable=True)
                     bystander.channel.basic_publish("", "durable", b"x" * 100_000)

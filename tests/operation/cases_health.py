@@ -1,4 +1,4 @@
-"""What an operator's probes ask: health checks, and what the node tells about its own configuration."""
+"""Requests of an operator's probes: health checks, and the effective configuration of the node."""
 import json
 import re
 
@@ -39,7 +39,7 @@ def health_a_certificate_that_ends_soon_is_told(world):
             equal(check(broker, "certificate-expiration/1/moons"),
                   (400, {"error": "bad_request",
                          "reason": "Time unit not recognised. Supported units: days, weeks, months, years."}))
-            # What counts is what is in force after a reload.
+            # After a reload, the new certificate is checked.
             authority.issue("server", "/CN=localhost", days=60)
             broker.reload()
             eventually(lambda: check(broker, "certificate-expiration/1/months")[0] == 200, "the new one is looked at")

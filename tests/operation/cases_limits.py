@@ -1,4 +1,4 @@
-"""Limits and features that a configuration gives a whole node."""
+"""Limits and features that the configuration sets for the whole node."""
 import json
 
 import pika
@@ -33,10 +33,10 @@ def limits_of_queues_hold_over_all_vhosts(world):
         equal((status, json.loads(body)["reason"]), (400, reason))
         document = {"queues": [{"name": "c", "vhost": "/", "durable": True, "auto_delete": False, "arguments": {}}]}
         contains(broker.send("POST", "/api/definitions", document)[1].decode(), reason)
-        # What is there already is none too many.
+        # Redeclaring an existing queue does not exceed the limit.
         connection.channel().queue_declare("a", durable=True)
         connection.channel().queue_declare("a", passive=True)
-        elsewhere.close()  # and takes its exclusive queue with it
+        elsewhere.close()  # also deletes its exclusive queue
         eventually(lambda: broker.send("PUT", "/api/queues/%2F/c", {})[0] == 201, "there is room again")
         equal(refused(lambda: connection.channel().queue_declare("d"))[0], 406)
         connection.close()
@@ -148,7 +148,7 @@ def default_users_and_policies_are_given_to_new_vhosts(world):
             policy = {"vhost": "dev1", "name": "limit", "pattern": "^q", "apply-to": "queues", "priority": 0,
                       "definition": {"max-length": 1, "message-ttl": 3600000}}
             equal(broker.json("/api/operator-policies"), [policy])
-            contains(broker.log(), "default_policies.operator.limit.classic_queues.ha_mode: has no effect here")
+            contains(broker.log(), "default_policies.operator.limit.classic_queues.ha_mode: has no effect in Revenant")
             with connect(broker, vhost="dev1", user="ann", password="secret") as connection:
                 channel = connection.channel()
                 channel.confirm_delivery()
@@ -156,7 +156,7 @@ def default_users_and_policies_are_given_to_new_vhosts(world):
                 for body in (b"one", b"two"):
                     channel.basic_publish("", "q", body)
                 equal(channel.queue_declare("q", passive=True).method.message_count, 1)
-            # A user that exists keeps its password, and a vhost that exists is left alone.
+            # An existing user keeps its password, and an existing virtual host is not changed.
             broker.send("PUT", "/api/users/ann", {"password": "changed", "tags": ""})
             broker.send("DELETE", "/api/operator-policies/dev1/limit")
             equal(broker.send("PUT", "/api/vhosts/dev1", {"description": "changed"})[0], 204)

@@ -1,4 +1,4 @@
-"""What the broker writes down, what a reload changes, what a supervisor is told."""
+"""Logging, reloading the configuration, and notifications to a supervisor."""
 import json
 import os
 import re
@@ -65,12 +65,12 @@ def log_goes_to_a_file_and_its_levels_are_reloaded(world):
             broker.reload()
             eventually(lambda: os.path.exists(path) and "configuration reloaded" in lines(), "the reload is logged")
             contains(lines(), "node: log.file.level changed from error to info\n")
-            contains(lines(), "node: heartbeat changed from 60 to 5: needs a restart\n")
+            contains(lines(), "node: heartbeat changed from 60 to 5: takes effect after a restart\n")
             contains(lines(), "node: configuration reloaded changes=3\n")
             broker.write_config("nonsense\n")
             broker.reload()
             eventually(lambda: "configuration not reloaded" in lines(), "the fault is logged")
-            contains(lines(), f"[error] node: configuration not reloaded: not of the form key = value at={broker.config}:1")
+            contains(lines(), f"[error] node: configuration not reloaded: expected key = value at={broker.config}:1")
             equal(broker.json("/api/overview")["node"], NODE)
         contains(lines(), "node: stopped\n")
 
@@ -87,7 +87,7 @@ NOISE = "[warning] connection: closing channel: NOT_FOUND"
 
 
 def make_noise(broker):
-    """2,000 channels that end with an error each, whose line in the log has a kilobyte."""
+    """Opens 2,000 channels that end with an error, each with a log line of one kilobyte."""
     name = b"\x01" * 255
     with socket.create_connection(("127.0.0.1", broker.ports["amqp"]), timeout=SECONDS_MAX) as peer:
         peer.sendall(b"AMQP\x00\x00\x09\x01")
@@ -136,7 +136,7 @@ def log_that_nobody_reads_stops_nobody(world):
                 raise Mismatch("a pipe took more than a megabyte")
             with open(os.path.join(directory, "logs", "r.log")) as file:
                 eventually(lambda: file.seek(0) == 0 and file.read().count(NOISE) == 2000, "the file has every line")
-            equal(broker.stop(), 0)  # nobody has read
+            equal(broker.stop(), 0)  # no process has read the log
         os.close(reading)
 
 
@@ -153,7 +153,7 @@ def log_says_how_much_of_it_is_missing(world):
             with open(reading, "rb") as pipe:
                 reader = threading.Thread(target=lambda: parts.extend(iter(lambda: pipe.read1(65536), b"")))
                 reader.start()
-                eventually(lambda: b"lines of the log are missing here" in b"".join(parts), "the gap is told")
+                eventually(lambda: b"log lines were dropped" in b"".join(parts), "the gap is told")
                 fail_login(broker, "wrong")
                 equal(broker.stop(), 0)
                 reader.join()
@@ -210,7 +210,7 @@ def log_reload_moves_the_limit_of_the_disk(world):
         broker.reload()
         channel.basic_publish("", "nowhere", b"")
         eventually(lambda: seen("blocked"), "the publisher is blocked")
-        eventually(lambda: "alarm: publishers are blocked reason=\"low on disk\"" in broker.log(), "the alarm is logged")
+        eventually(lambda: "alarm raised: publishers blocked reason=\"low on disk\"" in broker.log(), "the alarm is logged")
         node, = broker.json("/api/nodes")
         equal((node["disk_free_limit"], node["disk_free_alarm"]), (8 * 10**15, True))
         contains(broker.get("/metrics", port="prometheus")[1].decode(),

@@ -1,4 +1,4 @@
-"""Wrong passwords: an address with too many of them has to wait, over AMQP and HTTP alike; nobody else has."""
+"""Failed logins: an address with too many is throttled over AMQP and HTTP; other addresses are not."""
 import http.client
 import time
 
@@ -7,7 +7,7 @@ from cases_secrets import log_in, request
 from world import SECONDS_MAX, Mismatch, case, contains, equal, eventually, lacks
 
 LIMITED = "login_failures.per_minute_loopback = 5\nlogin_failures.wait_max = 1000\ndefault_pass = guest\n"
-WAITS = "too many wrong passwords: logins from this address have to wait"
+WAITS = "too many failed logins: throttling logins from this address"
 
 
 def whoami(broker, password):
@@ -30,7 +30,7 @@ def logins_beyond_the_limit_have_to_wait(world):
                 equal(whoami(broker, "wrong")[0], 401)
             equal(whoami(broker, "guest")[0], 200, "five may fail")
             contains(answer_while_waiting(broker), "Too many failed logins from this address")
-            connection.channel().queue_declare("still-there", auto_delete=True)  # Who is in stays in.
+            connection.channel().queue_declare("still-there", auto_delete=True)  # Open connections are not affected.
             eventually(lambda: whoami(broker, "guest")[0] == 200, "the wait ends")
             eventually(lambda: not refused_over_amqp(broker, "guest"), "over AMQP, too")
         equal(broker.log().count(WAITS), 1, broker.log())
@@ -38,7 +38,7 @@ def logins_beyond_the_limit_have_to_wait(world):
 
 
 def answer_while_waiting(broker):
-    """The answer to the right password while the address has to wait."""
+    """The response to the right password while the address is throttled."""
     end = time.monotonic() + SECONDS_MAX
     while time.monotonic() < end:
         whoami(broker, "wrong")

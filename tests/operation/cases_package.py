@@ -1,4 +1,4 @@
-"""The Debian package: what is in it, and that it works on a system that has only what it asks for."""
+"""The Debian package: its contents, and that it works on a system with only its dependencies."""
 import glob
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 from world import Broker, Skipped, case, contains, equal, lacks
 
 SECONDS_MAX = 300
-# What every Debian has, as far as the package's scripts need it.
+# The essential packages that the package's scripts need.
 ESSENTIAL = ("base-files", "base-passwd", "coreutils", "dash", "diffutils", "dpkg", "libc-bin", "tar", "sed", "grep", "findutils")
 PACKAGE = {}
 
@@ -20,7 +20,7 @@ def run(*command, **options):
 
 
 def package(world):
-    """Built once, of the programs that are tested."""
+    """The package of the tested programs, built once."""
     if not all(map(shutil.which, ("dpkg-deb", "dpkg-shlibdeps", "strip"))):
         raise Skipped("dpkg-dev and binutils are not installed")
     if not PACKAGE:
@@ -78,7 +78,7 @@ def package_unit_is_understood_by_systemd(world):
     with world.directory() as directory:
         with open(os.path.join(world.root, "deploy", "systemd", "revenant.service")) as file:
             text = file.read()
-        # Where the programs of a package would be there are none.
+        # The packaged program is not installed, so the unit names the tested one.
         path = os.path.join(directory, "revenant.service")
         with open(path, "w") as file:
             file.write(text.replace("/usr/sbin/revenant", world.program).replace("man:", "https://localhost/"))
@@ -88,7 +88,7 @@ def package_unit_is_understood_by_systemd(world):
 
 
 def closure(names):
-    """The packages and everything they depend on, as this machine has them."""
+    """The packages and all their dependencies, as installed on this machine."""
     found, waiting = {}, list(names)
     while waiting:
         name = waiting.pop()
@@ -110,7 +110,7 @@ def closure(names):
 
 
 def copy_packages(names, tree):
-    """A system of these packages and nothing else, out of the files of this one."""
+    """Creates a system with only these packages from the files of this machine."""
     listed = run("dpkg-query", "-L", *names).splitlines()
     paths = sorted({line.lstrip("/") for line in listed
                     if line.startswith("/") and line != "/." and os.path.lexists(line) and "/share/doc/" not in line
@@ -130,7 +130,7 @@ def fill_system(names, tree):
         os.makedirs(os.path.join(tree, folder), exist_ok=True)
     with open(os.path.join(tree, "var/lib/dpkg/status"), "w") as file:
         file.write(run("dpkg-query", "-s", *names))
-    for name in names:  # dpkg wants to know what belongs to whom
+    for name in names:  # dpkg needs the list of files of each package
         for path in glob.glob(f"/var/lib/dpkg/info/{name}.list") + glob.glob(f"/var/lib/dpkg/info/{name}:*.list"):
             shutil.copy(path, os.path.join(tree, "var/lib/dpkg/info"))
     for name in ("passwd", "group"):
@@ -139,10 +139,10 @@ def fill_system(names, tree):
 
 
 def bootstrap(tree, path):
-    """A Debian from its mirror, with the package installed by apt; False where there is none to be had."""
+    """Installs Debian from its mirror and the package with apt; False if no mirror is available."""
     if not shutil.which("debootstrap"):
         return False
-    mirror = os.environ.get("DEBIAN_MIRROR", "")  # Without one debootstrap knows where to look.
+    mirror = os.environ.get("DEBIAN_MIRROR", "")  # debootstrap has a default mirror.
     done = subprocess.run(["debootstrap", "--variant=minbase", "bookworm", tree, *([mirror] if mirror else [])],
                           capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
     if done.returncode != 0:
@@ -157,7 +157,7 @@ def bootstrap(tree, path):
 
 
 def install_beside(tree, path):
-    """The same without a mirror: the files of this machine's packages, as far as ours asks for them."""
+    """Without a mirror: creates a system from the files of the installed packages that ours depends on."""
     depends = [re.sub(r"\(.*\)|\s", "", one.split("|")[0]) for one in run("dpkg-deb", "-f", path, "Depends").split(",")]
     fill_system(closure([*depends, *ESSENTIAL]), tree)
     shutil.copy(path, os.path.join(tree, "tmp", "revenant.deb"))
@@ -191,7 +191,7 @@ def package_works_on_a_system_of_its_own(world):
 
 
 def start_and_ask(world, tree):
-    """As the service does: as its own user, with the packaged configuration."""
+    """Starts the broker as the service does: as its own user, with the packaged configuration."""
     with world.directory() as directory:
         command = ("chroot", "--userspec=revenant:revenant", tree)
         options = ("--port", "0", "--http-port", "0", "--prometheus-port", "0")

@@ -1,4 +1,4 @@
-"""Connections that a proxy passes on: the PROXY protocol in front of AMQP and of TLS."""
+"""Connections through a proxy: the PROXY protocol before AMQP and before TLS."""
 import socket
 import ssl
 
@@ -21,7 +21,7 @@ def names(broker):
 
 
 def log_in(peer, password=b"guest"):
-    """Far enough to be listed, or refused."""
+    """Logs in until the connection is listed or refused."""
     peer.sendall(GREETING)
     contains(peer.recv(65536), b"PLAIN")
     response = b"\x00guest\x00" + password
@@ -56,7 +56,7 @@ def proxy_decides_who_is_on_this_machine(world):
     with world.directory() as directory, world.broker(directory, ON) as broker:
         with dial(broker.ports["amqp"]) as peer:
             peer.sendall(LINE)
-            lacks(log_in(peer), b"\x00\x0a\x00\x1e")  # guest comes from elsewhere
+            lacks(log_in(peer), b"\x00\x0a\x00\x1e")  # guest is not on localhost
         with dial(broker.ports["amqp"]) as peer:
             peer.sendall(b"PROXY TCP6 ::1 ::1 1 2\r\n")
             contains(log_in(peer), b"\x00\x0a\x00\x1e")
@@ -70,7 +70,7 @@ def proxy_decides_whose_wrong_passwords_are_counted(world):
             with dial(broker.ports["amqp"]) as peer:
                 peer.sendall(LINE)
                 equal(log_in(peer, b"wrong"), b"")
-        eventually(lambda: "have to wait address=192.0.2.1" in broker.log(), "the address that waits is the named one")
+        eventually(lambda: "throttling logins from this address address=192.0.2.1" in broker.log(), "the address that waits is the named one")
 
 
 @case
@@ -84,7 +84,7 @@ def proxy_header_must_be_there_and_whole(world):
                 except ConnectionResetError:
                     pass
         eventually(lambda: broker.log().count("PROXY header") == 4, "each is told in the log")
-        for beginning in (b"", LINE[:-1], BINARY[:-1]):  # the rest never comes
+        for beginning in (b"", LINE[:-1], BINARY[:-1]):  # incomplete headers
             with dial(broker.ports["amqp"]) as peer:
                 peer.sendall(beginning)
                 equal(peer.recv(64), b"")
@@ -112,4 +112,4 @@ def proxy_header_precedes_tls(world):
                     context_of(authority).wrap_socket(raw, server_hostname="localhost").close()
                 except (ssl.SSLError, OSError):
                     pass
-            eventually(lambda: "does not begin with a PROXY header" in broker.log(), "it is told in the log")
+            eventually(lambda: "closed: no PROXY header" in broker.log(), "it is told in the log")

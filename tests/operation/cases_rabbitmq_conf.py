@@ -1,4 +1,4 @@
-"""rabbitmq.conf as people have it: every key of RabbitMQ 4.3 is known, and none that restricts access is ignored."""
+"""Existing rabbitmq.conf files: every key of RabbitMQ 4.3 is known, and no key that restricts access is ignored."""
 import json
 import os
 import re
@@ -9,8 +9,8 @@ from cases_tls import Authority
 from world import SECONDS_MAX, Mismatch, case, contains, equal, lacks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SILENT = ("has no effect here", "has no effect in this version", "has no meaning on a single node",
-          "belongs to a plugin that this broker does not have")
+SILENT = ("has no effect in Revenant", "has no effect in this version", "applies to clusters only",
+          "belongs to a plugin that is not supported")
 
 
 def lines_of(name):
@@ -40,7 +40,7 @@ def rabbitmq_conf_with_every_key_starts(world):
             warned = set(re.findall(r"revenant\.conf:\d+: (\S+): (?:" + "|".join(SILENT) + ")", log))
             shown = broker.get("/prefix/api/overview")[0]
             equal(shown, 200)
-            # Every key either takes effect, and the table says so, or has the value that holds anyway, or is named in the log.
+            # Every key takes effect according to the table, or has the default value, or is named in the log.
             table = world.revenant("--list-config-keys").stdout
             for key, value in values.items():
                 rows = [row for row in table.splitlines() if matches(re.match(r"\| `(.*?)`", row), key)]
@@ -70,14 +70,14 @@ def rabbitmq_conf_that_restricts_access_is_refused_by_name(world):
         key, value = line.split(" = ")
         if key not in told:
             raise Mismatch(f"{key} is not refused: {done.stderr[:2000]}")
-        contains(told[key], "restricts access in RabbitMQ and has no effect here")
+        contains(told[key], "restricts access in RabbitMQ and has no effect in Revenant")
         lacks(told[key], f"'{value}'")
     equal(len(done.stderr.splitlines()), len(lines))
-    # A value with which RabbitMQ restricts nothing is no reason to stop.
+    # A value with which RabbitMQ restricts nothing does not prevent the startup.
     world.check("management.oauth_enabled = false\nmanagement.disable_basic_auth = false\nssl_options.crl_check = false\n"
                 "prometheus.authentication.enabled = false\nauth_backends.1.authn = internal\n"
                 "queue_types.classic.enabled = true\n")
-    # Nothing is started, and no data directory is made.
+    # The node does not start, and no data directory is created.
     with world.directory() as directory:
         path = os.path.join(directory, "r.conf")
         with open(path, "w") as file:
@@ -91,8 +91,8 @@ def rabbitmq_conf_that_restricts_access_is_refused_by_name(world):
 @case
 def rabbitmq_conf_with_encrypted_values_is_refused(world):
     done = world.check("default_pass = encrypted:abcdef\nssl_options.password = encrypted:abcdef\n", status=1)
-    equal(done.stderr.splitlines(), ["r.conf:1: default_pass: encrypted values cannot be read",
-                                     "r.conf:2: ssl_options.password: encrypted values cannot be read"])
+    equal(done.stderr.splitlines(), ["r.conf:1: default_pass: encrypted values are not supported",
+                                     "r.conf:2: ssl_options.password: encrypted values are not supported"])
 
 
 @case
@@ -103,7 +103,7 @@ def rabbitmq_conf_takes_variables_of_the_environment(world):
             directory, text, options=(), environment={"SEED_USER": "seed", "SEED_PASSWORD": "word"}) as broker:
         equal(broker.get("/api/whoami", user="seed:awordb")[0], 200)
         equal([one["name"] for one in broker.json("/api/vhosts", user="seed:awordb")], ["burrow"])
-    contains(world.check("default_user = $(NO_SUCH)\n", status=1).stderr, "there is neither a variable NO_SUCH in the environment nor such a key")
+    contains(world.check("default_user = $(NO_SUCH)\n", status=1).stderr, "NO_SUCH is neither an environment variable nor a key")
 
 
 @case
@@ -117,7 +117,7 @@ def rabbitmq_conf_aliases_take_effect(world):
 
 
 def container_options(world, directory):
-    """The options of the image, with the directories of the test in place of /etc."""
+    """The options of the image, with the test's directories instead of /etc."""
     with open(os.path.join(world.root, "deploy", "container", "Containerfile")) as file:
         entry = json.loads(re.search(r"^ENTRYPOINT (.*)", file.read(), re.M).group(1))
     return [option.replace("/etc/", directory + "/") for option in entry[1:]]
@@ -147,7 +147,7 @@ def rabbitmq_conf_of_a_container_is_found(world):
         text = shown(directory)
         contains(text, "default_user = further  # ")
         contains(text, "listeners.tcp.own = 5673  # ")
-        # Listeners of the image's own file do not remain beside them.
+        # They replace the listeners of the image's own file.
         lacks(text, "listeners.tcp.default")
         contains(text, "data_dir = /var/lib/revenant  # ")
         write(directory, "rabbitmq/rabbitmq.conf", "heartbeat = 7\ndefault_user = first\n")
@@ -164,4 +164,4 @@ def rabbitmq_conf_of_a_container_is_found(world):
         write(directory, "rabbitmq/advanced.config", "%% nothing\n[\n].\n")
         shown(directory)
         write(directory, "rabbitmq/advanced.config", "[{rabbit, [{auth_backends, [rabbit_auth_backend_ldap]}]}].\n")
-        contains(shown(directory, status=1), "advanced.config: is not read")
+        contains(shown(directory, status=1), "advanced.config: not supported")

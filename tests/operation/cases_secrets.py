@@ -1,4 +1,4 @@
-"""Nothing secret is written down: not in the log at its loudest, not in what other users of the machine can see."""
+"""Secrets do not appear in the log at its most verbose level or in anything that other users of the machine can see."""
 import base64
 import http.client
 import json
@@ -10,7 +10,7 @@ import pika
 from cases_tls import Authority, connected, context_of, tls_port
 from world import SECONDS_MAX, Mismatch, case, contains, equal, lacks
 
-# Each is to be found nowhere.
+# None of these may be found anywhere.
 DEFAULT, RIGHT, WRONG, KEY, BODY = "sEcReT-default", "sEcReT-right", "sEcReT-wrong", "sEcReT-key", "sEcReT-body"
 
 
@@ -72,7 +72,7 @@ def secrets_are_not_in_the_log_at_its_loudest(world):
                           "log.default.level = debug", "log.console.level = debug", f"log.file = {log}",
                           "log.file.level = debug", ""])
         with world.broker(directory, text) as broker:
-            tls_port(broker)  # The key was opened.
+            tls_port(broker)  # The key was decrypted.
             hashes = everything_with_a_secret(broker, authority)
             broker.reload()
             _, effective = request(broker, "GET", "/api/config/effective")
@@ -86,7 +86,7 @@ def secrets_are_not_in_the_log_at_its_loudest(world):
             for place in (written, shown):
                 lacks(place, secret)
                 lacks(place, base64.b64encode(secret.encode()).decode().rstrip("=")[:-1])
-        # The data directory has hashes and no passwords.
+        # The data directory contains hashes, not passwords.
         found = subprocess.run(["grep", "-rlaE", "|".join((DEFAULT, RIGHT, WRONG, KEY)), os.path.join(directory, "data")],
                                capture_output=True, text=True, check=False, timeout=SECONDS_MAX)
         equal((found.returncode, found.stdout), (1, ""))
@@ -119,7 +119,7 @@ def secrets_of_revenantctl_are_not_in_its_arguments(world):
 
 
 def wait_for_arguments(pid):
-    """What ps shows of the process once it is the program it was started for."""
+    """The command line that ps shows. Waits until the process has started the program."""
     end = time.monotonic() + SECONDS_MAX
     while time.monotonic() < end:
         shown = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, timeout=SECONDS_MAX,

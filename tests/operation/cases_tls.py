@@ -1,4 +1,4 @@
-"""AMQP over TLS: versions, certificates of clients, logins by certificate, certificates loaded again."""
+"""AMQP over TLS: versions, client certificates, logins by certificate, reloaded certificates."""
 import contextlib
 import http.client
 import json
@@ -18,7 +18,7 @@ LOGIN_BY_CERTIFICATE = "auth_mechanisms.1 = PLAIN\nauth_mechanisms.2 = EXTERNAL\
 
 
 class Authority:
-    """Signs certificates, with files in a directory."""
+    """A certificate authority with files in a directory."""
 
     def __init__(self, directory, name="ca"):
         self.directory, self.name = directory, name
@@ -135,7 +135,7 @@ def tls_a_certificate_of_the_client_logs_it_in(world):
         bunny = authority.issue("bunny", "/O=rabbits/CN=bunny")
         text = config_of(authority, "ssl_options.verify = verify_peer", LOGIN_BY_CERTIFICATE)
         with world.broker(directory, text) as broker:
-            must_not_connect(broker, context_of(authority, bunny), ExternalCredentials())  # There is no such user yet.
+            must_not_connect(broker, context_of(authority, bunny), ExternalCredentials())  # The user does not exist yet.
             ctl = f"http://127.0.0.1:{broker.ports['http']}"
             world.ctl("add_user", "CN=bunny,O=rabbits", "unused", url=ctl)
             world.ctl("set_permissions", "CN=bunny,O=rabbits", ".*", ".*", ".*", url=ctl)
@@ -178,7 +178,7 @@ def tls_certificates_are_loaded_again_without_a_restart(world):
                 authority.issue("server", "/CN=localhost")
                 broker.reload()
                 eventually(lambda: serial() != first, "new connections get the new certificate")
-                carry(connection)  # The old one goes on.
+                carry(connection)  # The old connection continues.
             with open(authority.path("server.pem"), "w") as file:
                 file.write("nonsense")
             second = serial()

@@ -1,11 +1,11 @@
 #!/usr/bin/env escript
-%% Runs many commands of RabbitMQ's rabbitmqctl, whose modules are in the code path, in one Erlang virtual machine:
-%% on a busy machine the start of one takes longer than all the commands.
+%% Runs many commands of RabbitMQ's rabbitmqctl, whose modules are in the code path, in one Erlang virtual machine,
+%% because starting a virtual machine takes longer than all the commands.
 %%
 %%   rabbitmqctl FILE
 %%
-%% A line of the file is a list of arguments as an Erlang term. Behind each command a line "\x1e" with its exit
-%% code goes to standard output and to standard error. The program's own name says which commands it knows.
+%% A line of the file is a list of arguments as an Erlang term. After each command, a line "\x1e" with its exit
+%% code is written to standard output and standard error. The program's own name selects the available commands.
 -mode(compile).
 
 main([File]) ->
@@ -25,7 +25,7 @@ run(Arguments) ->
     end,
     [io:format(Device, "\x1e~b~n", [Code]) || Device <- [standard_io, standard_error]].
 
-%% As main of RabbitMQCtl does it.
+%% Like main of RabbitMQCtl.
 print(Output, Command, Options) ->
     Formatter = 'Elixir.RabbitMQ.CLI.Core.Config':get_formatter(Command, Options),
     Printer = 'Elixir.RabbitMQ.CLI.Core.Config':get_printer(Command, Options),

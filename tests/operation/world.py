@@ -1,4 +1,4 @@
-"""What the cases work with: brokers started as an operator starts them, and what they say."""
+"""The environment of the cases: brokers started as an operator starts them, and their output."""
 import base64
 import http.client
 import json
@@ -14,7 +14,7 @@ from promises import CASES, SECONDS_MAX, Mismatch, Skipped, case, contains, equa
 
 
 class Broker:
-    """One process; all ports are free ones of this machine unless the configuration says otherwise."""
+    """One broker process, on free ports unless the configuration names ports."""
 
     def __init__(self, program, directory, text="", options=("--port", "0", "--http-port", "0", "--prometheus-port", "0"),
                  environment=None, command=(), config=None, stderr=None):
@@ -24,7 +24,7 @@ class Broker:
             self.write_config(text)
         self.log_path = os.path.join(directory, "stderr")
         self.log_file = open(self.log_path, "ab")
-        # A broker that another machine could reach has no place in a test.
+        # A test broker must not be reachable from other machines.
         variables = {"PATH": os.environ["PATH"], "REVENANT_BIND": "127.0.0.1",
                      "REVENANT_DATA_DIR": os.path.join(directory, "data"), **(environment or {})}
         self.process = subprocess.Popen([*command, program, "--config", self.config, *options], stdout=subprocess.PIPE,
@@ -59,7 +59,7 @@ class Broker:
         return self.send("GET", path, port=port, user=user)
 
     def send(self, method, path, body=None, port="http", user="guest:guest"):
-        """Status and body of the answer; what is sent is JSON."""
+        """Sends JSON; returns status and body of the response."""
         connection = http.client.HTTPConnection("127.0.0.1", self.ports[port], timeout=SECONDS_MAX)
         try:
             connection.request(method, path, None if body is None else json.dumps(body),
@@ -104,7 +104,7 @@ class World:
         return Broker(self.program, directory, text, **options)
 
     def revenant(self, *arguments, status=0, **environment):
-        """A call that starts nothing."""
+        """Runs the program without starting a broker."""
         done = subprocess.run([self.program, *arguments], capture_output=True, text=True, timeout=SECONDS_MAX,
                               env={"PATH": os.environ["PATH"], **environment})
         equal(done.returncode, status, f"{' '.join(arguments)}: {done.stdout}{done.stderr}")

@@ -1,7 +1,7 @@
-// A journal over the simulated disk, crashed at every step of many histories.
+// A journal on the simulated disk, crashed at every step of many histories.
 //
-// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
-// with this seed only.
+// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs only the
+// one with this seed.
 
 #include "base/byte_writer.h"
 #include "base/probe.h"
@@ -40,7 +40,7 @@ struct Appended {
 struct TakenSnapshot {
     std::string bytes;
     Lsn at;
-    std::size_t covered = 0;  // records that came before it
+    std::size_t covered = 0;  // records before it
     std::vector<Appended> kept;
 };
 
@@ -58,8 +58,8 @@ JournalSettings settings_from(Dice& dice, bool uniform) {
 
 std::string text_of(Lsn at) { return std::to_string(at.value); }
 
-// What a client that knows where its message will lie may write into it: batches that are right for
-// their places, or for the places they will have when the file is written again.
+// The worst that a client can put in a message if it knows the message's position: batches that are
+// valid at their position, or at the position they will have after a rewrite of the file.
 class Forger {
   public:
     explicit Forger(std::uint64_t segment_bytes) : segment_bytes_(segment_bytes) {}
@@ -91,7 +91,7 @@ class Forger {
 
 enum class Trouble : std::uint8_t { crash, crash_and_lying_syncs, error };
 
-// What was asked of a journal, what it promised, and whether it kept that when it is opened again.
+// The operations on a journal, what it reported as durable, and a check of this when it is opened.
 class History {
   public:
     History(std::uint64_t seed, std::uint64_t step, Trouble trouble)
@@ -109,7 +109,7 @@ class History {
         make_trouble_at(step);
     }
 
-    // The first life is the same for every step until its trouble; the lives after it differ.
+    // The first process is the same for every step until its failure; the later ones differ.
     Violation run() {
         live(dice_, 30 + dice_.below(70));
         trouble_in_first_ = disk_.steps() >= step_;
@@ -133,7 +133,7 @@ class History {
         if (trouble_ == Trouble::error) return disk_.fail_at_step(step);
         disk_.crash_at_step(step);
     }
-    // An error of the disk is no broken promise.
+    // An error of the disk does not violate an invariant.
     bool is_excused() const {
         return disk_.crashed() || (trouble_ == Trouble::error && disk_.steps() >= trouble_at_);
     }
@@ -152,14 +152,14 @@ class History {
         disk_.restart(later_dice_.one_in(3) ? SimDisk::Loss::process : SimDisk::Loss::power);
     }
 
-    // --- a life ---
+    // --- lifetime of a process ---
 
     void live(Dice& dice, std::uint64_t actions) {
         open();
         for (std::uint64_t i = 0; i < actions && !is_over(); ++i) act(dice);
     }
 
-    // Appends, and is told that it is safe.
+    // Appends records until they are reported as durable.
     void live_quietly() {
         if (violation_) return;
         open();
@@ -184,7 +184,7 @@ class History {
         fill_or_empty_the_disk(dice);
     }
 
-    // Seldom where much is to be left unsynced.
+    // Rarely, if many records should stay unsynced.
     void flush_now(Dice& dice) {
         if (!uniform_ || dice.one_in(4)) journal_->flush(Journal::SyncMode::immediate);
     }
@@ -255,7 +255,8 @@ class History {
         under_way_.reset();
     }
 
-    // One that found no room leaves the one before, which may be at the same position.
+    // A snapshot that fails on a full disk leaves the previous one, which may have the same
+    // position.
     bool is_in_place(const TakenSnapshot& snapshot) const {
         const std::string path = journal_directory + "/" + journal::snapshot_name(snapshot.at);
         return journal_->snapshot_position() == snapshot.at && disk_.exists(path) &&
@@ -313,7 +314,7 @@ class History {
                           .disk_full = [](bool) {}});
     }
 
-    // The newest one told, or the one that was under way.
+    // The newest one reported, or the one in progress.
     void find_snapshot() {
         const std::string& found = journal_->snapshot();
         if (under_way_ && found == under_way_->bytes) safe_ = std::move(*under_way_);
@@ -359,9 +360,9 @@ class History {
     std::uint64_t trouble_at_ = no_step;
     SimWorker worker_;
     const bool fills_up_;
-    const bool uniform_;  // every record is a batch, all of one size, and no place is filled before
+    const bool uniform_;  // every record is a batch of the same size, and no space is zeroed ahead
     const JournalSettings settings_;
-    const bool forges_;  // what is appended is full of forged batches
+    const bool forges_;  // the records are full of forged batches
     const Forger forger_;
     std::unique_ptr<Journal> journal_;
     std::vector<Appended> records_;
@@ -379,7 +380,7 @@ struct Tally {
     std::string first;
 };
 
-// The trouble comes one step later each time, until the first life ends before that.
+// The failure comes one step later each time, until the first process ends before it.
 void trouble_everywhere(std::uint64_t seed, Trouble trouble, Tally& tally) {
     for (std::uint64_t step = 1;; ++step) {
         History history(seed, step, trouble);
@@ -422,7 +423,7 @@ TEST(JournalCrashes, SecondQuarterOfTheHistoriesLosesNothing) { run_quarter(2, T
 TEST(JournalCrashes, ThirdQuarterOfTheHistoriesLosesNothing) { run_quarter(3, Trouble::crash); }
 TEST(JournalCrashes, LastQuarterOfTheHistoriesLosesNothing) { run_quarter(4, Trouble::crash); }
 
-// One operation fails, the others do not: whatever is promised afterwards must be true as well.
+// One operation fails, the others succeed: everything reported later must be true, too.
 TEST(JournalCrashes, AnErrorOfTheDiskLosesNothing) { run_quarter(1, Trouble::error); }
 
 TEST(JournalCrashes, ADiskThatLiesIsFoundOut) {

@@ -1,4 +1,4 @@
-// JournalStage: a journal over the simulated disk, with what it told its listener.
+// JournalStage: a journal on the simulated disk, with the calls to its listener.
 #pragma once
 
 #include "journal/journal.h"
@@ -16,7 +16,7 @@
 
 namespace revenant::sim {
 
-// A segment of the stage has room for one of them.
+// A segment of the stage has room for one such record.
 inline std::string long_record(char letter) { return std::string(600, letter); }
 
 class JournalStage {
@@ -28,7 +28,7 @@ class JournalStage {
             .segment_bytes = 1024, .fill_bytes = 512, .small_batch_bytes = 256, .spares_max = 2};
     }
 
-    // The records behind the snapshot; an error instead of them if it refuses.
+    // Returns the records after the snapshot, or an error instead if the journal does not open.
     std::vector<std::string> open() {
         journal.reset();
         auto opened = journal::Journal::open(disk, worker, directory, settings);
@@ -53,7 +53,7 @@ class JournalStage {
         return open();
     }
 
-    // Where its bytes are.
+    // Returns the position of the bytes.
     Lsn append(std::string_view bytes) {
         std::string& out = journal->begin_record();
         const Lsn at = journal->position();

@@ -106,8 +106,8 @@ class SimFile final : public File {
         return disk_.failure_of(step, what, place);
     }
 
-    // What a failed sync did not write is never written: later syncs know nothing of it, though it
-    // can still be read until the power goes.
+    // Data of a failed sync is never synced: later syncs do not include it, but it can be read
+    // until the power fails.
     Result<void, IoError> forget_unsynced(int code) {
         node_->unsynced.clear();
         return failure("sync", path_, code);
@@ -130,8 +130,8 @@ class SimFile final : public File {
     const std::string path_;
 };
 
-// Open only while it is used, so that whoever holds one while its name comes to mean another file
-// is found out.
+// Opens the file for each use, to detect users that hold it while its name is given to another
+// file.
 class SimReadFile final : public File {
   public:
     SimReadFile(SimDisk& disk, std::string path)
@@ -163,7 +163,7 @@ class SimReadFile final : public File {
         auto node = disk_.find(path_);
         if (!node) return failure("open", path_, ENOENT);
         if (!seen_) seen_ = node;
-        CHECK(seen_ == node);  // its name has come to mean another file
+        CHECK(seen_ == node);  // its name was given to another file
         return node;
     }
 
@@ -375,7 +375,7 @@ Result<void, IoError> SimDisk::sync_directory(const std::string& path) {
     return {};
 }
 
-// ------------------------------------------------------------------------- locks and room
+// ------------------------------------------------------------------------- locks and free space
 
 namespace {
 
@@ -415,7 +415,7 @@ Result<std::uint64_t, IoError> SimDisk::free_bytes(const std::string& path) {
     return room();
 }
 
-// ------------------------------------------------------------------------- losing power
+// ------------------------------------------------------------------------- power loss
 
 void SimDisk::lose_power(Node& node) {
     std::string survived = std::move(node.certain);
@@ -459,13 +459,13 @@ void SimDisk::restart(Loss loss) {
     fail_at_ = 0;
     locked_.clear();
     if (loss == Loss::process) return;
-    // Now nearly everything survives, now nearly nothing.
+    // Sometimes nearly everything survives, sometimes nearly nothing.
     constexpr std::uint64_t chances[] = {5, 50, 50, 90, 100};
     survival_percent_ = chances[dice_.below(std::size(chances))];
     for (auto& [path, directory] : directories_) lose_power(directory);
 }
 
-// ------------------------------------------------------------------------- looking
+// ------------------------------------------------------------------------- inspection
 
 void SimDisk::flip_bit(const std::string& path, std::uint64_t offset, unsigned bit) {
     const auto node = find(path);

@@ -1,11 +1,11 @@
-// SimDisk: a disk in memory that keeps apart what was written and what is certain, and loses power
-// when it is told to. Everything it does at random comes from its seed.
+// SimDisk: a disk in memory that distinguishes written and synced data, and loses power on request.
+// All random behaviour is determined by its seed.
 //
-// What a power loss leaves: of every write that was not synced, each sector on its own survives or
-// keeps what it held before; a file grew by all, some or none of these writes, with zeros where
-// nothing survived; of the creations, renames and removals in a directory that was not synced, a
-// first part of them happened. Directories themselves are made and removed for certain, and files
-// are renamed within their directory only.
+// After a power loss, each sector of an unsynced write either contains the new data or keeps its
+// old contents. A file has grown by all, some or none of these writes, with zeros where nothing
+// survived. Of the creations, renames and removals in an unsynced directory, the first few
+// happened. Directories themselves are created and removed durably, and files are renamed only
+// within their directory.
 #pragma once
 
 #include "journal/disk.h"
@@ -32,7 +32,7 @@ struct DiskCounts {
     std::uint64_t opens = 0;
     std::uint64_t creates = 0;
     std::uint64_t reads = 0;
-    std::uint64_t failed_reads = 0;  // as ordered
+    std::uint64_t failed_reads = 0;  // on request
     std::uint64_t writes = 0;
     std::uint64_t bytes_written = 0;
     std::uint64_t syncs = 0;
@@ -63,41 +63,41 @@ class SimDisk final : public journal::Disk {
 
     // --- crashes ---
 
-    // Every operation is a step, counted from 1; asking for a size and hints are none.
+    // Every operation is a step, counted from 1, except size queries and hints.
     std::uint64_t steps() const { return steps_; }
-    // That step does not happen, or in part, and nothing after it until restart().
+    // This step fails completely or in part, as does every later one until restart().
     void crash_at_step(std::uint64_t step) { crash_at_ = step; }
-    // That step does not happen, or in part; the next one does.
+    // This step fails completely or in part; later steps succeed.
     void fail_at_step(std::uint64_t step) { fail_at_ = step; }
     bool crashed() const { return crashed_; }
     void crash() { crashed_ = true; }
-    enum class Loss : std::uint8_t { power, process };  // a process alone loses nothing written
-    // Files that were open stay unusable.
+    enum class Loss : std::uint8_t { power, process };  // the end of a process loses no write
+    // Open files stay unusable.
     void restart(Loss loss);
 
-    // --- faults ---
+    // --- failures ---
 
     void fail_next_write() { fail_write_ = true; }
     void fail_next_sync() { fail_sync_ = true; }
-    // The same with the error of a full disk, as some file systems have it.
+    // Like fail_next_sync(), with the error of a full disk, as on some file systems.
     void fail_next_sync_as_full() { fail_sync_as_full_ = true; }
     void fail_reads(bool failing) { fail_reads_ = failing; }
     bool fails_reads() const { return fail_reads_; }
-    // No failure that was ordered and has not come will come.
+    // Cancels pending failures.
     void heal() { fail_write_ = fail_sync_ = fail_sync_as_full_ = false; }
-    // Syncs say that they are done and make nothing certain.
+    // Syncs report success without syncing.
     void lie_on_sync(bool lying) { lying_ = lying; }
-    // No file grows and none is made beyond so many bytes in all; none: no limit.
+    // Limits the total size of all files; absent: unlimited.
     void set_capacity(std::optional<std::uint64_t> bytes) { capacity_ = bytes; }
     void flip_bit(const std::string& path, std::uint64_t offset, unsigned bit);
 
-    // --- looking, which is no step ---
+    // --- inspection, without steps ---
 
     const DiskCounts& counts() const { return counts_; }
     std::uint64_t used_bytes() const;
     bool exists(const std::string& path) const;
     std::string contents(const std::string& path) const;
-    // What is there for certain, names and contents.
+    // The synced names and contents.
     std::map<std::string, std::string> certain_files() const;
 
   private:

@@ -30,7 +30,7 @@ struct World {
     SimDisk disk;
 };
 
-// ------------------------------------------------------------------------- certainty
+// ------------------------------------------------------------------------- durability
 
 TEST(SimDisk, WhatWasSyncedSurvivesEveryPowerLoss) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -216,9 +216,10 @@ TEST(SimDisk, ALockIsHeldUntilItsObjectIsGoneOrTheProcessIs) {
     EXPECT_FALSE(w.disk.lock("/d").has_value());
 }
 
-// ------------------------------------------------------------------------- the real one
+// ------------------------------------------------------------------------- comparison with a real
+// disk
 
-// The same random operations on both, told as lines.
+// Performs the same random operations on both disks and describes the results as lines.
 class Twins {
   public:
     Twins(journal::Disk& disk, const std::string& root, std::uint64_t seed)

@@ -1,5 +1,5 @@
-// SimWorker: a DiskWorker without a thread; its work waits until the test does it. What is done and
-// what is told at home are two steps, as they are with a thread.
+// SimWorker: a DiskWorker without a thread; tasks wait until the test runs them. Running a task and
+// reporting its completion are two steps, as with a thread.
 #pragma once
 
 #include "journal/disk_worker.h"
@@ -15,14 +15,14 @@ class SimWorker final : public journal::DiskWorker {
   public:
     void run(std::function<void()> work, std::function<void()> done) override;
 
-    // Does the oldest work; false if there is none.
+    // Runs the oldest task; false if there is none.
     bool work_one();
-    // Tells at home what was done first; false if there is nothing to tell.
+    // Reports the oldest completed task; false if there is none.
     bool tell_one();
-    // Both.
+    // Runs and reports one task.
     bool run_one();
     void run_all();
-    // The process has ended.
+    // The process has ended: drops all tasks.
     void forget_all();
 
     std::size_t waiting() const { return waiting_.size(); }
@@ -37,7 +37,7 @@ class SimWorker final : public journal::DiskWorker {
     std::deque<std::function<void()>> untold_;
 };
 
-// Passes the work to a SimWorker that outlives it, for owners that destroy their worker.
+// Forwards tasks to a SimWorker that outlives it, for owners that destroy their worker.
 class BorrowedWorker final : public journal::DiskWorker {
   public:
     explicit BorrowedWorker(SimWorker& worker) : worker_(worker) {}

@@ -1,10 +1,10 @@
-// A virtual host over the simulated disk, crashed at its disk's steps. What a restart finds is the
-// durable part of the state as it was after some turn, and of no turn before the last one that
-// somebody was told to be safe. So nothing confirmed is lost, nothing settled for certain comes
-// back, a death neither loses nor doubles (DL-165, DL-187), and order holds.
+// A virtual host on the simulated disk, crashed at steps of the disk. A restart restores the
+// durable state after some turn, and not before the last turn that was reported as durable. So no
+// confirmed message is lost, no durably settled message is redelivered, a death neither loses nor
+// duplicates a message (DL-165, DL-187), and the order is preserved.
 //
-// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
-// with this seed only, at every step of its disk.
+// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs only the
+// one with this seed, at every step of its disk.
 
 #include "base/probe.h"
 #include "tests/sim/vhost_restart.h"
@@ -33,14 +33,14 @@ struct Outcome {
     bool crashed = false;
 };
 
-// One life until the crash, a second one, a clean stop, and a third.
+// One process until the crash, a second one with a clean shutdown, and a third.
 Outcome run_history(std::uint64_t seed, std::uint64_t crash_at, bool lying) {
     VhostWorld world(seed);
     world.disk.lie_on_sync(lying);
     world.disk.crash_at_step(crash_at);
     Outcome outcome;
     if (const auto refused = world.start(); refused && !world.disk.crashed()) {
-        outcome.violation = "the first start is refused: " + *refused;
+        outcome.violation = "the first startup is refused: " + *refused;
         return outcome;
     }
     if (!world.disk.crashed()) {
@@ -49,7 +49,7 @@ Outcome run_history(std::uint64_t seed, std::uint64_t crash_at, bool lying) {
         }
     }
     outcome.crashed = world.disk.crashed();
-    if (!world.has_started()) return outcome;  // the crash came before there was anything
+    if (!world.has_started()) return outcome;  // the crash happened before any state existed
     const SimDisk::Loss loss = seed % 3 == 0 ? SimDisk::Loss::process : SimDisk::Loss::power;
     if ((outcome.violation = restart(world, loss))) return outcome;
     for (int i = 0; i < steps_per_life / 3; ++i) {
@@ -81,7 +81,7 @@ std::uint64_t run_everywhere(std::uint64_t seed) {
     return runs;
 }
 
-// Every fourth seed, so that they can run beside each other.
+// Every fourth seed, so that the tests can run in parallel.
 void run_quarter(std::uint64_t first_seed) {
     SeedWatch watch("vhost crash");
     const std::uint64_t only = number_from_environment("REVENANT_SEED", 0);

@@ -1,11 +1,10 @@
-// A virtual host over a disk that does not always do what it is told: it is full for a while, a
-// write or sync fails, or nothing can be read for a while. A full disk delays promises and breaks
-// none; after a failed write or sync the process ends and the next one finds every promise kept,
-// whether the power fails as well or not. A message that cannot be read is parked, and the next
-// process has it again.
+// A virtual host on a disk with failures: it is full for a while, a write or sync fails, or reads
+// fail for a while. A full disk delays deferred effects. After a failed write or sync the process
+// ends, and the next one finds everything that was reported as durable, with or without a power
+// loss. A message that cannot be read is parked, and the next process has it again.
 //
-// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs the one
-// with this seed only.
+// REVENANT_HISTORIES=n runs n histories instead of the usual number; REVENANT_SEED=s runs only the
+// one with this seed.
 
 #include "tests/sim/dice.h"
 #include "tests/sim/vhost_restart.h"
@@ -33,18 +32,18 @@ SimDisk::Loss any_loss(Dice& dice) {
     return dice.one_in(3) ? SimDisk::Loss::process : SimDisk::Loss::power;
 }
 
-// The last life of every history: it works as if nothing had been.
+// The last process of every history: it runs without failures.
 Violation live_well(VhostWorld& world) {
     for (int i = 0; i < steps_per_faulty_life / 3; ++i) {
-        if (!world.step()) return "a life without faults ended by itself";
-        if (!world.accounts_agree()) return "the accounts do not agree";
+        if (!world.step()) return "the process ended without a failure of the disk";
+        if (!world.accounts_agree()) return "the entry counters do not balance";
     }
-    if (!world.stop_cleanly()) return "it cannot be stopped";
+    if (!world.stop_cleanly()) return "cannot stop";
     const std::string before = world.states().back();
     world.end(SimDisk::Loss::power);
-    if (const auto refused = world.start()) return "after a clean stop: " + *refused;
+    if (const auto refused = world.start()) return "after a clean shutdown: " + *refused;
     if (world.states().front() == before) return std::nullopt;
-    return "after a clean stop\n" + first_difference(before, world.states().front());
+    return "after a clean shutdown\n" + first_difference(before, world.states().front());
 }
 
 // ------------------------------------------------------------------------- a full disk
@@ -83,9 +82,9 @@ FullOutcome run_with_full_disk(std::uint64_t seed) {
         for (int i = 0; i < steps_per_faulty_life; ++i) {
             shortage.before_step();
             if (!world.step()) break;
-            if (!world.accounts_agree()) return {"the accounts do not agree", 0};
+            if (!world.accounts_agree()) return {"the entry counters do not balance", 0};
         }
-        // There may be no room at the restart either.
+        // The disk may also be full at the restart.
         if (dice.one_in(2)) world.disk.set_capacity(std::nullopt);
         outcome.violation = restart(world, any_loss(dice));
     }
@@ -110,7 +109,7 @@ void break_something(SimDisk& disk, Dice& dice) {
 
 struct FailedOutcome {
     Violation violation;
-    std::uint64_t ended = 0;  // lives that a failure ended
+    std::uint64_t ended = 0;  // processes ended by a failure
 };
 
 FailedOutcome run_with_failures(std::uint64_t seed) {
@@ -133,7 +132,7 @@ FailedOutcome run_with_failures(std::uint64_t seed) {
     return outcome;
 }
 
-// ------------------------------------------------------------------------- failing reads
+// ------------------------------------------------------------------------- read failures
 
 class Blindness {
   public:
@@ -155,7 +154,7 @@ class Blindness {
 
 struct BlindOutcome {
     Violation violation;
-    std::uint64_t parked = 0;  // when their process ended
+    std::uint64_t parked = 0;  // at the end of their process
 };
 
 Violation live_blindly(VhostWorld& world, Dice& dice) {
@@ -165,11 +164,10 @@ Violation live_blindly(VhostWorld& world, Dice& dice) {
         blindness.before_step();
         if (!world.step()) {
             if (world.disk.crashed()) break;
-            return "a read that failed ended the process";
+            return "a failed read ended the process";
         }
-        if (!world.has_parked_the_unreadable())
-            return "a message that cannot be read is not parked";
-        if (!world.accounts_agree()) return "the accounts do not agree";
+        if (!world.has_parked_the_unreadable()) return "an unreadable message is not parked";
+        if (!world.accounts_agree()) return "the entry counters do not balance";
     }
     return std::nullopt;
 }
@@ -186,14 +184,14 @@ BlindOutcome run_with_failing_reads(std::uint64_t seed) {
         world.disk.fail_reads(false);
         outcome.violation = restart(world, any_loss(dice), /*blindly=*/dice.one_in(3));
         if (!outcome.violation && world.parked() > 0) {
-            outcome.violation = "messages are parked though everything can be read";
+            outcome.violation = "messages are parked although all are readable";
         }
     }
     if (!outcome.violation) outcome.violation = live_well(world);
     return outcome;
 }
 
-// ------------------------------------------------------------------------- the tests
+// ------------------------------------------------------------------------- tests
 
 void run_all(const char* name, const std::function<Violation(std::uint64_t)>& run) {
     SeedWatch watch(name);
@@ -212,7 +210,7 @@ void run_all(const char* name, const std::function<Violation(std::uint64_t)>& ru
     }
 }
 
-// The sum of a count over all histories.
+// The sum of a counter over all histories.
 template <typename Outcome>
 std::uint64_t run_and_sum(const char* name, Outcome (*run)(std::uint64_t),
                           std::uint64_t Outcome::*count) {

@@ -1,5 +1,5 @@
-// What a virtual host must find after a restart: the durable part of its state as it was after some
-// turn, and of no turn before the last one that somebody was told to be safe.
+// The invariant of a restart: a virtual host has the durable state after some turn, and not before
+// the last turn that was reported as durable.
 #pragma once
 
 #include "tests/sim/vhost_world.h"
@@ -20,7 +20,7 @@ inline std::string first_difference(const std::string& expected, const std::stri
            found.substr(std::min(line, found.size()), 200);
 }
 
-// Whether a start that can read nothing is refused; there may be nothing to read.
+// Whether startup is refused while no file can be read. There may be nothing to read.
 inline bool refuses_blind_start(VhostWorld& world, SimDisk::Loss loss) {
     world.disk.fail_reads(true);
     const bool refused = world.start().has_value();
@@ -29,13 +29,13 @@ inline bool refuses_blind_start(VhostWorld& world, SimDisk::Loss loss) {
     return refused;
 }
 
-// Ends this life and begins the next; if told so, with a first attempt that can read nothing.
+// Ends this process and starts the next; with `blindly`, after a first attempt without any reads.
 inline Violation restart(VhostWorld& world, SimDisk::Loss loss, bool blindly = false) {
     const std::vector<std::string> states = world.states();
     const std::size_t promised = world.promised();
     world.end(loss);
     if (!blindly || refuses_blind_start(world, loss)) {
-        if (const auto refused = world.start()) return "the start is refused: " + *refused;
+        if (const auto refused = world.start()) return "startup is refused: " + *refused;
     }
     const std::string& found = world.states().front();
     for (std::size_t turn = states.size(); turn-- > promised;) {
@@ -43,12 +43,13 @@ inline Violation restart(VhostWorld& world, SimDisk::Loss loss, bool blindly = f
     }
     for (std::size_t turn = promised; turn-- > 0;) {
         if (states[turn] == found) {
-            return "back to turn " + std::to_string(turn) + " though turn " +
-                   std::to_string(promised) + " was promised";
+            return "back to turn " + std::to_string(turn) + " although turn " +
+                   std::to_string(promised) + " was reported as durable";
         }
     }
-    return "a state that never was, after " + std::to_string(states.size()) + " turns, " +
-           std::to_string(promised) + " promised:\n" + first_difference(states[promised], found);
+    return "a state that never existed, after " + std::to_string(states.size()) + " turns, " +
+           std::to_string(promised) + " reported as durable:\n" +
+           first_difference(states[promised], found);
 }
 
 }  // namespace revenant::sim

@@ -33,7 +33,7 @@ VhostWorld::VhostWorld(std::uint64_t seed) : disk(seed), dice_(seed) {}
 
 VhostWorld::~VhostWorld() = default;
 
-// ------------------------------------------------------------------------- lives
+// ------------------------------------------------------------------------- processes
 
 std::optional<std::string> VhostWorld::start() {
     auto store = runtime::VhostStore::open(disk, std::make_unique<BorrowedWorker>(worker_),
@@ -149,7 +149,7 @@ bool VhostWorld::accounts_agree() {
 
 // ------------------------------------------------------------------------- effects
 
-// Who is answered at once, or about a turn that changed nothing durable, was promised nothing.
+// An immediate answer, or one to a turn without durable changes, reports nothing as durable.
 void VhostWorld::promise(std::size_t turn) {
     if (turn == nothing_promised || turn >= states_.size()) return;
     if (states_[turn] == states_[turn - 1]) return;
@@ -254,7 +254,8 @@ void VhostWorld::publish() {
     engine::Publish command;
     command.channel = {channel_};
     command.message = any_message();
-    // Whatever else happens in its turn, what does not survive was promised nothing.
+    // Regardless of other changes in its turn, a confirm of a transient message reports nothing as
+    // durable.
     const bool survives =
         command.message->persistent() &&
         (command.message->routing_key() != "passing" || !command.message->exchange().empty());
@@ -329,7 +330,7 @@ void VhostWorld::commit() {
         transactional_ = true;
         return;
     }
-    // What passes may push out what survives; that is no part of what is promised.
+    // A transient message may push out a persistent one; this is not reported as durable.
     handle(engine::Commit{{channel_}},
            std::exchange(will_survive_, false) ? Answered::with_a_promise : Answered::without);
 }

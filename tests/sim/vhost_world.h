@@ -1,9 +1,8 @@
-// VhostWorld: a virtual host with its real engine, store and promises, over a simulated disk, a
-// clock that is set and a disk's thread that runs when it is told to.
+// VhostWorld: a virtual host with its real engine, store and deferred effects, on a simulated disk,
+// with a simulated clock and a disk thread that runs on request.
 //
-// It writes down how the durable part of the state looked after every turn, and which of these
-// turns somebody was told to be safe. What a restart finds must be one of them, and none before the
-// last one that was promised.
+// It records the durable state after every turn, and which of these turns were reported to a client
+// as durable. A restart must restore one of these states, and none before the last one reported.
 #pragma once
 
 #include "base/time.h"
@@ -25,7 +24,7 @@
 
 namespace revenant::sim {
 
-// The disk is gone in the middle of something: the process ends there.
+// The disk fails during an operation: the process ends there.
 struct ProcessEnded {
     std::string why;
 };
@@ -35,32 +34,31 @@ class VhostWorld final : private engine::EffectSink {
     explicit VhostWorld(std::uint64_t seed);
     ~VhostWorld() override;
 
-    // --- a life ---
+    // --- lifetime of a process ---
 
-    // Brings back what survived; an error text if the store refuses.
+    // Restores the durable state; an error text if the store does not open.
     std::optional<std::string> start();
-    // Does something a client, the clock or the disk's thread might do. False: the process ended.
+    // Performs a random action of a client, the clock or the disk thread. False: the process ended.
     bool step();
-    // Everything asked of the disk is done, and the virtual host closed in good order.
+    // Completes all disk tasks and closes the virtual host.
     bool stop_cleanly();
     void end(SimDisk::Loss loss);
 
-    // --- what is known of it ---
+    // --- inspection ---
 
-    // Found out without the disk's faults, and without bringing anything into memory if pages are
-    // to stay where they are.
+    // Determined without the disk's failures, and without paging in if pages have to stay on disk.
     std::string durable_state();
     void leave_pages_alone() { leaves_pages_alone_ = true; }
-    // How the durable state looked after each turn of this life, the first at its start.
+    // The durable state after each turn of this process, starting with the one at startup.
     const std::vector<std::string>& states() const { return states_; }
-    // The last turn that somebody was told to be safe.
+    // The last turn that was reported as durable.
     std::size_t promised() const { return promised_; }
     bool accounts_agree();
     // Messages that could not be read.
     std::uint64_t parked();
-    // Whether every turn in which a read failed has parked something.
+    // Whether every turn with a failed read has parked a message.
     bool has_parked_the_unreadable() const { return has_parked_the_unreadable_; }
-    // How often it was told that the disk is full.
+    // How often a full disk was reported.
     std::uint64_t times_full() const { return times_full_; }
     bool has_started() const { return vhost_ != nullptr && !states_.empty(); }
 
@@ -98,7 +96,7 @@ class VhostWorld final : private engine::EffectSink {
     std::uint64_t connection_ = 0;
     std::uint64_t channel_ = 0;
     bool transactional_ = false;
-    bool will_survive_ = false;  // something of the transaction under way
+    bool will_survive_ = false;  // the current transaction has persistent changes
     bool channel_open_ = false;
     std::uint32_t consumers_ = 0;
     std::uint64_t published_ = 0;

@@ -1,4 +1,4 @@
-// What a history has shown that must not be; nothing if all is well.
+// Violation: an invariant that a history has violated; empty if there is none.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Messages of 0-9-1 for tests: published, and seen by a consumer.
+// AMQP 0-9-1 messages for tests: publishing, and the view of a consumer.
 #pragma once
 
 #include "amqp091/codec/table.h"
@@ -14,7 +14,7 @@
 
 namespace revenant::amqp091 {
 
-// Properties and body of a message of 0-9-1, decoded.
+// Decoded properties and body of an AMQP 0-9-1 message.
 struct Content {
     std::string bytes;
     BasicProperties properties;
@@ -52,7 +52,7 @@ inline std::unique_ptr<Content> content_of(std::string properties, std::string b
     return content;
 }
 
-// As a consumer of 0-9-1 gets a message of AMQP 1.0.
+// An AMQP 1.0 message as an AMQP 0-9-1 consumer receives it.
 inline std::unique_ptr<Content> seen_by_091(const Message& message,
                                             const EnvelopeRef& envelope = {},
                                             engine::ShownCounts counts = {}) {

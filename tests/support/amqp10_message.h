@@ -1,4 +1,4 @@
-// Messages of AMQP 1.0 for tests: put together, published, delivered and taken apart again.
+// AMQP 1.0 messages for tests: building, publishing, delivering and decoding.
 #pragma once
 
 #include "amqp10/codec/descriptors.h"
@@ -48,7 +48,7 @@ inline std::string data(std::string_view bytes) {
 }
 inline const std::string hello_body = data("hello");
 
-// The bytes must be those of a message.
+// The bytes must be a valid message.
 inline MessageRef published(std::string_view bytes, std::string_view exchange = "x",
                             std::string_view routing_key = "k") {
     auto read = read_published(bytes);
@@ -76,7 +76,7 @@ struct Delivered {
     const Datum* property(std::string_view name) const {
         return find(application_properties, name);
     }
-    // Of the annotations, in their order.
+    // The names of the annotations, in order.
     std::string names() const {
         std::string names;
         for (const MapEntry& entry : annotations) names += *entry.key.as_symbol() + " ";
@@ -91,7 +91,7 @@ inline Datum content_in(std::string_view section) {
     return datum;
 }
 
-// Views are into its bytes, so it stays where it was made.
+// Contains views into its own bytes, so it must not be moved.
 inline std::unique_ptr<Delivered> take_apart(std::string bytes) {
     auto made = std::make_unique<Delivered>();
     Delivered& out = *made;

@@ -76,7 +76,7 @@ std::string MessageBytes::bytes() const {
     return bytes + body_;
 }
 
-// ------------------------------------------------------------------------- what came
+// ------------------------------------------------------------------------- received messages
 
 std::string TakenMessage::body() const {
     return parts == nullptr ? std::string() : joined_data(parts->sections.body);

@@ -1,5 +1,5 @@
-// Bytes of AMQP 1.0 by hand: frames, terminuses and messages as clients write them, and messages
-// that came, taken apart.
+// AMQP 1.0 bytes for tests: frames, terminuses and messages as clients write them, and decoded
+// received messages.
 #pragma once
 
 #include "amqp10/codec/fault.h"
@@ -32,12 +32,12 @@ template <typename Performative>
 std::string sasl_frame(const Performative& performative) {
     return frame10(FrameType::sasl, 0, encoded(performative));
 }
-// A described list of whatever fields.
+// A described list of any fields.
 std::string described_list(std::uint64_t code, const Data& fields);
-// Terminuses; without an address it is null.
+// Terminuses; null without an address.
 std::string source_of(std::optional<std::string> address);
 std::string target_of(std::optional<std::string> address);
-// A Source or Target that asks for a temporary queue (amqp10 4.6).
+// A Source or Target that requests a temporary queue (amqp10 4.6).
 template <typename Terminus>
 std::string temporary_queue() {
     const std::string capability = encoded(Datum::symbol("temporary-queue"));
@@ -55,9 +55,9 @@ class MessageBytes {
     MessageBytes& annotation(std::string_view name, const Datum& value);
     MessageBytes& properties(const Properties& properties);
     MessageBytes& to(std::string_view address);
-    MessageBytes& property(std::string_view name, const Datum& value);  // an application's
+    MessageBytes& property(std::string_view name, const Datum& value);  // an application property
     MessageBytes& body(std::string sections);
-    // NOLINTNEXTLINE(google-explicit-constructor): it stands for them
+    // NOLINTNEXTLINE(google-explicit-constructor): it represents the bytes
     operator std::string() const { return bytes(); }
     std::string bytes() const;
 
@@ -69,7 +69,7 @@ class MessageBytes {
     std::string body_;
 };
 
-// A message that came, whole.
+// A complete received message.
 struct TakenMessage {
     std::uint32_t handle = 0;
     std::uint32_t delivery_id = 0;
@@ -83,7 +83,7 @@ struct TakenMessage {
     bool first_acquirer() const { return flag(3); }
     std::uint64_t delivery_count() const;
     const Datum* header_field(std::size_t index) const;
-    // Of an annotation: its text, its number; "" and -1 if there is none.
+    // The text or number of an annotation; "" and -1 if it is absent.
     std::string annotated_text(std::string_view name) const;
     std::int64_t annotated_number(std::string_view name) const;
 
@@ -96,7 +96,7 @@ struct ErrorText {
     std::string description;
     std::string info;
 };
-// Of an error field; all empty if it is absent.
+// From an error field; all empty if it is absent.
 ErrorText error_in(Raw field);
 
 }  // namespace revenant::amqp10

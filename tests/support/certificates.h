@@ -1,4 +1,4 @@
-// Certificates for tests: an authority, and what it signs, written as PEM files.
+// Certificates for tests: a CA and certificates signed by it, written as PEM files.
 #pragma once
 
 #include <openssl/evp.h>
@@ -28,7 +28,7 @@ class CertificateAuthority {
         std::string alternative_names;  // "DNS:a,email:b@c"
         std::string key_password;
     };
-    // `file` is the stem of the names of the two files.
+    // `file` is the common stem of the two file names.
     Files issue(std::string_view file, const Wishes& wishes);
     std::string ca_file() const { return directory_ + "/ca.pem"; }
 

@@ -1,6 +1,5 @@
-// DeadLetterFixture: an engine with one client whose queues are all of one kind of source, for
-// RabbitMQ's own cases about dead letters. The suites of those cases stand here, for every file
-// that has some of them.
+// DeadLetterFixture: an engine with one client and queues of one kind, for RabbitMQ's dead-letter
+// test cases. Also contains the test suites that several files share.
 #pragma once
 
 #include "engine/state/queue.h"
@@ -15,10 +14,10 @@
 
 namespace revenant::engine {
 
-// The kinds of source queues that RabbitMQ runs its cases with.
+// The kinds of source queues with which RabbitMQ runs its cases.
 enum class Group { classic, quorum, at_least_once };
 
-// "1", "2" and so on: bodies.
+// Bodies "1", "2" and so on.
 std::vector<std::string> numbers(int first, int last);
 
 class DeadLetterFixture {
@@ -35,7 +34,7 @@ class DeadLetterFixture {
         }
         ch.declare_queue(name, {.durable = true, .arguments = table});
     }
-    // The queue of the dead, and the exchange that leads to it.
+    // Declares the dead-letter exchange and the dead-letter queue.
     void declare_dlx() {
         ch.declare_exchange("dlx", "direct");
         declare("dead");
@@ -53,16 +52,16 @@ class DeadLetterFixture {
     void publish(const std::vector<std::string>& bodies, const PublishOptions& options = {}) {
         for (const std::string& body : bodies) ch.publish("q", body, options);
     }
-    // Whether the publisher is told that the queue has it.
+    // Whether the publish is confirmed.
     bool is_taken(const char* body, const char* queue = "q") {
         ch.publish(queue, body, {.confirm = true});
         return ch.take_confirms().at(0).accepted;
     }
-    // A quorum queue takes one beyond its limit before it refuses (DL-140).
+    // A quorum queue accepts one message beyond its limit before it refuses (DL-140).
     bool refuses_soon(const char* body) {
         return !is_taken(body) || !is_taken(body) || !is_taken(body);
     }
-    // Unsettled deliveries of so many messages.
+    // Gets `count` messages and leaves them unsettled.
     std::vector<std::uint64_t> get(int count, const char* queue = "q") {
         std::vector<std::uint64_t> tags;
         for (int i = 0; i < count; ++i) tags.push_back(ch.get(queue)->tag);
@@ -94,13 +93,13 @@ class DeadLetterFixture {
     ScenarioChannel& ch;
 };
 
-// Run with every kind of source.
+// Runs with every kind of source queue.
 class EveryGroup : public ::testing::TestWithParam<Group>, protected DeadLetterFixture {
   protected:
     EveryGroup() : DeadLetterFixture(GetParam()) {}
 };
 
-// Run with classic and quorum queues, both without a promise for their letters.
+// Runs with classic and quorum queues, both at-most-once.
 class EveryKind : public ::testing::TestWithParam<Group>, protected DeadLetterFixture {
   protected:
     EveryKind() : DeadLetterFixture(GetParam()) {}
@@ -121,7 +120,7 @@ class QuorumCases : public ::testing::Test, protected DeadLetterFixture {
   protected:
     QuorumCases() : DeadLetterFixture(Group::quorum) {}
 
-    // A consumer with this prefetch takes what it can get and is lost with its connection.
+    // A consumer with this prefetch receives what it can and is lost with its connection.
     std::vector<std::string> crash(std::uint16_t prefetch = 0) {
         const ConnectionId connection = s.connect();
         ScenarioChannel& lost = s.open_channel(connection);
@@ -131,7 +130,7 @@ class QuorumCases : public ::testing::Test, protected DeadLetterFixture {
         s.close(connection);
         return bodies;
     }
-    // How many failures a message survives, and one.
+    // The number of failures up to and including the one that exceeds the limit.
     int failures_until_death() {
         publish({"m"});
         int failures = 0;

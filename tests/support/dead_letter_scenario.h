@@ -12,7 +12,7 @@
 
 namespace revenant::engine {
 
-// Arguments of a queue whose dead go to a queue or through an exchange.
+// Arguments of a queue that dead-letters to a queue or through an exchange.
 inline Table dead_to(const char* queue, std::initializer_list<Argument> more = {}) {
     Table table = arguments(more);
     table.push_back({"x-dead-letter-exchange", Value::string("")});

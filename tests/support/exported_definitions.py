@@ -1,4 +1,4 @@
-"""Definitions, as all tools export and import them: which of them are whose, and that an import undoes a loss."""
+"""Exported definitions: selection by name, and a check that an import restores deleted objects."""
 import json
 
 from promises import Mismatch, equal
@@ -12,12 +12,13 @@ def in_order(rows):
 
 
 def lists_of(document):
-    """Without what names the exporting node, and in an order of its own."""
+    """The lists in a fixed order, without the fields about the exporting node."""
     return {kind: in_order(document[kind]) for kind in LISTS}
 
 
 def named(document, prefix):
-    """All whose names begin so: others may come and go meanwhile. A document of one vhost has fewer lists."""
+    """The objects whose names start with the prefix; other tests may change the rest. A document of one virtual
+    host has fewer lists."""
     fields = ("name", "user", "vhost", "source", "destination")
     found = {kind: in_order(row for row in document.get(kind, ())
                             if any(str(row.get(field)).startswith(prefix) for field in fields)) for kind in LISTS}
@@ -25,7 +26,7 @@ def named(document, prefix):
 
 
 def comes_back(prefix, export, take_away, bring_back):
-    """What is exported, taken away and imported is there again as it was, and that is returned."""
+    """Exports, deletes and imports objects, checks that they are unchanged, and returns them."""
     document = export()
     before = named(document, prefix)
     if not before:

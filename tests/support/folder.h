@@ -1,4 +1,4 @@
-// Folder: a directory on the real disk that goes with the test.
+// Folder: a temporary directory on the real disk, removed with the test.
 #pragma once
 
 #include "base/check.h"
@@ -51,7 +51,7 @@ inline std::set<std::string> names_in(const std::filesystem::path& directory) {
     return names;
 }
 
-// Every file below the directory, by its path from there; directories end with a slash.
+// Every file below the directory, by relative path; directories end with a slash.
 inline std::map<std::string, std::string> all_files(const std::filesystem::path& directory) {
     std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {

@@ -22,7 +22,7 @@ std::string hexadecimal(std::string_view bytes) {
     return shown;
 }
 
-// What stands for long bytes in a transcript: enough to see, and a hash to compare.
+// A short form of long bytes for a transcript: the start, and a hash for comparison.
 std::string abridged(std::string_view bytes) {
     constexpr std::size_t shown_max = 48;
     if (bytes.size() <= shown_max) return hexadecimal(bytes);
@@ -59,7 +59,7 @@ std::optional<FrameReader::Read> FrameReader::blame(std::string fault) {
 std::optional<FrameReader::Read> FrameReader::next() {
     while (fault_.empty()) {
         const std::string_view left = rest();
-        // The greeting of a server that refuses ours is no frame.
+        // The greeting of a server that refuses the client's is not a frame.
         if (used_ == 0 && left.starts_with("AMQP")) return std::nullopt;
         const FrameResult cut = read_frame(left, 0);
         if (cut.outcome == FrameResult::Outcome::incomplete) return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<FrameReader::Read> FrameReader::accept_method(const Frame& frame) 
     if ((channel == 0) != (method.class_id == ConnectionStart::class_id)) {
         return blame("a method on the wrong channel");
     }
-    // Channel 0 opens with the first method and may close but once as well.
+    // Channel 0 opens with the first method; it also closes only once.
     const auto found = open_.find(channel);
     const bool was_closed = found != open_.end() && !found->second;
     const std::uint32_t key = method.key();

@@ -1,4 +1,5 @@
-// FrameReader: what a server sends, as methods with their contents, and what no server may send.
+// FrameReader: decodes a server's output into methods with contents, and detects protocol
+// violations.
 #pragma once
 
 #include "amqp091/codec/frame.h"
@@ -12,7 +13,7 @@
 
 namespace revenant::amqp091 {
 
-// A method that came, with its content if it has one.
+// A received method, with its content if it has one.
 struct Arrival {
     std::uint16_t class_id = 0;
     std::uint16_t method_id = 0;
@@ -22,7 +23,7 @@ struct Arrival {
     std::size_t body_frames = 0;
 
     std::uint32_t key() const { return method_key(class_id, method_id); }
-    // For failures and transcripts: queue.declare-ok and its arguments in hexadecimal.
+    // For failures and transcripts: the method's name and its arguments in hexadecimal.
     std::string describe() const;
 };
 
@@ -30,20 +31,20 @@ class FrameReader {
   public:
     struct Read {
         std::uint16_t channel = 0;
-        std::optional<Arrival> arrival;  // without: a heartbeat
+        std::optional<Arrival> arrival;  // absent: a heartbeat
     };
     void add(std::string_view bytes) { bytes_.append(bytes); }
-    // 0: any frame is small enough.
+    // 0: no limit.
     void limit_frames(std::uint32_t frame_max) { frame_max_ = frame_max; }
-    // The next heartbeat, or method with its whole content; none when more bytes are needed.
+    // The next heartbeat, or method with its complete content; absent when more bytes are needed.
     std::optional<Read> next();
-    // Bytes not read: less than a frame, or no frames at all.
+    // Unread bytes: less than a frame, or not frames.
     std::string_view rest() const { return std::string_view(bytes_).substr(used_); }
-    // What is wrong with the bytes; empty if nothing is.
+    // The error in the bytes; empty if there is none.
     const std::string& fault() const { return fault_; }
 
   private:
-    // A method that waits for its content.
+    // A method whose content is not complete yet.
     struct Assembly {
         Arrival arrival;
         bool has_header = false;
@@ -62,10 +63,10 @@ class FrameReader {
     std::string fault_;
 };
 
-// Everything a server sent, told so that the way the bytes were cut makes no difference: by
-// channel, each confirm on its own, and apart from the rest, as they are sent when a turn ends.
+// The server's output in a form that does not depend on how the bytes were split: by channel, with
+// confirms one by one and separate from the rest, because they are sent at the end of a turn.
 std::vector<std::string> transcript(std::string_view received);
-// The first line in which the transcripts of two streams differ; empty if they are the same.
+// The first line in which the transcripts of two streams differ; empty if they are equal.
 std::string difference(std::string_view received, std::string_view wanted);
 
 }  // namespace revenant::amqp091

@@ -50,7 +50,7 @@ std::string joined(const Data& elements) {
     return text;
 }
 
-// A flow of the session alone: its numbers depend on when it was sent.
+// A session flow without a link: its numbers depend on when it was sent.
 bool is_session_flow(const Arrival& arrival) {
     if (arrival.code() != Flow::descriptor_code) return false;
     const auto flow = Flow::decode(arrival.items());
@@ -196,7 +196,7 @@ std::optional<Arrival> FrameReader::accept(Arrival arrival) {
     return accept_of_link(std::move(arrival), *code);
 }
 
-// A link is attached before anything else is said of it, and not twice.
+// A link is attached before any other frame refers to it, and only once.
 std::optional<Arrival> FrameReader::accept_of_link(Arrival arrival, std::uint64_t code) {
     std::set<std::uint32_t>& attached = attached_[arrival.channel];
     std::optional<std::uint32_t> handle;

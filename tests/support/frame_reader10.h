@@ -1,4 +1,4 @@
-// FrameReader of AMQP 1.0: what a server sends, frame by frame, and what no server may send.
+// FrameReader for AMQP 1.0: decodes a server's output into frames, and detects protocol violations.
 #pragma once
 
 #include "amqp10/codec/frame.h"
@@ -14,16 +14,16 @@
 
 namespace revenant::amqp10 {
 
-// One frame that came, or a header of the protocol.
+// A received frame or protocol header.
 struct Arrival {
     FrameType type = FrameType::amqp;
     std::uint16_t channel = 0;
-    std::string body;  // the performative and what stands behind it; a header's eight bytes
+    std::string body;  // the performative and its payload; or the eight bytes of a header
     bool is_header = false;
 
     bool is_heartbeat() const { return body.empty(); }
     std::uint64_t code() const;
-    // Of the performative; the views are into the body.
+    // The fields of the performative; views into the body.
     TypeReader::Items items() const;
     std::string_view payload() const;
     // For failures and transcripts: the performative's name and its fields.
@@ -34,10 +34,10 @@ class FrameReader {
   public:
     void add(std::string_view bytes) { bytes_.append(bytes); }
     void limit_frames(std::uint32_t frame_max) { frame_max_ = frame_max; }
-    // None when more bytes are needed.
+    // Absent when more bytes are needed.
     std::optional<Arrival> next();
     std::string_view rest() const { return std::string_view(bytes_).substr(used_); }
-    // What is wrong with the bytes; empty if nothing is.
+    // The error in the bytes; empty if there is none.
     const std::string& fault() const { return fault_; }
 
   private:
@@ -49,7 +49,7 @@ class FrameReader {
     std::uint32_t frame_max_ = 0xffffffff;
     std::optional<Arrival> accept_of_link(Arrival arrival, std::uint64_t code);
 
-    std::map<std::uint16_t, bool> begun_;  // sessions, by their channels
+    std::map<std::uint16_t, bool> begun_;  // sessions by channel
     std::map<std::uint16_t, std::set<std::uint32_t>> attached_;
     std::string fault_;
 };
@@ -57,11 +57,11 @@ class FrameReader {
 std::string text_of(const Datum& datum);
 std::string text_in(Raw field);
 
-// Everything a server sent, told so that the way the bytes were cut makes no difference: by
-// channel, each disposition on its own and apart from the rest, and so the flow of sessions, as
-// they are sent when a turn ends.
+// The server's output in a form that does not depend on how the bytes were split: by channel, with
+// dispositions one by one and separate from the rest, like session flows, because they are sent at
+// the end of a turn.
 std::vector<std::string> transcript(std::string_view received);
-// The first line in which the transcripts of two streams differ; empty if they are the same.
+// The first line in which the transcripts of two streams differ; empty if they are equal.
 std::string difference(std::string_view received, std::string_view wanted);
 
 }  // namespace revenant::amqp10

@@ -23,7 +23,7 @@ struct Start {
     bool with_handshake;
 };
 
-// Every feed in pieces of this size; 0: whole.
+// Splits every feed into pieces of this size; 0: no splitting.
 void take_in_pieces(World& world, const Step& step, std::size_t piece) {
     const Feed* const feed = std::get_if<Feed>(&step);
     if (feed == nullptr || piece == 0) return world.take(step);

@@ -1,6 +1,6 @@
-// FuzzedConnections: two clients whose words a fuzzer chooses, and what must hold whatever they
-// are: the engine stays sound, the clients get well-formed frames only, and how the bytes were cut
-// makes no difference. Each protocol brings its vocabulary.
+// FuzzedConnections: two clients whose input a fuzzer chooses, and checks of the invariants: the
+// engine stays consistent, the clients receive only well-formed frames, and the way the bytes are
+// split makes no difference. Each protocol provides its vocabulary.
 //
 // The first octet of the input chooses: near or far, with or without a handshake, raw bytes or a
 // script.
@@ -16,7 +16,7 @@
 
 namespace revenant::protocol {
 
-// Takes the input apart; yields zeros when it is used up.
+// Reads values from the input; returns zeros when it is used up.
 class FuzzInput {
   public:
     explicit FuzzInput(std::string_view bytes) : bytes_(bytes) {}
@@ -34,7 +34,8 @@ class FuzzInput {
         return taken;
     }
     std::string_view rest() { return take(bytes_.size()); }
-    // Not so many that deliveries pause, because when they go on depends on how the bytes were cut.
+    // Limited so that deliveries do not pause, because the time of resuming depends on how bytes
+    // are split.
     bool take_large_body() { return large_bodies_ > 0 && large_bodies_-- > 0; }
     template <typename Choices>
     auto one_of(const Choices& choices) {
@@ -46,27 +47,27 @@ class FuzzInput {
     int large_bodies_ = 8;
 };
 
-// Time, alarms, letters that arrive late, a client that does not read or is gone.
+// Time, alarms, mailbox items that arrive late, clients that do not read or have disconnected.
 void add_world_step(FuzzInput& input, std::vector<Step>& steps);
 
-// What a protocol brings along.
+// The protocol-specific part of the fuzzer.
 struct FuzzedProtocol {
     Protocol protocol;
-    // Before anybody connects.
+    // Called before any client connects.
     void (*prepare)(World& world);
-    // What the client of this wire says first, to cut which would take most of the time: inputs
-    // that bring a handshake of their own have it cut.
+    // The handshake of this wire's client. It is not split, which would take most of the time;
+    // inputs that contain their own handshake have it split.
     std::string (*handshake)(std::size_t wire);
     // At most this many steps, until the input is used up.
     std::vector<Step> (*script)(FuzzInput& input, std::size_t steps_max);
-    // Whether the answers may depend on how the bytes were cut.
+    // Whether the replies may depend on how the bytes are split.
     bool (*cut_matters)(const std::vector<Step>& steps);
-    // Of tests/support/frame_reader.h or frame_reader10.h.
+    // From tests/support/frame_reader.h or frame_reader10.h.
     std::vector<std::string> (*transcript)(std::string_view received);
     std::string (*difference)(std::string_view received, std::string_view wanted);
 };
 
-// Aborts if anything of it does not hold.
+// Aborts if an invariant is violated.
 void fuzz_connections(const FuzzedProtocol& fuzzed, std::string_view bytes);
 
 }  // namespace revenant::protocol

@@ -14,7 +14,7 @@ inline int hex_digit(char digit) {
     return digit - 'a' + 10;
 }
 
-// Spaces are for the reader.
+// Spaces are ignored.
 inline std::string from_hex(std::string_view digits) {
     std::string bytes;
     int high = -1;

@@ -1,5 +1,5 @@
-// StubHost: a Host that carries no connection, for what only asks it things: who somebody is, what
-// he may do. Tests say more where they need it.
+// StubHost: a Host without a connection, for tests of code that only queries users and permissions.
+// Tests override more where necessary.
 #pragma once
 
 #include "protocol/host.h"

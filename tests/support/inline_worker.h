@@ -1,4 +1,4 @@
-// InlineWorker: a DiskWorker that does everything at once, where it is asked for.
+// InlineWorker: a DiskWorker that does all work synchronously.
 #pragma once
 
 #include "journal/disk_worker.h"

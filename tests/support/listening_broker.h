@@ -1,4 +1,4 @@
-// ListeningBroker: a broker with the default definitions that listens on a port of the loopback.
+// ListeningBroker: a broker with the default definitions that listens on a loopback port.
 #pragma once
 
 #include "base/check.h"
@@ -35,7 +35,7 @@ class ListeningBroker {
     std::uint16_t port = 0;
 };
 
-// The descriptor of a socket that is connected to the port. The caller closes it.
+// The descriptor of a socket connected to the port. The caller closes it.
 inline int connect_to_loopback(std::uint16_t port) {
     const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};

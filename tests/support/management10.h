@@ -1,4 +1,4 @@
-// A client of /management, played by a test: requests, and their answers as text.
+// A test client of /management: requests, and their responses as text.
 #pragma once
 
 #include "amqp10/codec/raw_fields.h"
@@ -26,7 +26,7 @@ inline Datum binding(std::string_view source, std::string_view queue, std::strin
                        {Datum::string("destination_queue"), Datum::string(queue)}});
 }
 
-// A test that asks /management.
+// A test that sends requests to /management.
 class ManagementTest : public Wire10Test {
   protected:
     static constexpr std::uint32_t requests = 0;
@@ -69,7 +69,7 @@ class ManagementTest : public Wire10Test {
         properties.reply_to = "$me";
         return encoded(properties) + section(descriptor::value, body);
     }
-    // The pair of this test, made when it is needed.
+    // The link pair of this test, created on first use.
     PeerSession& pair() {
         if (!pair_) {
             pair_ = peer10().begin(5);
@@ -82,7 +82,7 @@ class ManagementTest : public Wire10Test {
         pair().transfer(requests, next_id_++, request(verb, to, body), true);
     }
     Answer expect_answer(Where where = Where::here()) {
-        // Credit for requests is renewed now and then.
+        // The server renews the credit for requests from time to time.
         pair();
         Answer answer;
         std::string bytes;

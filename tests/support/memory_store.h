@@ -1,5 +1,5 @@
-// MemoryStore: a journal and a cold store in memory, for engines under test. It keeps the records
-// in order, so that a test can replay them into a fresh state, as a restart would.
+// MemoryStore: a journal and a cold store in memory, for engines under test. It stores the records
+// in order, so that a test can replay them into a new state, as a restart would.
 #pragma once
 
 #include "base/check.h"
@@ -28,20 +28,20 @@ class MemoryStore final : public ColdStore, public RecordSink {
     Lsn position() const override { return {stream_.size()}; }
     Lsn batch_position() const override { return {batch_at_}; }
 
-    // The next record begins a batch, as after a write to the disk.
+    // The next record starts a new batch, as after a write to disk.
     void begin_batch() { batch_at_ = stream_.size(); }
-    // Applies every record to the state. False: one could not be read.
+    // Applies every record to the state. False: a record is unreadable.
     bool replay(State& state, const MessageFormats& formats);
-    // Of facts, not of pages.
+    // Of events, not of pages.
     std::size_t largest_record() const { return largest_record_; }
     std::size_t transient_pages() const { return transient_.size(); }
-    // Changes a byte on this disk; the second time it is as it was.
+    // Changes a byte in the store; a second call restores it.
     void flip(Lsn at) { stream_.at(at.value) = static_cast<char>(stream_.at(at.value) ^ 1); }
     void flip_passing(ColdPage page) { transient_.at(page.at.value).back() ^= 1; }
-    // Whether a read fails that touches this byte.
+    // Reads that include this byte fail.
     void fail_reads_of(std::optional<Lsn> at) { unreadable_ = at; }
 
-    // How often the bytes of messages were asked for.
+    // The number of reads of message bytes.
     std::uint64_t message_reads() const { return message_reads_; }
     std::uint64_t blocks_expected() const { return blocks_expected_; }
 

@@ -8,7 +8,7 @@
 #include <random>
 
 namespace revenant::amqp091 {
-// ------------------------------------------------------------------------- bytes by hand
+// ------------------------------------------------------------------------- raw bytes
 
 std::string raw_frame(std::uint8_t type, std::uint16_t channel, std::string_view payload,
                       std::uint8_t end) {
@@ -132,7 +132,7 @@ Peer::~Peer() {
     arrive();
     for (const auto& [channel, inbox] : inboxes_) {
         for (const Arrival& arrival : inbox) {
-            ADD_FAILURE() << "nobody expected on channel " << channel << ": " << arrival.describe();
+            ADD_FAILURE() << "unexpected on channel " << channel << ": " << arrival.describe();
         }
     }
 }
@@ -181,7 +181,7 @@ const Arrival* Peer::take(std::uint16_t channel, std::uint32_t key, Where where)
     const Arrival* const arrival = next(channel);
     if (arrival == nullptr) {
         ADD_FAILURE_AT(where.file, where.line)
-            << "expected " << wanted << " on channel " << channel << ", nothing came"
+            << "expected " << wanted << " on channel " << channel << ", got nothing"
             << (wire().closed() ? "; the socket is closed" : "");
         if (channel != 0 && !inboxes_[0].empty()) {
             ADD_FAILURE_AT(where.file, where.line) << "but " << inboxes_[0].front().describe();
@@ -342,7 +342,7 @@ std::uint32_t PeerChannel::count(std::string_view queue, Where where) {
     return expect<QueueDeclareOk>(where).message_count;
 }
 
-// On another channel, because a passive declare of what is missing closes its own.
+// On another channel, because a passive declare of a missing queue closes its channel.
 bool PeerChannel::exists(std::string_view queue, Where where) {
     PeerChannel probe(*peer_, static_cast<std::uint16_t>(number_ + 1000));
     probe.open(where);
@@ -449,7 +449,7 @@ std::optional<Received> PeerChannel::try_get(std::string_view queue, bool no_ack
     if (arrival != nullptr && arrival->key() == BasicGetEmpty::key) return std::nullopt;
     if (arrival == nullptr || arrival->key() != BasicGetOk::key) {
         ADD_FAILURE_AT(where.file, where.line)
-            << "expected an answer to basic.get, got "
+            << "expected a reply to basic.get, got "
             << (arrival == nullptr ? "nothing" : arrival->describe());
         return std::nullopt;
     }
@@ -520,7 +520,7 @@ std::size_t bytes_fed(const World& world) {
     return total;
 }
 
-// Between what two clients have received, in the protocol both speak.
+// Compares the data that two clients received, in their common protocol.
 std::string difference(Wire& ours, Wire& theirs) {
     const bool is_10 = ours.protocol() == protocol::Protocol::amqp10;
     return is_10 ? amqp10::difference(ours.received(), theirs.received())
@@ -543,7 +543,7 @@ void WireTest::TearDown() {
 }
 
 void WireTest::check_repeats() {
-    // Another seed for every test, and the same in every run.
+    // Every test has its own seed, which is the same in every run.
     const auto* const info = testing::UnitTest::GetInstance()->current_test_info();
     std::uint64_t seed = 1469598103934665603U;
     for (const char* c = info->name(); *c != '\0'; ++c) {
@@ -580,7 +580,7 @@ void WireTest::check_repeats() {
     if (const Feed* feed = std::get_if<Feed>(&steps[last])) {
         cut_off.feed(feed->wire, feed->bytes.substr(0, random() % (feed->bytes.size() + 1)));
     }
-    EXPECT_EQ(fault_when_all_are_gone(cut_off), "") << "cut off in step " << last;
+    EXPECT_EQ(fault_when_all_are_gone(cut_off), "") << "truncated in step " << last;
 }
 
 void WireTest::check_repeat(World& again, std::string_view how) {

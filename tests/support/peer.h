@@ -1,13 +1,13 @@
-// Peer: a client of AMQP 0-9-1 played by a test. It writes methods, frames and bytes by hand, and
-// reads the answers decoded, in the order they came on each channel.
+// Peer: an AMQP 0-9-1 client under the control of a test. It writes methods, frames and bytes, and
+// reads decoded replies in their order on each channel.
 //
-// What a peer receives is checked while it is read: frames are well formed and fit into frame_max,
-// contents are whole and never interleaved on a channel, nothing comes on a closed channel. A frame
-// that no test expected fails the test at its end.
+// The received data is checked while it is read: frames are well formed and fit in frame_max,
+// contents are complete and not interleaved on a channel, and nothing is sent on a closed channel.
+// A frame that the test does not expect fails the test at its end.
 //
-// Each test runs near and far (world.h), and when it is over its steps are taken again: byte by
-// byte, in pieces of random sizes, over the other distance, and cut off somewhere. The answers must
-// be the same, and the engine sound.
+// Each test runs near and far (world.h). Afterwards its steps are repeated: byte by byte, in pieces
+// of random sizes, over the other distance, and truncated. The replies must be the same, and the
+// engine consistent.
 #pragma once
 
 #include "amqp091/codec/frame.h"
@@ -41,7 +41,7 @@ using protocol::Step;
 using protocol::Wire;
 using protocol::World;
 
-// Where a test stands, for failures found on its behalf.
+// The location in a test, for failures that support code reports.
 struct Where {
     const char* file;
     int line;
@@ -50,7 +50,7 @@ struct Where {
     }
 };
 
-// --- bytes by hand ---
+// --- raw bytes ---
 
 std::string raw_frame(std::uint8_t type, std::uint16_t channel, std::string_view payload,
                       std::uint8_t end = frame_end);
@@ -63,7 +63,7 @@ std::string method_frame(std::uint16_t channel, const Method& method) {
 std::string header_frame(std::uint16_t channel, std::uint64_t body_size,
                          std::string_view properties);
 std::string body_frame(std::uint16_t channel, std::string_view body);
-// A table without its length, as the methods of spec.gen.h carry it.
+// A table without its length, as the methods of spec.gen.h contain it.
 std::string table(const Table& fields);
 std::string table(std::initializer_list<Argument> fields);
 
@@ -79,7 +79,7 @@ class Properties {
     Properties& delivery_mode(std::uint8_t mode);
     Properties& priority(std::uint8_t priority);
     Properties& timestamp(std::uint64_t seconds);
-    // Any of those that are short strings.
+    // Any property that is a short string.
     Properties& text(Property property, std::string value);
     Properties& expiration(std::string value) {
         return text(Property::expiration, std::move(value));
@@ -94,7 +94,7 @@ class Properties {
     std::map<Property, std::string> texts_;
 };
 
-// A content that came, with what basic.deliver, get-ok or return said about it.
+// A received content with the fields of its basic.deliver, get-ok or return.
 struct Received {
     std::string consumer_tag;
     std::uint64_t delivery_tag = 0;
@@ -114,8 +114,8 @@ struct Received {
 
 class Peer;
 
-// One channel of a peer. The verbs that wait (declare, bind, consume …) send the method and expect
-// its answer.
+// A channel of a peer. Functions for synchronous methods (declare, bind, consume …) send the method
+// and expect its reply.
 class PeerChannel {
   public:
     PeerChannel(Peer& peer, std::uint16_t number) : peer_(&peer), number_(number) {}
@@ -127,17 +127,17 @@ class PeerChannel {
     template <typename Method>
     Method expect(Where where = Where::here());
     void expect_nothing(Where where = Where::here());
-    // The server closed this channel; the answer is close_ok().
+    // The server closed this channel; reply with close_ok().
     void expect_close(std::uint16_t code, std::string_view text, std::uint16_t class_id,
                       std::uint16_t method_id, Where where = Where::here());
-    template <typename Method>  // the one that failed
+    template <typename Method>  // that failed
     void expect_close(std::uint16_t code, std::string_view text, Where where = Where::here()) {
         expect_close(code, text, Method::class_id, Method::method_id, where);
     }
     void close_ok() { send(ChannelCloseOk{}); }
     void open(Where where = Where::here());
     void close(Where where = Where::here());
-    // After an error: close-ok and open again.
+    // After an error: sends close-ok and opens the channel again.
     void reopen(Where where = Where::here());
 
     void declare_exchange(std::string_view name, std::string_view type,
@@ -145,7 +145,7 @@ class PeerChannel {
                           Where where = Where::here());
     QueueDeclareOk declare(std::string_view queue, std::initializer_list<Argument> arguments = {},
                            Where where = Where::here());
-    // Messages ready, by a passive declare.
+    // The number of ready messages, from a passive declare.
     std::uint32_t count(std::string_view queue, Where where = Where::here());
     bool exists(std::string_view queue, Where where = Where::here());
     void bind(std::string_view queue, std::string_view exchange, std::string_view routing_key = "",
@@ -156,7 +156,7 @@ class PeerChannel {
     void publish(const BasicPublish& method, std::string_view body,
                  const Properties& properties = {});
 
-    // The tag.
+    // Returns the tag.
     std::string consume(std::string_view queue, std::string_view tag = "",
                         Where where = Where::here());
     std::string consume(const BasicConsume& method, Where where = Where::here());
@@ -164,12 +164,12 @@ class PeerChannel {
     Received expect_delivery(Where where = Where::here());
     Received expect_delivery(std::string_view body, Where where = Where::here());
     Received expect_return(Where where = Where::here());
-    // By basic.get; there must be a message.
+    // With basic.get; there must be a message.
     Received get(std::string_view queue, bool no_ack = false, Where where = Where::here());
-    // Nothing for get-empty.
+    // Absent for get-empty.
     std::optional<Received> try_get(std::string_view queue, bool no_ack = false,
                                     Where where = Where::here());
-    // Bodies taken one by one without acknowledgement until the queue is empty.
+    // Gets messages without acknowledgement until the queue is empty; returns their bodies.
     std::vector<std::string> drain(std::string_view queue, Where where = Where::here());
     void ack(std::uint64_t tag, bool multiple = false) { send(BasicAck{tag, multiple}); }
     void nack(std::uint64_t tag, bool multiple, bool requeue) {
@@ -194,7 +194,7 @@ struct Login {
     std::uint16_t channel_max = 2047;
     std::uint32_t frame_max = 131072;
     std::uint16_t heartbeat = 0;
-    // Of the client; all those that RabbitMQ's own clients have.
+    // Client capabilities; by default those of RabbitMQ's own clients.
     std::vector<std::string> capabilities = {
         "authentication_failure_close", "basic.nack",
         "connection.blocked",           "consumer_cancel_notify",
@@ -204,7 +204,7 @@ struct Login {
 class Peer {
   public:
     Peer(World& world, Connect options);
-    // Fails if anything came that nobody expected.
+    // Fails if there is unexpected input.
     ~Peer();
     Peer(const Peer&) = delete;
     Peer& operator=(const Peer&) = delete;
@@ -215,15 +215,15 @@ class Peer {
     void send(std::uint16_t channel, const Method& method) {
         send(method_frame(channel, method));
     }
-    // What is sent gathers until release(), and is read from the socket in one piece.
+    // Output is collected until release() and then read by the server in one piece.
     void hold() { holding_ = true; }
     void release();
 
-    // --- the handshake, whole and in parts ---
+    // --- the handshake, complete and in parts ---
     void greet() { send(std::string_view{"AMQP\x00\x00\x09\x01", 8}); }
     std::string client_properties(const Login& login) const;
     void send_start_ok(const Login& login);
-    // Greeting to tune.
+    // From the greeting to tune.
     void log_in(const Login& login = {}, Where where = Where::here());
     void send_tune_ok_and_open(const Login& login);
     Peer& connect(const Login& login = {}, Where where = Where::here());
@@ -231,7 +231,7 @@ class Peer {
     PeerChannel open_channel(std::uint16_t number = 1, Where where = Where::here());
     void close(Where where = Where::here());
 
-    // --- in: everything on its way arrives first ---
+    // --- in: pending input is delivered first ---
     template <typename Method>
     Method expect(std::uint16_t channel = 0, Where where = Where::here()) {
         const Arrival* const arrival = take(channel, Method::key, where);
@@ -243,20 +243,20 @@ class Peer {
     }
     void expect_connection_close(std::uint16_t code, std::string_view text, std::uint16_t class_id,
                                  std::uint16_t method_id, Where where = Where::here());
-    template <typename Method>  // the one that failed
+    template <typename Method>  // that failed
     void expect_connection_close(std::uint16_t code, std::string_view text,
                                  Where where = Where::here()) {
         expect_connection_close(code, text, Method::class_id, Method::method_id, where);
     }
-    // Nothing came on any channel.
+    // Nothing was received on any channel.
     void expect_nothing(Where where = Where::here());
-    // Nothing more comes: the server closed the socket.
+    // The server closed the socket.
     void expect_end(Where where = Where::here());
     bool is_open();
-    // The next arrival on the channel, whatever it is; nullptr if there is none.
+    // The next method on the channel, regardless of its kind; nullptr if there is none.
     const Arrival* next(std::uint16_t channel);
     const Arrival* take(std::uint16_t channel, std::uint32_t key, Where where);
-    // Bytes that are no frame: the greeting of a server that refuses ours.
+    // Bytes that are not a frame: the greeting of a server that refuses the client's.
     std::string take_raw();
     std::size_t take_heartbeats();
     void ignore_rest() { ignoring_rest_ = true; }
@@ -279,7 +279,7 @@ class Peer {
     FrameReader reader_;
     std::size_t heartbeats_ = 0;
     std::map<std::uint16_t, std::deque<Arrival>> inboxes_;
-    std::deque<Arrival> taken_;  // views handed out stay valid
+    std::deque<Arrival> taken_;  // keeps returned views valid
 };
 
 template <typename Method>
@@ -292,12 +292,12 @@ Method PeerChannel::expect(Where where) {
     return peer_->expect<Method>(number_, where);
 }
 
-// A test that runs near and far and is taken again afterwards.
+// A test that runs near and far and is repeated afterwards.
 class WireTest : public testing::TestWithParam<Distance> {
   protected:
     void TearDown() override;
 
-    // Before the first peer.
+    // Must be changed before the first peer connects.
     ConnectionSettings& settings() {
         CHECK(world_ == nullptr);
         return settings_;
@@ -306,16 +306,16 @@ class WireTest : public testing::TestWithParam<Distance> {
     // Not yet connected.
     Peer& new_peer(PeerLocation place = PeerLocation::loopback);
     Peer& connect(const Login& login = {}, Where where = Where::here());
-    // On a connection of its own.
+    // On its own connection.
     PeerChannel open_channel(const Login& login = {}, Where where = Where::here());
-    // The peer of a test that needs but one, connected.
+    // The connected peer of a test that needs only one.
     Peer& peer();
-    // Its channel 1, open.
+    // Its open channel 1.
     PeerChannel& channel();
     void add_user(std::string_view name, const Permissions& permissions,
                   std::vector<std::string> tags = {}, std::string_view vhost = "/");
 
-    // What an answer looks like depends on when letters arrive: do not compare near with far.
+    // The replies depend on when mailbox items arrive: near and far are not compared.
     void depends_on_distance() { compares_distances_ = false; }
 
   private:

@@ -30,7 +30,7 @@ Peer::~Peer() {
     arrive();
     for (const auto& [channel, inbox] : inboxes_) {
         for (const Arrival& arrival : inbox) {
-            ADD_FAILURE() << "nobody expected on channel " << channel << ": " << arrival.describe();
+            ADD_FAILURE() << "unexpected on channel " << channel << ": " << arrival.describe();
         }
     }
 }
@@ -105,7 +105,7 @@ const Arrival* Peer::take(std::uint16_t channel, std::uint64_t code, Where where
     const Arrival* const arrival = next(channel);
     if (arrival == nullptr) {
         ADD_FAILURE_AT(where.file, where.line)
-            << "expected performative " << code << " on channel " << channel << ", nothing came"
+            << "expected performative " << code << " on channel " << channel << ", got nothing"
             << (wire().closed() ? "; the socket is closed" : "");
         return nullptr;
     }

@@ -1,8 +1,8 @@
-// Peer of AMQP 1.0: a client played by a test. It writes performatives, frames and bytes by hand,
-// and reads the answers decoded, in the order they came on each channel.
+// Peer for AMQP 1.0: a client under the control of a test. It writes performatives, frames and
+// bytes, and reads decoded replies in their order on each channel.
 //
-// The tests are WireTests (peer.h): near and far, and taken again in pieces afterwards. They have a
-// channel of AMQP 0-9-1 as well, for topology and for messages that go from one to the other.
+// The tests are WireTests (peer.h): they run near and far and are repeated in pieces. They also
+// have an AMQP 0-9-1 channel, for topology and for messages between the protocols.
 #pragma once
 
 #include "amqp10/codec/performatives.gen.h"
@@ -41,7 +41,7 @@ struct Login {
 
 class Peer;
 
-// A session of a peer. The verbs that wait (begin, attach_…) send and expect the answer.
+// A session of a peer. Functions with a reply (begin, attach_…) send and expect the reply.
 class PeerSession {
   public:
     PeerSession(Peer& peer, std::uint16_t channel) : peer_(&peer), channel_(channel) {}
@@ -56,7 +56,7 @@ class PeerSession {
 
     void begin(std::uint32_t incoming_window = 10000, Where where = Where::here());
     void end(Where where = Where::here());
-    // The server ended it; the answer is end_ok().
+    // The server ended the session; reply with end_ok().
     void expect_end(std::string_view condition, std::string_view description,
                     Where where = Where::here());
     void end_ok() { send(End{}); }
@@ -66,16 +66,16 @@ class PeerSession {
                             std::uint8_t settle_mode = mixed_mode);
     void send_attach_receiver(std::uint32_t handle, std::optional<std::string> address,
                               std::uint8_t settle_mode = unsettled_mode);
-    // To the answer and its credit.
+    // Attaches and expects the reply and its credit.
     void attach_sender(std::uint32_t handle, std::optional<std::string> address,
                        std::uint8_t settle_mode = mixed_mode, Where where = Where::here());
     void attach_receiver(std::uint32_t handle, const std::string& address, std::uint32_t credit = 0,
                          std::uint8_t settle_mode = unsettled_mode, Where where = Where::here());
     // A receiver of replies without a queue (amqp10 4.6).
     void send_attach_reply_receiver(std::uint32_t handle);
-    // The address that replies are sent to.
+    // Returns the address for replies.
     std::string attach_reply_receiver(std::uint32_t handle, Where where = Where::here());
-    // Attached with a null terminus, and detached.
+    // Expects an attach with a null terminus, then a detach.
     void expect_refused_attach(std::uint32_t handle, std::string_view condition,
                                std::string_view description, Where where = Where::here());
     void expect_detach(std::uint32_t handle, std::string_view condition,
@@ -86,19 +86,19 @@ class PeerSession {
     // --- messages ---
     void transfer(std::uint32_t handle, std::uint32_t delivery_id, const std::string& message,
                   bool settled = false);
-    // Sent unsettled, and its outcome told.
+    // Sends unsettled and returns the outcome.
     template <typename Outcome>
     Outcome publish(std::uint32_t handle, std::uint32_t delivery_id, const std::string& message,
                     Where where = Where::here());
-    // Credit, counted from the deliveries that were read.
+    // Credit, counted from the deliveries read so far.
     void credit(std::uint32_t handle, std::uint32_t credit, bool drain = false, bool echo = false);
-    // Credit, of a link that was given nothing yet, for messages that the session lets not in.
+    // Credit for a link without deliveries, while the session window is closed.
     void credit_behind_closed_window(std::uint32_t handle, std::uint32_t credit) {
         credit_within_window(handle, credit, 0);
     }
-    // Credit, of a link that was given nothing yet, in a session that takes so many transfers.
+    // Credit for a link without deliveries, in a session with this window.
     void credit_within_window(std::uint32_t handle, std::uint32_t credit, std::uint32_t window);
-    // Not taken apart: the bytes of the message.
+    // The undecoded bytes of the message.
     TakenMessage expect_message_bytes(std::string& bytes, Where where = Where::here());
     TakenMessage expect_message(Where where = Where::here());
     TakenMessage expect_message(std::string_view body, Where where = Where::here());
@@ -128,7 +128,7 @@ class PeerSession {
 class Peer {
   public:
     Peer(World& world, const Connect& options);
-    // Fails if anything came that nobody expected.
+    // Fails if there is unexpected input.
     ~Peer();
     Peer(const Peer&) = delete;
     Peer& operator=(const Peer&) = delete;
@@ -140,11 +140,11 @@ class Peer {
               std::string_view payload = {}) {
         send(frame10(channel, performative, payload));
     }
-    // What is sent gathers until release(), and is read from the socket in one piece.
+    // Output is collected until release() and then read by the server in one piece.
     void hold() { holding_ = true; }
     void release();
 
-    // --- the handshake, whole and in parts ---
+    // --- the handshake, complete and in parts ---
     void greet(Where where = Where::here());
     void send_init(const Login& login);
     void log_in(const Login& login, Where where = Where::here());
@@ -155,7 +155,7 @@ class Peer {
                       Where where = Where::here());
     void close(Where where = Where::here());
 
-    // --- in: everything on its way arrives first ---
+    // --- in: pending input is delivered first ---
     template <typename Performative>
     Performative expect(std::uint16_t channel = 0, Where where = Where::here()) {
         const Arrival* const arrival = take(channel, Performative::descriptor_code, where);
@@ -176,7 +176,7 @@ class Peer {
     const Arrival* take(std::uint16_t channel, std::uint64_t code, Where where);
     std::size_t take_heartbeats();
     void ignore_rest() { ignoring_rest_ = true; }
-    // What the client answers to our deliveries counts from here.
+    // The base for the client's credit.
     std::uint32_t deliveries_of(std::uint16_t channel, std::uint32_t handle) {
         return deliveries_[{channel, handle}];
     }
@@ -184,7 +184,7 @@ class Peer {
         deliveries_[{channel, handle}] += count;
     }
     std::uint32_t transfers_of(std::uint16_t channel) const;
-    // What the flows of a link told of its turn, in order; such flows need not be expected
+    // The values of `active` in the flows of a link, in order. Such flows need not be expected
     // (amqp10 5.26).
     std::vector<bool> activity_of(std::uint16_t channel, std::uint32_t handle);
 
@@ -206,7 +206,7 @@ class Peer {
     FrameReader reader_;
     std::size_t heartbeats_ = 0;
     std::map<std::uint16_t, std::deque<Arrival>> inboxes_;
-    std::deque<Arrival> taken_;  // views handed out stay valid
+    std::deque<Arrival> taken_;  // keeps returned views valid
     std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint32_t> deliveries_;
     std::map<std::uint16_t, std::uint32_t> transfers_;
     std::map<std::pair<std::uint16_t, std::uint32_t>, std::vector<bool>> activity_;
@@ -243,7 +243,7 @@ Outcome PeerSession::publish(std::uint32_t handle, std::uint32_t delivery_id,
     return expect_outcome<Outcome>(delivery_id, where);
 }
 
-// A test of AMQP 1.0 that runs near and far and is taken again afterwards.
+// An AMQP 1.0 test that runs near and far and is repeated afterwards.
 class Wire10Test : public amqp091::WireTest {
   protected:
     void TearDown() override;
@@ -251,11 +251,11 @@ class Wire10Test : public amqp091::WireTest {
     // Not yet connected.
     Peer& new_peer10(PeerLocation place = PeerLocation::loopback);
     Peer& connect10(const Login& login = {}, Where where = Where::here());
-    // The peer of a test that needs but one, connected.
+    // The connected peer of a test that needs only one.
     Peer& peer10();
     // Its session 0, begun.
     PeerSession& session();
-    // Declared over 0-9-1.
+    // Declares over AMQP 0-9-1.
     void declare(std::string_view queue, std::initializer_list<Argument> arguments = {},
                  Where where = Where::here());
     void declare_quorum(std::string_view queue, std::initializer_list<Argument> arguments = {},

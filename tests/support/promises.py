@@ -1,4 +1,4 @@
-"""Cases and what they check, for the test programs written in Python."""
+"""Test cases and assertions for the test programs written in Python."""
 import time
 
 SECONDS_MAX = 30
@@ -6,15 +6,15 @@ CASES = []
 
 
 class Mismatch(Exception):
-    """A promise does not hold."""
+    """An assertion failed."""
 
 
 class Skipped(Exception):
-    """This machine does not allow it."""
+    """This machine cannot run the case."""
 
 
 def case(function):
-    """A function that is a case: it is called with the world it works in."""
+    """Registers a function as a case. It is called with its environment."""
     CASES.append(function)
     return function
 
@@ -35,7 +35,7 @@ def lacks(found, part):
 
 
 def eventually(condition, what):
-    """What is sent without an answer is seen a moment later."""
+    """Waits for a condition: commands without a reply take effect a moment later."""
     end = time.monotonic() + SECONDS_MAX
     while not condition():
         if time.monotonic() > end:

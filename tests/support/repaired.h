@@ -1,5 +1,5 @@
-// Checksums in fuzzed bytes. Nobody guesses a checksum, so seeds have a mark in its place; wherever
-// the mark stands, the checksum of what follows is put, and the decoder behind it is reached.
+// Checksums in fuzzed bytes. A fuzzer cannot guess a checksum, so seeds contain a mark instead.
+// Each mark is replaced by the checksum of the bytes that follow, so that the decoder is reached.
 #pragma once
 
 #include "engine/codec/message_codec.h"
@@ -16,7 +16,7 @@ constexpr std::string_view message_mark = "\xc5MSG";
 constexpr std::string_view page_mark = "\xc5PAG";
 constexpr std::size_t mark_bytes = 4;
 
-// Of a message or page that begins with its checksum.
+// For a message or page that starts with its checksum.
 inline void put_checksum(std::string& bytes, std::size_t at, std::size_t size) {
     const auto sum =
         static_cast<std::uint32_t>(XXH3_64bits(bytes.data() + at + mark_bytes, size - mark_bytes));
@@ -25,7 +25,7 @@ inline void put_checksum(std::string& bytes, std::size_t at, std::size_t size) {
     }
 }
 
-// The length of a text stands before it: a varint of at most two bytes here.
+// The length that precedes a text: a varint of at most two bytes here.
 inline std::size_t length_before(std::string_view bytes, std::size_t at) {
     const auto byte = [&](std::size_t back) {
         return at < back ? 0U : static_cast<unsigned>(static_cast<std::uint8_t>(bytes[at - back]));
@@ -34,7 +34,7 @@ inline std::size_t length_before(std::string_view bytes, std::size_t at) {
     return byte(1);
 }
 
-// From the back, so that a page's checksum covers those of its messages.
+// From the end, so that a page's checksum covers those of its messages.
 inline std::string repaired(std::string bytes) {
     for (std::size_t at = bytes.size(); at-- > 0;) {
         const std::string_view rest = std::string_view(bytes).substr(at);

@@ -20,7 +20,7 @@ EngineSettings with_store(EngineSettings settings, MemoryStore& store) {
 
 }  // namespace
 
-// Whatever can leave memory does so after every turn: no test may notice.
+// Everything possible is paged out after every turn: this must not affect any test.
 Scenario::Scenario(EngineSettings settings)
     : engine_(with_store(std::move(settings), store_), *this, this) {
     recorder_.observe(engine_.state());
@@ -43,7 +43,7 @@ void Scenario::close(ConnectionId connection) {
         if (channel->connection_ == connection) channel->open_ = false;
     }
     handle(CloseConnection{connection});
-    EXPECT_TRUE(peers_.at(connection).closed || has_work()) << "a closed connection is told so";
+    EXPECT_TRUE(peers_.at(connection).closed || has_work()) << "closing a connection is answered";
 }
 
 ScenarioChannel& Scenario::open_channel() { return open_channel({1}); }
@@ -76,12 +76,12 @@ void Scenario::advance(Duration by) {
     now_ = end;
 }
 
-// The two doors for publish and settle must lead to the same place: every other command takes the
-// side door.
+// Both entry points for publish and settle must have the same effect: every other command uses the
+// fast path.
 void Scenario::handle(Command&& command) {
     CHECK(!finished_);
     const bool side_door = ++command_count_ % 2 == 0;
-    // A Tick may end what an earlier command began.
+    // A Tick may finish an earlier command.
     refused_command_ = std::holds_alternative<Tick>(command)      ? refused_command_
                        : std::holds_alternative<Publish>(command) ? RefusedCommand::publish
                        : std::holds_alternative<Settle>(command)  ? RefusedCommand::settlement
@@ -116,11 +116,11 @@ std::vector<std::string> Scenario::ready(std::string_view name) {
 ScenarioChannel& Scenario::channel(ChannelId id) {
     const auto found = channels_by_id_.find(id);
     CHECK(found != channels_by_id_.end());
-    EXPECT_EQ(found->second->id_, id) << "an effect for a channel that is gone";
+    EXPECT_EQ(found->second->id_, id) << "an effect for a channel that no longer exists";
     return *found->second;
 }
 
-// ------------------------------------------------------------------------ effects come back
+// ------------------------------------------------------------------------ effects
 
 namespace {
 
@@ -132,9 +132,9 @@ std::string line(std::string_view what, std::uint64_t number) {
 
 bool Scenario::deliver(Deliver&& effect) {
     Peer& peer = peers_.at(channel(effect.channel).connection_);
-    // A reply goes straight through; for everything else the connection is closed while it is full.
+    // Replies are always delivered; other deliveries must not be sent to a full connection.
     if (effect.consumer != channel(effect.channel).reply_consumer_) {
-        EXPECT_FALSE(peer.full) << "a delivery to a connection that can take no more";
+        EXPECT_FALSE(peer.full) << "a delivery to a paused connection";
     }
     on(std::move(effect));
     if (peer.takes && *peer.takes > 0) *peer.takes -= 1;
@@ -150,7 +150,7 @@ void Scenario::request(Effect&& effect) {
             if constexpr (requires { on(std::move(one)); }) {
                 on(std::move(one));
             } else {
-                ADD_FAILURE() << "an effect that the engine itself never asks for";
+                ADD_FAILURE() << "an effect that the engine itself never issues";
             }
         },
         std::move(effect));
@@ -161,7 +161,7 @@ void Scenario::on(Deliver&& effect) {
     EXPECT_EQ(effect.delivery.value, ++to.last_delivery_) << "delivery numbers have no gaps";
     EXPECT_NE(std::find(to.consumers_.begin(), to.consumers_.end(), effect.consumer),
               to.consumers_.end())
-        << "a delivery before the consumer was told of its start, or after its end";
+        << "a delivery before the consumer's start was answered, or after its end";
     to.transcript_.push_back(line(effect.redelivered ? "redeliver" : "deliver", effect.consumer) +
                              ' ' + std::string(effect.message->body()));
     to.deliveries_.push_back({effect.consumer, effect.delivery.value, effect.redelivered, 0,
@@ -202,8 +202,8 @@ void Scenario::on(CreditState&& effect) {
 
 void Scenario::on(Done&& effect) {
     ScenarioChannel& to = channel(effect.channel);
-    EXPECT_TRUE(to.open_) << "an answer on a channel that was refused";
-    // A consumer is told of its start before its first delivery (amqp091 11.3).
+    EXPECT_TRUE(to.open_) << "an answer on a closed channel";
+    // A consumer's start is answered before its first delivery (amqp091 11.3).
     if (to.starting_consumer_ != 0) {
         to.consumers_.push_back(std::exchange(to.starting_consumer_, 0));
     }
@@ -218,7 +218,7 @@ void Scenario::on(Refuse&& effect) {
     ScenarioChannel& to = channel(effect.channel);
     EXPECT_TRUE(to.open_) << "a channel is refused once";
     EXPECT_EQ(engine_.attached().find_channel(effect.channel), nullptr);
-    // In small portions it may come long after its command.
+    // With small portions it may come long after its command.
     const bool at_once = engine_.settings().portion.steps >= Portion::Size{}.steps;
     if (effect.command != RefusedCommand::none && at_once) {
         EXPECT_EQ(effect.command, refused_command_);

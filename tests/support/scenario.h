@@ -1,10 +1,10 @@
-// Scenario: an engine with clients, spoken to in the engine's own words. Engine tests are written
-// with it: declare, publish, consume, settle, advance the time, look at what came of it.
+// Scenario: an engine with clients, controlled by commands. Engine tests use it to declare,
+// publish, consume, settle, advance the time and check the results.
 //
-// While it runs it checks what must always hold: one answer per question, delivery numbers without
-// gaps, confirms in order, nothing delivered to a connection that said it is full. At its end it
-// replays all recorded facts into a fresh State and compares, so every engine test is a recovery
-// test; it balances the accounts and counts every counter anew.
+// It continuously checks the invariants: one answer per command, delivery numbers without gaps,
+// confirms in order, no deliveries to a paused connection. At its end it replays all recorded
+// events into a new State and compares, so every engine test is a recovery test; it also balances
+// the entry counters and recomputes every other counter.
 #pragma once
 
 #include "base/ids.h"
@@ -28,7 +28,7 @@
 
 namespace revenant::engine {
 
-// One argument or header with its type taken from the literal: {"x-max-length", 3}.
+// An argument or header whose type is that of the literal: {"x-max-length", 3}.
 struct Argument {
     Argument(std::string_view name, int number) : field{std::string(name), Value::int32(number)} {}
     Argument(std::string_view name, long number) : field{std::string(name), Value::int64(number)} {}
@@ -72,7 +72,7 @@ struct PublishOptions {
     std::optional<std::int64_t> ttl_ms;
     std::optional<std::uint8_t> priority;
     Table headers;
-    // correlation_id, message_id, timestamp: what a consistent-hash exchange may ask for.
+    // correlation_id, message_id, timestamp: used by a consistent-hash exchange.
     Table properties;
     std::vector<std::string> cc;
     std::vector<std::string> bcc;
@@ -95,13 +95,12 @@ struct CreditOptions {
     bool echo = false;
 };
 
-// The message a test publishes; its properties are in a dialect of the tests' own.
-// How messages made here say what their headers are.
+// The format of test messages, with properties encoded as only the tests do.
 const MessageFormat& test_message_format();
 MessageRef make_test_message(std::string_view routing_key, std::string_view body,
                              const PublishOptions& options = {});
 
-// A message in the hands of a consumer or of whoever asked for it.
+// A message received by a consumer or by basic.get.
 struct Delivery {
     std::uint32_t consumer = 0;  // 0: from basic.get
     std::uint64_t tag = 0;
@@ -110,20 +109,20 @@ struct Delivery {
     MessageRef message;
     EnvelopeRef envelope;
     ShownCounts counts;
-    std::uint32_t failed_deliveries = 0;  // not told by basic.get
+    std::uint32_t failed_deliveries = 0;  // 0 for basic.get
 
     std::string body() const { return std::string(message->body()); }
-    // As a consumer is shown them (DL-67).
+    // As shown to a consumer (DL-67).
     std::string exchange() const;
     std::string routing_key() const;
-    // "q1 rejected 2", the most recent first.
+    // "q1 rejected 2", most recent first.
     std::vector<std::string> deaths() const;
 };
 
 class Scenario;
 
-// A channel of one client. After a refusal the next command opens another under the same handle, as
-// a client would.
+// A channel of a client. After a refusal, the next command opens a new channel with the same
+// handle, as a client would.
 class ScenarioChannel {
   public:
     ScenarioChannel(Scenario& scenario, ConnectionId connection);
@@ -132,7 +131,7 @@ class ScenarioChannel {
     void delete_exchange(std::string name, bool if_unused = false);
     QueueAnswer declare_queue(std::string name, QueueOptions options = {});
     QueueAnswer declare_queue(std::string name, std::initializer_list<Argument> given);
-    // The number of messages that went.
+    // Returns the number of deleted messages.
     std::uint64_t delete_queue(std::string name, bool if_unused = false, bool if_empty = false);
     std::uint64_t purge(std::string queue);
     std::uint64_t discard_parked(std::string queue);
@@ -141,10 +140,10 @@ class ScenarioChannel {
     void unbind(std::string source, std::string destination, std::string key = "",
                 BindOptions options = {});
 
-    // The sequence number of its confirm; 0 without.
+    // Returns the sequence number of the confirm; 0 without one.
     std::uint64_t publish(std::string_view routing_key, std::string_view body,
                           const PublishOptions& options = {});
-    // The number of the consumer.
+    // Returns the number of the consumer.
     std::uint32_t consume(std::string queue, ConsumeOptions options = {});
     void cancel(std::uint32_t consumer);
     std::optional<Delivery> get(std::string queue, bool no_ack = false);
@@ -176,22 +175,22 @@ class ScenarioChannel {
     void commit();
     void rollback();
     void close();
-    // Without waiting for the answer, which comes when all of it is closed.
+    // Does not wait for the answer, which is sent when the channel is closed completely.
     void start_closing();
     bool is_closed() const { return !answers_.empty(); }
-    void detach();  // as a link of AMQP 1.0
+    void detach();  // like an AMQP 1.0 link
     void pause();
     void resume();
 
-    // --- what came back, each told once ---
+    // --- results, each returned once ---
     std::vector<Delivery> take_deliveries();
     std::vector<std::string> take_bodies();  // of the deliveries
-    Delivery take_delivery();                // the next one; there must be one
+    Delivery take_delivery();                // the next one; must exist
     std::vector<Confirm> take_confirms();
     std::vector<std::string> take_returns();  // their bodies
     std::vector<std::uint32_t> take_cancelled();
     std::vector<std::uint64_t> take_timed_out();  // deliveries of suspended consumers
-    // "1 delivered 2 until 5 available 0", and "drained", "active" or "waiting" where it is told.
+    // "1 delivered 2 until 5 available 0", and "drained", "active" or "waiting" if reported.
     std::vector<std::string> take_credit_states();
     std::vector<PublishRefused> take_publish_refusals();
     // Everything in order: "deliver 1 a", "redeliver 1 a", "ack 1", "nack 2", "return a",
@@ -199,8 +198,8 @@ class ScenarioChannel {
     std::vector<std::string> take_transcript();
 
     void expect_refused(RefusalKind kind, std::string_view text);
-    // The refusal, where a test does not know it beforehand. A refusal that nobody asks for fails
-    // the test.
+    // The refusal, if a test does not know it in advance. A refusal that is not taken fails the
+    // test.
     std::optional<Refusal> take_refusal();
     bool is_open() const { return open_; }
     bool is_transactional() const { return open_ && transactional_; }
@@ -224,10 +223,10 @@ class ScenarioChannel {
     std::uint32_t last_consumer_ = 0;
     std::uint64_t last_publish_ = 0;
     std::uint64_t last_confirm_ = 0;
-    std::uint64_t sole_outcome_ = 0;  // of the last publish, if a return is all that comes
+    std::uint64_t sole_outcome_ = 0;  // of the last publish, if a return is its only outcome
     std::uint64_t last_delivery_ = 0;
     std::vector<std::uint32_t> consumers_;
-    std::uint32_t starting_consumer_ = 0;  // asked for, not yet answered
+    std::uint32_t starting_consumer_ = 0;  // requested, not yet answered
     std::uint32_t reply_consumer_ = 0;
     std::vector<Done> answers_;
     std::optional<Refusal> refusal_;
@@ -244,7 +243,7 @@ class ScenarioChannel {
 class Scenario : private EffectSink, private Recorder {
   public:
     explicit Scenario(EngineSettings settings = {});
-    // Ends the scenario if the test has not.
+    // Finishes the scenario if the test has not.
     ~Scenario() override;
     Scenario(const Scenario&) = delete;
     Scenario& operator=(const Scenario&) = delete;
@@ -255,24 +254,24 @@ class Scenario : private EffectSink, private Recorder {
     ScenarioChannel& open_channel(ConnectionId connection);
 
     void be_compatible_with(Compatibility compatibility);
-    // What operators were told so far.
+    // The notices so far.
     const std::vector<std::string>& notices() const { return notices_; }
 
-    // The connection takes this many deliveries more and then says that it is full.
+    // The connection accepts this many further deliveries and is then full.
     void take_only(ConnectionId connection, std::uint64_t deliveries);
-    // It takes any number again, and says so.
+    // The connection accepts any number again and sends a ResumeConnection.
     void resume(ConnectionId connection);
 
     Timestamp now() const { return now_; }
-    // Ticks at every deadline on the way, as a runtime would.
+    // Sends a Tick at every deadline on the way, as the runtime does.
     void advance(Duration by);
     void tick() { handle(Tick{}); }
-    // Something is left for a Tick that could come now.
+    // Whether a Tick has work to do now.
     bool has_work() { return engine_.next_deadline() <= now_; }
-    // Time passes and nobody ticks: the next command finds everything due at once.
+    // Time passes without a Tick: the next command finds everything due.
     void let_pass(Duration by) { now_ = now_ + by; }
 
-    // A fact that an earlier version wrote down, whatever the rules of today say of it.
+    // An event from an earlier version, regardless of today's rules.
     void find_in_journal(const Event& event) {
         record(event);
         engine_.replay(event);
@@ -282,29 +281,29 @@ class Scenario : private EffectSink, private Recorder {
     const MemoryStore& store() const { return store_; }
     MemoryStore& store() { return store_; }
     std::uint64_t journal_bytes() const { return store_.position().value; }
-    // Without it whatever can leave memory does so after every turn.
+    // By default, everything possible is paged out after every turn.
     void keep_in_memory() { engine_.state().paging().budget_bytes = UINT64_MAX; }
 
     Engine& engine() { return engine_; }
-    Queue& queue(std::string_view name);  // it must exist
+    Queue& queue(std::string_view name);  // must exist
     bool has_queue(std::string_view name) { return engine_.state().find_queue(name) != nullptr; }
     bool has_exchange(std::string_view name) {
         return engine_.state().find_exchange(name) != nullptr;
     }
-    // The bodies ready in the queue, in the order they would be delivered.
+    // The bodies of the ready messages, in the order of delivery.
     std::vector<std::string> ready(std::string_view queue);
     std::uint64_t ended(Ending ending) { return engine_.state().accounts().of(ending); }
     const std::vector<Event>& events() const { return events_; }
 
-    // What must hold between any two commands.
+    // Checks the invariants between commands.
     void check();
-    // check(), replay and comparison. Nothing may follow.
+    // check(), replay and comparison. Must be the last call.
     void finish();
 
   private:
     friend class ScenarioChannel;
     struct Peer {
-        std::optional<std::uint64_t> takes;  // so many deliveries more; unlimited without
+        std::optional<std::uint64_t> takes;  // further deliveries; absent: unlimited
         bool full = false;
         bool closed = false;
     };
@@ -340,7 +339,7 @@ class Scenario : private EffectSink, private Recorder {
     void check_channels();
     void check_accounts();
     void check_replay();
-    // What a restart would find: from the journal, and from a snapshot.
+    // Compares with the state that a restart would restore, from the journal and from a snapshot.
     void check_restart();
 
     Timestamp now_{1'700'000'000'000'000};
@@ -351,7 +350,8 @@ class Scenario : private EffectSink, private Recorder {
     std::uint64_t last_connection_ = 0;
     std::uint64_t last_channel_ = 0;
     std::uint64_t command_count_ = 0;
-    RefusedCommand refused_command_ = RefusedCommand::answered;  // what a refusal now would refuse
+    RefusedCommand refused_command_ =
+        RefusedCommand::answered;  // the command that a refusal would refuse now
     std::map<ConnectionId, Peer> peers_;
     std::vector<std::unique_ptr<ScenarioChannel>> channels_;
     std::map<ChannelId, ScenarioChannel*> channels_by_id_;

@@ -15,7 +15,7 @@ ScenarioChannel::ScenarioChannel(Scenario& scenario, ConnectionId connection)
 
 void ScenarioChannel::make_sure_it_is_open() {
     if (open_) return;
-    EXPECT_FALSE(refusal_) << "nobody expected: " << refusal_->text;
+    EXPECT_FALSE(refusal_) << "unexpected refusal: " << refusal_->text;
     id_ = {++scenario_.last_channel_};
     scenario_.channels_by_id_[id_] = this;
     transactional_ = false;
@@ -30,19 +30,19 @@ void ScenarioChannel::make_sure_it_is_open() {
     scenario_.handle(OpenChannel{connection_, id_});
 }
 
-// Every question is answered by exactly one Done or Refuse (command.h).
+// Every command that expects an answer gets exactly one Done or Refuse (command.h).
 template <typename Question>
 void ScenarioChannel::ask(Question question) {
     make_sure_it_is_open();
     question.channel = id_;
     answers_.clear();
     scenario_.handle(std::move(question));
-    // What takes several portions is answered when all of it is done.
+    // A command that takes several portions is answered when it is complete.
     for (int ticks = 0; answers_.empty() && open_ && ticks < 10'000; ++ticks) {
         if (!scenario_.has_work()) break;
         scenario_.tick();
     }
-    EXPECT_EQ(answers_.size() + (open_ ? 0 : 1), 1U) << "answers to one question";
+    EXPECT_EQ(answers_.size() + (open_ ? 0 : 1), 1U) << "answers to one command";
 }
 
 template <typename Answer>
@@ -119,7 +119,7 @@ std::uint64_t ScenarioChannel::publish(std::string_view routing_key, std::string
     scenario_.handle(std::move(command));
     EXPECT_TRUE(answers_.empty()) << "a publish is not answered";
     const Channel* const channel = scenario_.engine_.attached().find_channel(id_);
-    if (channel == nullptr || channel->closing) return sequence;  // the refusal is under way
+    if (channel == nullptr || channel->closing) return sequence;  // the refusal is pending
     if (open_ && !transactional_) {
         EXPECT_EQ(last_confirm_, last_publish_) << "a publish without its confirm";
     }

@@ -66,16 +66,16 @@ Recount recount(const Queue& queue, Timestamp now, Timestamp next_deadline) {
             if (entry.state != EntryState::ready) return;
             ready += 1;
             if (queue.settings.ttl_mode == TtlMode::head) return;
-            EXPECT_GT(chain.deadline(sequence), now) << queue.name() << " holds an expired message";
-            EXPECT_LE(next_deadline, chain.deadline(sequence))
-                << "nobody will wake " << queue.name();
+            EXPECT_GT(chain.deadline(sequence), now)
+                << queue.name() << " contains an expired message";
+            EXPECT_LE(next_deadline, chain.deadline(sequence)) << "no timer for " << queue.name();
         });
         EXPECT_EQ(chain.ready_count(), ready) << queue.name();
         const std::uint64_t parked = counted.parked.count;
         counted.add_parked_pages(queue, chain);
         live += counted.parked.count - parked;
         EXPECT_EQ(chain.live_count(), live) << queue.name();
-        EXPECT_EQ(chain.paged_out().live, 0U) << "all of " << queue.name() << " was looked at";
+        EXPECT_EQ(chain.paged_out().live, 0U) << "all of " << queue.name() << " was paged in";
     }
     return counted;
 }
@@ -105,7 +105,8 @@ void Scenario::check_queues() {
         const Recount counted = recount(*queue, now_, engine_.next_deadline());
         EXPECT_EQ(counted, counters_of(*queue)) << queue->name();
         EXPECT_EQ(queue->outbox_entries.size(), queue->outbox().count) << queue->name();
-        EXPECT_EQ(queue->outbox_progress != nullptr, !queue->outbox_entries.empty()) << queue->name();
+        EXPECT_EQ(queue->outbox_progress != nullptr, !queue->outbox_entries.empty())
+            << queue->name();
         EXPECT_EQ(queue->unsettled_deliveries, queue->unacked_count()) << queue->name();
         EXPECT_FALSE(queue->awaits_work() || queue->deleted) << queue->name();
         if (queue->settings.overflow == Overflow::drop_head && queue->ready_count() > 0) {
@@ -146,7 +147,7 @@ void Scenario::check_channels() {
             ASSERT_TRUE(unsettled.queue->contains(position));
             EXPECT_EQ(unsettled.queue->at(position).state, EntryState::unacked);
             EXPECT_TRUE(places.emplace(unsettled.queue, unsettled.position).second)
-                << "one message is with two consumers";
+                << "one message is unacked by two consumers";
         }
         EXPECT_EQ(channel.consumer_unsettled, of_consumers);
         for (const auto& [number, consumer] : channel.consumers) {
@@ -166,7 +167,7 @@ void Scenario::check_channels() {
     }
 }
 
-// Every entry that came in has left by a stated ending or is still here (design, promise 3).
+// Every entry that was added was removed with an ending or is still there (design, promise 3).
 void Scenario::check_accounts() {
     std::uint64_t here = 0;
     for (const Queue* queue : engine_.state().queues_by_name()) {
@@ -182,8 +183,8 @@ void Scenario::check_replay() {
     replayed.paging().formats = {&test_message_format()};
     for (const Event& event : events_) replayed.apply(event);
     replayed.configure_rest();
-    EXPECT_EQ(describe(replayed), describe(engine_.state())) << "replay differs from life";
-    // After a restart everything is ready, and what has expired meanwhile is woken up for.
+    EXPECT_EQ(describe(replayed), describe(engine_.state())) << "the replayed state differs";
+    // After a restart everything is ready, and a timer is set for messages that have expired.
     for (const Queue* queue : replayed.queues_by_name()) {
         const Recount counted = recount(*queue, Timestamp{INT64_MIN}, replayed.deadlines_next());
         EXPECT_EQ(counted, counters_of(*queue)) << queue->name();
@@ -198,12 +199,14 @@ void Scenario::check_restart() {
     journaled.paging().store = &store_;
     journaled.paging().formats = formats;
     ASSERT_TRUE(store_.replay(journaled, formats));
-    EXPECT_EQ(describe(journaled, DescribeScope::durable), life) << "the journal differs from life";
+    EXPECT_EQ(describe(journaled, DescribeScope::durable), life)
+        << "the state from the journal differs";
     State restored;
     restored.paging().store = &store_;
     restored.paging().formats = formats;
     ASSERT_TRUE(decode_snapshot(encode_snapshot(engine_.state(), Shutdown::none), restored));
-    EXPECT_EQ(describe(restored, DescribeScope::durable), life) << "the snapshot differs from life";
+    EXPECT_EQ(describe(restored, DescribeScope::durable), life)
+        << "the state from the snapshot differs";
     for (const Queue* queue : restored.queues_by_name()) {
         EXPECT_EQ(recount(*queue, Timestamp{INT64_MIN}, restored.deadlines_next()),
                   counters_of(*queue))
@@ -220,7 +223,7 @@ void Scenario::check() {
 void Scenario::finish() {
     if (finished_) return;
     for (const auto& channel : channels_) {
-        EXPECT_FALSE(channel->refusal_) << "nobody expected: " << channel->refusal_->text;
+        EXPECT_FALSE(channel->refusal_) << "unexpected refusal: " << channel->refusal_->text;
     }
     check();
     check_replay();

@@ -7,7 +7,7 @@
 namespace revenant::engine {
 namespace {
 
-// The test format: properties = { name NUL type NUL value NUL }. Names of properties begin with
+// The test format: properties = { name NUL type NUL value NUL }. Names of properties start with
 // '@', all others are headers.
 
 char type_tag_of(ValueType type) { return static_cast<char>('a' + static_cast<int>(type)); }
@@ -38,7 +38,7 @@ Value parse_value(char letter, const std::string& text) {
         case ValueType::decimal:
         case ValueType::array:
         case ValueType::table:
-            UNREACHABLE();  // no engine test needs them as a header
+            UNREACHABLE();  // not needed as a header in any engine test
         default:
             return {type, static_cast<std::int64_t>(std::stoll(text))};
     }

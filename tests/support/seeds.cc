@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
-// Sanitizers end the process themselves; where there is one, it tells us before it does.
+// Sanitizers end the process themselves and call this first, where there is one.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace revenant {

@@ -1,5 +1,5 @@
-// SeedWatch: tells the seed under way when the process ends by a failed CHECK, a fault or a
-// sanitizer, so that a random test that crashed can be repeated.
+// SeedWatch: prints the current seed when the process ends by a failed CHECK, a signal or a
+// sanitizer, so that a crashed random test can be reproduced.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace revenant {
 
 class SeedWatch {
   public:
-    explicit SeedWatch(const char* what);  // a name that stays valid
+    explicit SeedWatch(const char* what);  // must outlive the SeedWatch
     ~SeedWatch();
     SeedWatch(const SeedWatch&) = delete;
     SeedWatch& operator=(const SeedWatch&) = delete;
@@ -16,7 +16,7 @@ class SeedWatch {
     void begin(std::uint64_t seed);
 };
 
-// A number from the environment: how many seeds to run, or which.
+// A number from the environment: how many seeds to run, or which one.
 std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise);
 
 }  // namespace revenant

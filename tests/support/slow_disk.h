@@ -1,5 +1,4 @@
-// SlowDisk: a real disk whose syncs take as long as a test wants, or that has no room left. May be
-// used by several threads.
+// SlowDisk: a real disk whose syncs take as long as a test requires, or that is full. Thread-safe.
 #pragma once
 
 #include "journal/disk_posix.h"
@@ -21,7 +20,7 @@ class SlowDisk final : public journal::Disk {
     using IoError = journal::IoError;
     using Delay = std::chrono::milliseconds;
 
-    // Of each sync of a file or a directory, and of each question for the room that is left.
+    // For each sync of a file or directory, and each query of the free space.
     void set_delay(Delay delay) { trouble_->delay_ms.store(delay.count()); }
     void set_full(bool full) { trouble_->full.store(full); }
     std::uint64_t slow_calls() const { return trouble_->slow_calls.load(); }

@@ -1,5 +1,5 @@
-"""Cases told line by line: the plan `1..N`, then `ok NAME` or `not ok NAME: reason` for each. So the programs of
-the client matrix talk to the one that runs them."""
+"""Reports cases line by line: the plan `1..N`, then `ok NAME` or `not ok NAME: reason` for each. The programs of the
+client matrix use this protocol."""
 import os
 import signal
 import traceback
@@ -9,7 +9,7 @@ SUPPORT = os.path.dirname(os.path.abspath(__file__))
 
 
 def place_of(error):
-    """The innermost line that is not one of the comparisons."""
+    """The innermost line outside the assertion functions."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if os.path.dirname(os.path.abspath(frame.filename)) != SUPPORT]
     where = own[-1]
@@ -17,7 +17,7 @@ def place_of(error):
 
 
 def told(name, work, seconds_max=CASE_SECONDS_MAX):
-    """Runs a case and tells how it went; True if well."""
+    """Runs a case and reports its result; True on success."""
     def give_up(*_):
         raise TimeoutError(f"no end after {seconds_max} s")
 
@@ -36,7 +36,7 @@ def told(name, work, seconds_max=CASE_SECONDS_MAX):
 
 
 def tell_all_cleaned(cases, clean_up):
-    """The exit status of the program: it cleans up before every case and at the end."""
+    """Runs all cases with a cleanup before each and at the end; returns the exit status."""
     def run(case):
         def work():
             clean_up()
@@ -50,6 +50,6 @@ def tell_all_cleaned(cases, clean_up):
 
 
 def tell_all(cases, run):
-    """The exit status of the program: `run` runs one case."""
+    """Runs all cases with `run`; returns the exit status."""
     print(f"1..{len(cases)}", flush=True)
     return 0 if all([run(case) for case in cases]) else 1

@@ -75,7 +75,7 @@ VhostAnswer Wire::open_vhost(std::string_view vhost, std::string_view) {
     if (!world_.entry_refusal_.empty()) return VhostRefused{world_.entry_refusal_};
     vhost_ = std::string(vhost);
     if (distance_ == Distance::near) return enter();
-    // As a socket that goes to the reactor of its vhost.
+    // Like a socket that moves to the home reactor of its virtual host.
     moving_ = true;
     return VhostOnOtherReactor{};
 }
@@ -97,7 +97,7 @@ ChannelId Wire::register_channel(engine::EffectSink& sink) {
 
 void Wire::release_channel(ChannelId channel) { world_.sinks_.erase(channel.value); }
 
-// The same names in every run, and no two alike.
+// The same names in every run, each unique.
 std::string Wire::random_name(std::string_view prefix) {
     std::string digits = std::to_string(++world_.names_given_);
     std::string name(prefix);
@@ -126,7 +126,7 @@ bool Wire::work() {
     return moved;
 }
 
-// Takes the output in pieces of changing size, as sockets do.
+// Takes the output in pieces of varying size, as sockets do.
 bool Wire::flush() {
     if (!flush_wanted_) return false;
     flush_wanted_ = false;
@@ -163,7 +163,7 @@ bool World::Home::deliver(engine::Deliver&& effect) {
         engine::EffectSink* const sink = world.find_sink(effect.channel.value);
         return sink == nullptr || sink->deliver(std::move(effect));
     }
-    // Deliveries over a distance go in portions, as runtime::Vhost sends them.
+    // Remote deliveries are sent in portions, as by runtime::Vhost.
     constexpr std::uint64_t portion_bytes = 256 * 1024;
     constexpr std::uint64_t overhead_bytes = 128;
     const ChannelId channel = effect.channel;
@@ -196,7 +196,7 @@ void World::Home::request(engine::Effect&& effect) {
 
 // ------------------------------------------------------------------------------------- world
 
-// A node as it is after its first start, and a second vhost.
+// A node after its first startup, with a second virtual host.
 World::World(ConnectionSettings settings, bool keeps_record)
     : settings_(std::move(settings)), keeps_record_(keeps_record), access_(catalog_.snapshot()) {
     for (const CatalogCommand& command : initial_commands({}, Salt{})) change(command);
@@ -205,7 +205,7 @@ World::World(ConnectionSettings settings, bool keeps_record)
 }
 
 World::~World() {
-    // Letters may refer to messages only, never to wires; what lies on the way just goes.
+    // Mailbox items refer to messages, never to wires, so pending ones are simply destroyed.
     wires_.clear();
 }
 
@@ -228,7 +228,7 @@ engine::EffectSink* World::find_sink(std::uint64_t id) {
 
 void World::dispatch(engine::Effect&& effect) {
     engine::EffectSink* const sink = find_sink(engine::addressee(effect));
-    if (sink == nullptr) return;  // it ended while the effect was under way
+    if (sink == nullptr) return;  // it ended while the effect was pending
     if (auto* deliver = std::get_if<engine::Deliver>(&effect)) {
         sink->deliver(std::move(*deliver));
     } else if (const auto* confirm = std::get_if<engine::Confirm>(&effect)) {
@@ -300,10 +300,10 @@ void World::tick_due_engines() {
     }
 }
 
-// In the steps of a reactor: timers of the engines when they are due, ticks four times a second.
+// In the steps of a reactor: engine timers when they are due, ticks four times per second.
 void World::advance(Duration by) {
     steps_.emplace_back(Advance{by});
-    run_until_quiet();  // what was sent before is also handled before
+    run_until_quiet();  // earlier input is processed first
     constexpr Duration tick = milliseconds(250);
     const Timestamp end = now_ + by;
     Timestamp next_tick = now_ + tick;
@@ -428,29 +428,30 @@ std::string World::fault_of(Home& home) {
         unacked += away;
     }
     const engine::EntryCounters& accounts = state.accounts();
-    if (accounts.entered != accounts.ended_total() + here) return "the accounts do not balance";
+    if (accounts.entered != accounts.ended_total() + here)
+        return "the entry counters do not balance";
     std::uint64_t unsettled = 0;
     attached.for_each_channel([&](engine::Channel& channel) {
         std::vector<DeliveryId> deliveries;
         channel.unsettled.collect_up_to(channel.unsettled.newest(), deliveries);
         for (const DeliveryId delivery : deliveries) {
             const engine::Queue* const queue = channel.unsettled.find(delivery)->queue;
-            if (queue != nullptr && !queue->deleted) unsettled += 1;  // else it timed out
+            if (queue != nullptr && !queue->deleted) unsettled += 1;  // otherwise it timed out
         }
     });
-    if (unsettled != unacked) return "unacked messages are with nobody";
+    if (unsettled != unacked) return "unacked messages have no delivery";
     std::size_t running = 0;
     for (const auto& wire : wires_) {
         if (wire->sink_ == 0 || !attached.find_connection({wire->sink_})) continue;
         running += 1;
         if (wire->gone_ && commands_.empty()) return "a lost connection is still attached";
     }
-    if (attached.connection_count() != running) return "a connection of nobody is attached";
+    if (attached.connection_count() != running) return "a connection without a wire is attached";
     if (!keeps_record_) return {};
     engine::State replayed;
     for (const engine::Event& event : home.events) replayed.apply(event);
     replayed.configure_rest();
-    if (engine::describe(replayed) != engine::describe(state)) return "replay differs from life";
+    if (engine::describe(replayed) != engine::describe(state)) return "the replayed state differs";
     return {};
 }
 

@@ -1,10 +1,9 @@
-// World: everything below the sockets of a broker, in one thread and without a socket: engines,
-// users, the clock, and wires that carry bytes to real connections of either protocol. Tests and
-// fuzzers play the clients. What happens is decided by the steps alone, so that a run can be taken
-// down and repeated, cut into other pieces.
+// World: a broker without sockets, in one thread: engines, users, the clock, and wires that carry
+// bytes to real connections of either protocol. Tests and fuzzers act as the clients. The steps
+// determine everything, so that a run can be recorded and repeated, split into other pieces.
 //
-// A near wire calls its engine at once. A far one sends letters: commands and effects lie on the
-// way until somebody carries them, as between two reactors.
+// A near wire calls its engine directly. A far one uses mailbox items: commands and effects are
+// pending until a step carries them, as between two reactors.
 #pragma once
 
 #include "amqp091/connection.h"
@@ -33,18 +32,18 @@ inline const char* distance_text(Distance distance) {
 }
 inline void PrintTo(Distance distance, std::ostream* out) { *out << distance_text(distance); }
 
-// What the client of a wire speaks.
+// The protocol of a wire's client.
 enum class Protocol : std::uint8_t { amqp091, amqp10 };
 
 class World;
 
-// --- what can be done to a world ---
+// --- steps ---
 
 struct Connect {
     Distance distance = Distance::near;
     PeerLocation place = PeerLocation::loopback;
     Protocol protocol = Protocol::amqp091;
-    // Whom the certificate names that the client has shown.
+    // The user that the client's certificate names.
     std::optional<std::string> certificate_user = std::nullopt;
 };
 struct Feed {
@@ -62,7 +61,7 @@ struct Change {
     CatalogCommand command;
 };
 struct RaiseAlarm {
-    std::string reason;  // empty: it is over
+    std::string reason;  // empty: cleared
 };
 struct CloseForced {
     std::size_t wire = 0;
@@ -75,19 +74,19 @@ struct ShutDown {
 struct Disconnect {
     std::size_t wire = 0;
 };
-// The client stops to take bytes off its socket, or goes on.
+// The client stops or resumes reading from its socket.
 struct Read {
     std::size_t wire = 0;
     bool on = true;
 };
-// The node lets nobody enter its vhosts any more.
+// The node refuses all further access to its virtual hosts.
 struct RefuseEntry {
     std::string text;
 };
 using Step = std::variant<Connect, Feed, Carry, Advance, Change, RaiseAlarm, CloseForced, ShutDown,
                           Disconnect, Read, RefuseEntry>;
 
-// A connection and what its socket would hold.
+// A connection and the state of its socket.
 class Wire final : public Host {
   public:
     Wire(World& world, const Connect& options);
@@ -97,12 +96,12 @@ class Wire final : public Host {
 
     Protocol protocol() const { return protocol_; }
     Connection& connection() { return *connection_; }
-    // Of a client that speaks 0-9-1.
+    // Requires an AMQP 0-9-1 client.
     amqp091::Connection& connection091();
-    // Everything the client has received.
+    // Everything that the client has received.
     const std::string& received() const { return received_; }
     const std::vector<std::string>& notes() const { return notes_; }
-    // The socket is closed: nothing more will come and nothing sent will be read.
+    // The socket is closed: nothing more is received, and nothing sent is read.
     bool closed() const { return gone_; }
 
     // --- Host ---
@@ -122,9 +121,9 @@ class Wire final : public Host {
     class LocalEngineProxy;
     class RemoteEngineProxy;
 
-    // The socket goes and takes its connection with it.
+    // Closes the socket and destroys the connection.
     void close();
-    // Hands on what the connection is willing to take. True if anything moved.
+    // Passes input to the connection as far as it accepts it. True if anything was processed.
     bool work();
     bool flush();
     VhostAnswer enter();
@@ -145,7 +144,7 @@ class Wire final : public Host {
     bool reads_ = true;
     bool gone_ = false;
     std::uint64_t writes_ = 0;
-    std::unique_ptr<Connection> connection_;  // last: it uses the rest while it goes
+    std::unique_ptr<Connection> connection_;  // last: its destructor uses the other members
 };
 
 class World {
@@ -155,7 +154,7 @@ class World {
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
-    // --- steps; each is taken down ---
+    // --- steps; each is recorded ---
     std::size_t connect(const Connect& options);
     void feed(std::size_t wire, std::string_view bytes);
     void carry(Carry::What what = Carry::What::all);
@@ -170,7 +169,7 @@ class World {
     void take(const Step& step);
     const std::vector<Step>& steps() const { return steps_; }
 
-    // Connections are interrupted behind every frame.
+    // Interrupts connections after every frame.
     void be_impatient() { impatient_ = true; }
 
     // --- views ---
@@ -179,9 +178,8 @@ class World {
     Timestamp now() const { return now_; }
     const ConnectionSettings& settings() const { return settings_; }
     engine::Engine& engine(std::string_view vhost = "/");
-    // What is wrong with the engines; empty if nothing is. Entries balance, counters agree with
-    // what they count, replaying the record gives the same state, and nobody is attached who is
-    // gone.
+    // The violated invariant of the engines; empty if there is none. Entries balance, counters
+    // agree, replaying the record results in the same state, and no closed connection is attached.
     std::string fault();
 
   private:
@@ -191,7 +189,7 @@ class World {
         engine::Engine* engine = nullptr;
         engine::Command command;
     };
-    // The engine of a vhost and the way its effects take.
+    // The engine of a virtual host and the route of its effects.
     struct Home final : engine::EffectSink, engine::Recorder {
         Home(World& owner, std::string name);
         bool deliver(engine::Deliver&& effect) override;

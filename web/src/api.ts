@@ -1,4 +1,4 @@
-// Requests to the HTTP API. The token of the login lives in sessionStorage only.
+// Requests to the HTTP API. The login token is stored only in sessionStorage.
 
 export class ApiError extends Error {
   constructor(readonly status: number, readonly kind: string, readonly reason: string) {
@@ -27,14 +27,14 @@ export const token = {
       if (value === null) sessionStorage.removeItem(key);
       else sessionStorage.setItem(key, value);
     } catch {
-      // storage refused: the login lasts as long as the page
+      // no storage: the login ends with the page
     }
     kept = value;
   },
 };
 let kept: string | null = token.get();
 
-/** Called when the broker does not know the token any more. */
+/** Called when the broker rejects the token. */
 let lost: () => void = () => undefined;
 export const onTokenLost = (listener: () => void) => void (lost = listener);
 
@@ -51,7 +51,7 @@ async function failure(response: Response): Promise<ApiError> {
     kind = String(body.error ?? '');
     reason = typeof body.reason === 'string' ? body.reason : JSON.stringify(body.reason ?? '');
   } catch {
-    // no JSON
+    // not JSON
   }
   return new ApiError(response.status, kind, reason || kind || `the broker answered with status ${response.status}`);
 }
@@ -103,5 +103,5 @@ export interface WhoAmI {
   login_session_timeout?: number; // minutes
 }
 
-/** A path of the API: parts are escaped. */
+/** A path of the API with escaped segments. */
 export const at = (...parts: string[]): string => '/' + parts.map(encodeURIComponent).join('/');

@@ -1,10 +1,10 @@
-// Numbers, sizes, times and names as people read them.
+// Human-readable numbers, sizes, times and names.
 
 const grouped = new Intl.NumberFormat('en-US');
 
 export const unknown = '–';
 
-/** 12,932; above ten million 12.9 M. */
+/** 12,932; above ten million: 12.9 M. */
 export function count(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return unknown;
   if (Math.abs(value) < 10_000_000) return grouped.format(Math.round(value));
@@ -45,7 +45,7 @@ export function percent(part: number, whole: number): string {
 const two = (value: number) => String(value).padStart(2, '0');
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** 03:12:38 today, 14 Nov this year, 14 Nov 2025 before. */
+/** 03:12:38 (today), 14 Nov (this year), 14 Nov 2025 (earlier). */
 export function time(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return unknown;
   const at = new Date(ms);
@@ -79,7 +79,7 @@ export const ago = (ms: number): string => `${duration(Math.max(0, Date.now() - 
 
 const control: Record<number, string> = { 9: 'TAB', 10: 'LF', 13: 'CR', 27: 'ESC', 0: 'NUL' };
 
-// Characters that hide, reorder or drive a terminal are shown by their names.
+// Invisible, reordering and control characters are replaced by their names.
 const invisible = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 export function visible(text: string): string {
@@ -89,7 +89,7 @@ export function visible(text: string): string {
   });
 }
 
-/** The same for bodies, whose lines stay lines. */
+/** Like visible(), but keeps line breaks. */
 export function visibleLines(text: string): string {
   return text.split('\n').map((line) => visible(line.replace(/\t/g, '  ').replace(/\r$/, ''))).join('\n');
 }

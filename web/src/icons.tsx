@@ -1,4 +1,4 @@
-// Our own drawings on a grid of 16 px with strokes of 1.5 px.
+// Icons on a 16 px grid with 1.5 px strokes.
 import type { JSX } from 'preact';
 
 const drawings = {

@@ -1,4 +1,4 @@
-// The keyboard: / filter, g and a letter to go somewhere, j k Enter x in tables, ? for the list.
+// Keyboard shortcuts: / filters, g and a letter opens a page, j k Enter x work in tables, ? shows the list.
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { go } from './router';
@@ -18,7 +18,7 @@ interface Rows {
   open: () => void;
   select: () => void;
 }
-// The table that j and k move in: the first of the page.
+// j and k move in the first table of the page.
 const tables: Rows[] = [];
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,5 +1,5 @@
-// The web pages of Revenant. START READING HERE: the address decides the page (router.ts), a page asks the broker
-// for what it shows (resource.ts), and everything that is drawn more than once lies in parts/.
+// The web pages of Revenant. START READING HERE: the address selects the page (router.ts), a page requests
+// its data from the broker (resource.ts), and shared components are in parts/.
 import { render, type ComponentType, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { place } from './router';
@@ -14,7 +14,7 @@ export interface PageProps {
   path: string[];
 }
 
-// The first part of the address, and the module with the page; most are loaded when they are asked for.
+// Maps the first part of the address to the module with the page. Most modules are loaded on demand.
 interface Route {
   first: string;
   parts: [number, number];
@@ -70,7 +70,7 @@ function Page(): JSX.Element {
   const before = useRef<string>();
   useEffect(() => {
     document.title = `${route ? route.title(path) : 'Not found'} – Revenant`;
-    // Who has followed a link reads on from the top; the first page keeps the focus where it is.
+    // After a link, the new page starts at the top. The first page keeps the focus.
     if (before.current !== undefined && before.current !== shownKey) {
       window.scrollTo(0, 0);
       requestAnimationFrame(() => (document.querySelector<HTMLElement>('main h1') ?? document.getElementById('main'))?.focus({ preventScroll: true }));

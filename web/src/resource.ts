@@ -1,4 +1,4 @@
-// Resources: what a page shows of the broker, asked for again and again while somebody looks.
+// Resources: data of the broker that a page shows, refreshed while the page is visible.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { api, ApiError } from './api';
 import { createStore } from './store';
@@ -7,13 +7,13 @@ import { refreshSeconds } from './session';
 export interface Resource<T> {
   data?: T;
   error?: ApiError;
-  at: number; // when the data came
-  answers: string; // the question that the data answer
-  loading: boolean; // the first answer to this question is still to come
+  at: number; // when the data arrived
+  answers: string; // the path that the data belong to
+  loading: boolean; // there is no response for this path yet
   reload: () => void;
 }
 
-/** Since when the broker has not answered; 0 while it does. */
+/** The time since when the broker does not respond; 0 while it does. */
 export const trouble = createStore<{ since: number; text: string; shown: number }>({ since: 0, text: '', shown: 0 });
 const retries = new Set<() => void>();
 export const retryAll = () => retries.forEach((retry) => retry());
@@ -33,7 +33,7 @@ function noteBad(error: ApiError): void {
 
 const base = (path: string | null) => path?.split('?')[0] ?? null;
 
-/** `every` in seconds overrides the interval of the top bar: 0 asks once. No path, no question. */
+/** `every` is the minimum interval in seconds; 0 sends one request. A null path sends none. */
 export function useResource<T>(path: string | null, every?: number): Resource<T> {
   const [state, setState] = useState<{ path: string | null; data?: T; error?: ApiError; at: number; answers: string }>({ path: null, at: 0, answers: '' });
   const chosen = refreshSeconds.use();
@@ -56,7 +56,7 @@ export function useResource<T>(path: string | null, every?: number): Resource<T>
     };
     const look = async () => {
       clearTimeout(timer);
-      if (document.hidden && asked.current > 0) return; // a hidden tab asks nothing
+      if (document.hidden && asked.current > 0) return; // a hidden tab sends no requests
       abort.abort();
       abort = new AbortController();
       asked.current = Date.now();
@@ -69,7 +69,7 @@ export function useResource<T>(path: string | null, every?: number): Resource<T>
         if (!(error instanceof ApiError)) return;
         noteBad(error);
         if (error.status === 0 || error.status >= 500) failures = Math.min(failures + 1, 10);
-        // Old data are better than none while the broker does not answer; what is gone is not shown any more.
+        // While the broker does not respond, old data stay visible. Data that no longer exist are removed.
         const keeps = error.status === 0 || error.status >= 500;
         if (!ended) setState((before) => ({ ...before, path, data: keeps && base(before.path) === base(path) ? before.data : undefined, error }));
       }
@@ -96,7 +96,7 @@ export function useResource<T>(path: string | null, every?: number): Resource<T>
     };
   }, [path, every, chosen]);
 
-  // Another page of the same list keeps the rows until the new ones are there.
+  // When another page of the list is opened, the old rows stay until the new ones arrive.
   const same = path !== null && base(state.path) === base(path);
   const again = useCallback(() => reload.current(), []);
   return {

@@ -1,4 +1,4 @@
-// Addresses: #/queues/%2F/orders?sort=messages, as RabbitMQ's pages have them.
+// Addresses in the form of RabbitMQ's pages: #/queues/%2F/orders?sort=messages.
 import { createStore } from './store';
 
 export interface Place {
@@ -34,7 +34,7 @@ function queryText(query: URLSearchParams): string {
   return text === '' ? '' : '?' + text;
 }
 
-/** The link to a page; empty values of the query are left out. */
+/** The link to a page, without empty query values. */
 export function link(path: string[], query: Query = {}): string {
   const asked = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -47,7 +47,7 @@ export function go(path: string[], query: Query = {}): void {
   location.hash = link(path, query);
 }
 
-/** Changes the query of the page that is shown, without a new entry in the history. */
+/** Changes the query of the current page without a new history entry. */
 export function changeQuery(changes: Query): void {
   const query = new URLSearchParams(place.get().query);
   for (const [name, value] of Object.entries(changes)) {
@@ -65,7 +65,7 @@ export const policyLink = (vhost: string, name: string) => link(['policies', vho
 export const connectionLink = (name: string) => link(['connections', name]);
 export const channelLink = (name: string) => link(['channels', name]);
 
-/** To a section of the same page; the address stays. */
+/** Scrolls to a section of the page without changing the address. */
 export const jump = (id: string) => (event: Event) => {
   event.preventDefault();
   const target = document.getElementById(id);

@@ -1,4 +1,4 @@
-// Who is logged in, what that user may do, and the choices of the top bar.
+// The logged-in user, its permissions, and the settings of the top bar.
 import { api, onTokenLost, token, type WhoAmI } from './api';
 import { createStore, remember, remembered } from './store';
 import { place } from './router';
@@ -36,7 +36,7 @@ export async function logIn(name: string, password: string): Promise<void> {
   await begin(answer.user);
 }
 
-/** After a reload, with the token of before. */
+/** Restores the session after a page reload. */
 export async function resume(): Promise<void> {
   if (token.get() === null) return;
   try {
@@ -55,7 +55,7 @@ onTokenLost(() => {
   if (session.get()) logOut('The broker no longer accepts this login. Log in again to continue here.');
 });
 
-// The token is dropped when nobody has touched the page for as long as the broker allows.
+// The token is dropped when the page is idle for longer than the broker allows.
 let touched = Date.now();
 for (const event of ['pointerdown', 'keydown', 'wheel']) {
   window.addEventListener(event, () => void (touched = Date.now()), { passive: true });
@@ -71,12 +71,12 @@ export const may = {
   monitor: () => has('administrator') || has('monitoring'),
   makePolicies: (vhost?: string) =>
     has('administrator') || (has('policymaker') && (vhost === undefined || permission(vhost) !== undefined)),
-  /** Has any permission there, which declaring and deleting over HTTP needs. */
+  /** Has access to the virtual host, which declaring and deleting over HTTP requires. */
   enter: (vhost: string) => has('administrator') || permission(vhost) !== undefined,
   configure: (vhost: string, name: string) => allowed(vhost, name, 'configure'),
   write: (vhost: string, name: string) => allowed(vhost, name, 'write'),
   read: (vhost: string, name: string) => allowed(vhost, name, 'read'),
-  /** May configure something there. */
+  /** Has configure permission for some names. */
   declare: (vhost: string) => (permission(vhost)?.configure ?? '') !== '' && may.enter(vhost),
 };
 
@@ -90,13 +90,13 @@ function allowed(vhost: string, name: string, kind: 'configure' | 'write' | 'rea
   try {
     return new RegExp(pattern, 'u').test(name === '' ? 'amq.default' : name);
   } catch {
-    return true; // a pattern that only the broker understands: it decides
+    return true; // only the broker can evaluate the pattern, so it decides
   }
 }
 
-// ---- The top bar's choices ------------------------------------------------------------------------------------------
+// ---- Settings of the top bar ----------------------------------------------------------------------------------------
 
-/** '' means all virtual hosts. A link may name one with ?vhost=. */
+/** '' means all virtual hosts. A link can select one with ?vhost=. */
 export const chosenVhost = createStore<string>(remembered('vhost') ?? '');
 export function chooseVhost(name: string): void {
   remember('vhost', name === '' ? null : name);
@@ -109,7 +109,7 @@ const followLink = () => {
 followLink();
 window.addEventListener('hashchange', followLink);
 
-/** Seconds between two looks; 0 means that only a person asks. */
+/** The refresh interval in seconds; 0 disables automatic refresh. */
 export const refreshSeconds = createStore<number>(Number(remembered('refresh') ?? 5));
 export function chooseRefresh(seconds: number): void {
   remember('refresh', String(seconds));

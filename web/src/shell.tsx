@@ -27,7 +27,7 @@ function VhostChoice(): JSX.Element {
   const chosen = chosenVhost.use();
   const known = useResource<{ name: string }[]>('/vhosts?columns=name&disable_stats=true', 60);
   const names = known.data?.map((one) => one.name) ?? [];
-  // A virtual host that was deleted is not a choice any more.
+  // A deleted virtual host can no longer be selected.
   useEffect(() => { if (known.data && chosen !== '' && !names.includes(chosen)) chooseVhost(''); }, [known.data, chosen]);
   if (chosen !== '' && !names.includes(chosen)) names.unshift(chosen);
   return (

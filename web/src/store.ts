@@ -1,4 +1,4 @@
-// A value that components follow: they are drawn again when it changes.
+// A value that components subscribe to: they are rendered again when it changes.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Store<T> {
@@ -30,7 +30,7 @@ export function createStore<T>(first: T): Store<T> {
   };
 }
 
-// Choices that outlive the visit. A browser that refuses storage forgets them.
+// Settings in localStorage. Without storage they end with the page.
 export function remembered(key: string): string | null {
   try {
     return localStorage.getItem('revenant.' + key);
@@ -44,6 +44,6 @@ export function remember(key: string, value: string | null): void {
     if (value === null) localStorage.removeItem('revenant.' + key);
     else localStorage.setItem('revenant.' + key, value);
   } catch {
-    // storage refused
+    // no storage
   }
 }

@@ -1,4 +1,4 @@
-// The shapes of the HTTP API that the pages read. Fields that the broker may leave out are optional.
+// The types of the HTTP API that the pages use. Fields that the broker may omit are optional.
 import type { Details } from './parts/chart';
 
 export type Table = Record<string, unknown>;
@@ -45,7 +45,7 @@ export interface DeadLetterSource {
   dead_letter_routing_key: string | null;
   problem: string | null;
   targets: string[];
-  target_messages: number[]; // of each of the targets
+  target_messages: number[]; // per target
 }
 
 export interface DeadLetterSummary {
@@ -70,8 +70,8 @@ export interface DeadLetterQueue {
   oldest: number | null;
   sources: string[];
   source_count: number;
-  deaths: Record<string, number>; // of its sources, by reason, as far as they were dead-lettered
-  rests: boolean; // false: a dead-letter exchange of its own sends them on
+  deaths: Record<string, number>; // dead-lettered deaths of its sources, by reason
+  rests: boolean; // false: the queue has its own dead-letter exchange
 }
 
 export interface DeadLetterExchange {

@@ -40,7 +40,7 @@ std::string reply_text(ReplyCode code, std::string_view explanation) {
     }
     if (text.size() <= reply_text_bytes_max) return text;
     text.resize(reply_text_bytes_max - 3);
-    // Cut between characters: clients decode the text as UTF-8.
+    // Truncates between characters, because clients decode the text as UTF-8.
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80)
         text.pop_back();
     if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();

@@ -1,5 +1,5 @@
-// Errors: refusals of the engine and breaches of the protocol, as AMQP 0-9-1 tells them. The only
-// place where reply codes are chosen for refusals and reply texts are put together.
+// Errors: refusals by the engine and protocol violations, as AMQP 0-9-1 reports them. Reply codes
+// for refusals and reply texts are chosen only here.
 #pragma once
 
 #include "amqp091/codec/spec.gen.h"
@@ -11,8 +11,8 @@
 
 namespace revenant::amqp091 {
 
-// A reason to close a channel or, for a hard code, the connection. The method that failed is named,
-// or 0/0.
+// A reason to close a channel or, for a hard error, the connection. Class and method of the failed
+// method, or 0/0.
 struct ProtocolError {
     ReplyCode code = ReplyCode::internal_error;
     std::string text;  // without the name of the code
@@ -21,7 +21,7 @@ struct ProtocolError {
 };
 
 ReplyCode reply_code(engine::RefusalKind kind);
-// "NOT_FOUND - no queue 'q' in vhost '/'", cut to what a short string can hold (amqp091 4.3).
+// "NOT_FOUND - no queue 'q' in vhost '/'", truncated to the size of a short string (amqp091 4.3).
 std::string reply_text(ReplyCode code, std::string_view explanation);
 
 }  // namespace revenant::amqp091

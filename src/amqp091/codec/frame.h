@@ -1,8 +1,8 @@
-// Frames: cut from the bytes that arrive, appended to the bytes that leave.
+// Frames: read from received bytes, appended to output.
 //
 //     type octet | channel uint16 | payload size uint32 | payload | 206
 //
-// A cut frame borrows from the bytes it was cut from.
+// A frame that was read refers to the received bytes.
 #pragma once
 
 #include "amqp091/codec/spec.gen.h"
@@ -22,22 +22,23 @@ struct Frame {
     std::string_view payload;
 };
 
-// What stands at the front of the received bytes.
+// The start of the received bytes.
 struct FrameResult {
     enum class Outcome : std::uint8_t {
-        frame,          // A frame. The payload of a method has its ids, that of a header its sizes.
-        incomplete,     // No whole frame yet: try again when `size` bytes are there.
-        too_large,      // amqp091 1.7. The payload may not have arrived and is empty in `frame`.
-        bad_end,        // amqp091 12.1. `end_octet` stands where frame_end belongs.
+        frame,          // A frame. A method payload has its ids, a header payload its sizes.
+        incomplete,     // No complete frame yet: try again with at least `size` bytes.
+        too_large,      // amqp091 1.7. The payload may not have arrived; it is empty in `frame`.
+        bad_end,        // amqp091 12.1. `end_octet` is in the position of frame_end.
         unknown_frame,  // amqp091 12.1. Unknown type, or a payload too short or long for the type.
     };
 
     Outcome outcome = Outcome::incomplete;
-    // As it came, also in errors, which quote it; then `type` may be no enumerator of FrameType.
+    // As received, also for errors, which quote it. `type` may then not be an enumerator of
+    // FrameType.
     Frame frame;
-    // Bytes to take off the front. After an incomplete one: how many are needed at least, in total.
+    // Bytes to remove from the front. If incomplete, the total number of bytes needed at least.
     std::size_t size = 0;
-    // As announced; of a frame that is too large it is all there is.
+    // As declared. For a frame that is too large, only this is known.
     std::uint32_t payload_size = 0;
     std::uint8_t end_octet = frame_end;
 };
@@ -47,7 +48,7 @@ constexpr std::size_t frame_header_bytes = 7;
 constexpr std::size_t method_payload_bytes_min = 4;
 constexpr std::size_t header_payload_bytes_min = 12;
 
-// Whether a payload of that size is possible in a frame of that type.
+// Whether a frame of that type can have a payload of that size.
 constexpr bool is_known_frame(FrameType type, std::size_t payload_size) {
     switch (type) {
         case FrameType::method:
@@ -62,8 +63,8 @@ constexpr bool is_known_frame(FrameType type, std::size_t payload_size) {
     return false;
 }
 
-// Cuts the first frame off. A payload may be as large as frame_max: the overhead of eight bytes is
-// forgiven, as RabbitMQ forgives it (amqp091 1.7). With frame_max 0 there is no limit.
+// Reads the first frame. A payload may be as large as frame_max: like RabbitMQ, this ignores the
+// overhead of eight bytes (amqp091 1.7). With frame_max 0 there is no limit.
 inline FrameResult read_frame(std::string_view bytes, std::uint32_t frame_max) {
     FrameResult cut;
     if (bytes.size() < frame_header_bytes) {
@@ -92,7 +93,7 @@ inline FrameResult read_frame(std::string_view bytes, std::uint32_t frame_max) {
     return cut;
 }
 
-// A method frame cut into its parts; the arguments are for Method::decode.
+// The parts of a method frame; Method::decode takes the arguments.
 struct MethodPayload {
     std::uint16_t class_id = 0;
     std::uint16_t method_id = 0;
@@ -101,7 +102,7 @@ struct MethodPayload {
     std::uint32_t key() const { return method_key(class_id, method_id); }
 };
 
-// The frame is one that read_frame found whole and of type method.
+// Requires a complete frame of type method from read_frame.
 inline MethodPayload split_method(const Frame& frame) {
     CHECK(frame.payload.size() >= method_payload_bytes_min);
     ByteReader in(frame.payload);
@@ -112,10 +113,10 @@ inline MethodPayload split_method(const Frame& frame) {
     return method;
 }
 
-// The first bytes of a frame. Its payload and frame_end are appended by the caller.
+// Appends the first bytes of a frame. The caller appends the payload and frame_end.
 inline void append_frame_header(std::string& out, FrameType type, std::uint16_t channel,
                                 std::uint32_t payload_size) {
-    // One append instead of three: this is written for every frame that leaves.
+    // One append instead of three, because this is called for every outgoing frame.
     channel = __builtin_bswap16(channel);
     payload_size = __builtin_bswap32(payload_size);
     char header[frame_header_bytes];
@@ -144,8 +145,8 @@ void append_heartbeat(std::string& out);
 void append_content_header(std::string& out, std::uint16_t channel, std::uint64_t body_size,
                            std::string_view properties);
 
-// One frame for every frame_max - 8 bytes of the body, and none for an empty body; one frame for
-// all of it when frame_max is 0 (amqp091 1.6).
+// Writes one frame per frame_max - 8 bytes of the body, none for an empty body, and a single one if
+// frame_max is 0 (amqp091 1.6).
 void append_body_frames(std::string& out, std::uint16_t channel, std::string_view body,
                         std::uint32_t frame_max);
 

@@ -102,7 +102,8 @@ TEST(CutFrame, UnknownTypesAreReportedWithTheirOctets) {
 }
 
 TEST(CutFrame, PayloadsThatCannotBelongToTheirTypeAreUnknown) {
-    // amqp091 12.1; RabbitMQ treats a method without ids and a header without sizes alike.
+    // amqp091 12.1; RabbitMQ treats a method without ids and a header without sizes in the same
+    // way.
     EXPECT_EQ(read_frame(frame_bytes(8, 0, "x"), 4096).outcome, Outcome::unknown_frame);
     EXPECT_EQ(read_frame(frame_bytes(8, 0, ""), 4096).outcome, Outcome::frame);
     EXPECT_EQ(read_frame(frame_bytes(1, 0, "abc"), 4096).outcome, Outcome::unknown_frame);

@@ -1,4 +1,5 @@
-// Writes to memory that is known to be large enough; each returns where the next byte goes.
+// Functions that write to memory that is known to be large enough. Each returns the position after
+// the written bytes.
 #pragma once
 
 #include <cstdint>

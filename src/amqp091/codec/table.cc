@@ -12,12 +12,12 @@
 namespace revenant::amqp091 {
 namespace {
 
-// A field of a table or an element of an array, its content not yet looked at.
+// A field of a table or an element of an array with its undecoded content.
 struct Item {
     std::string_view name;  // empty in an array
     char type_tag = 0;
     std::string_view raw;
-    // Where the item and its raw content start, counted from the outermost bytes.
+    // Offsets of the item and its raw content from the start of the outermost bytes.
     std::size_t offset = 0;
     std::size_t raw_offset = 0;
 
@@ -27,7 +27,7 @@ struct Item {
 enum class Shape : std::uint8_t { fixed, long_string, unknown };
 struct Layout {
     Shape shape;
-    std::size_t size;  // of a fixed one
+    std::size_t size;  // of a fixed-size value
 };
 
 constexpr Layout layout_of(char type_tag) {
@@ -62,7 +62,7 @@ constexpr Layout layout_of(char type_tag) {
     }
 }
 
-// Cuts a table into fields or an array into elements, one level only.
+// Splits a table into fields or an array into elements, one level only.
 class ItemReader {
   public:
     enum class Holder : std::uint8_t { table, array };
@@ -74,7 +74,7 @@ class ItemReader {
         return {item.raw, item.raw_offset, item.type_tag == 'F' ? Holder::table : Holder::array};
     }
 
-    // False at the end and at an error.
+    // Returns false at the end or on an error.
     bool next(Item& item) {
         if (in_.at_end()) return false;
         item.offset = offset();
@@ -111,7 +111,7 @@ class ItemReader {
     std::optional<TableError> error_;
 };
 
-// The depth is that of the table or array which holds the item.
+// `depth` is that of the table or array that contains the item.
 std::optional<TableError> validate(const Item& item, int depth) {
     if (!item.is_container()) return {};
     if (depth == table_depth_max) {
@@ -128,7 +128,7 @@ std::optional<TableError> validate(const Item& item, int depth) {
 constexpr int float_mantissa_bits = 23;
 constexpr int mantissa_bits_gained = 52 - float_mantissa_bits;
 
-// The conversions by hardware set the quiet bit of a NaN; these keep every bit.
+// Hardware conversions set the quiet bit of a NaN. These keep every bit.
 double widened(std::uint32_t bits) {
     const auto narrow = std::bit_cast<float>(bits);
     if (!std::isnan(narrow)) return narrow;
@@ -141,7 +141,8 @@ std::uint32_t narrowed(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const std::uint32_t mantissa = static_cast<std::uint32_t>(bits >> mantissa_bits_gained) &
                                    ((1U << float_mantissa_bits) - 1);
-    // A NaN all of whose bits lie below is no NaN any more, so that one is converted after all.
+    // A NaN whose payload is entirely in the removed bits would become an infinity, so it is
+    // converted normally.
     if (!std::isnan(value) || mantissa == 0) {
         return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     }
@@ -187,7 +188,7 @@ Value decode_fixed(const Item& item) {
     }
 }
 
-// Fills the fields or elements, and the value, even where it returns an error.
+// Fills the fields or elements, and the value, even if it returns an error.
 std::optional<TableError> decode_item(const Item& item, int depth, Value& value);
 
 std::optional<TableError> decode_fields(ItemReader items, int depth, Table& table) {
@@ -272,7 +273,7 @@ char type_tag_of(ValueType type) {
     UNREACHABLE();
 }
 
-// The content that belongs to the type of the value.
+// The content for the type of the value.
 template <typename T>
 const T& content(const Value& value) {
     const T* found = std::get_if<T>(&value.data);
@@ -282,7 +283,7 @@ const T& content(const Value& value) {
 
 void encode_fields(const Table& table, ByteWriter& out);
 
-// Letter and content, in a table and in an array alike.
+// Writes type and content, in the same way for tables and arrays.
 void encode_value(const Value& value, ByteWriter& out) {
     const auto number = [&value] { return content<std::int64_t>(value); };
     out.u8(static_cast<std::uint8_t>(type_tag_of(value.type)));
@@ -355,11 +356,12 @@ std::string describe(const TableError& error) {
             text = "truncated value";
             break;
         case TableErrorKind::unknown_type:
-            text = std::string("unknown type letter 0x") + digits[octet >> 4] + digits[octet & 15];
+            text = std::string("unknown field type 0x") + digits[octet >> 4] + digits[octet & 15];
             if (octet > ' ' && octet < 0x7f) text += std::string(" '") + error.type_tag + "'";
             break;
         case TableErrorKind::too_deep:
-            text = "more than " + std::to_string(table_depth_max) + " levels of tables and arrays";
+            text = "tables and arrays nested more than " + std::to_string(table_depth_max) +
+                   " levels deep";
             break;
     }
     return text + " at offset " + std::to_string(error.offset);

@@ -1,8 +1,9 @@
-// Field tables to Value and back (amqp091 1.3, 1.9).
+// Conversion between field tables and Value (amqp091 1.3, 1.9).
 //
-// A body is a table without its four bytes of length. Names are kept as bytes and fields in their
-// order, duplicates too: RabbitMQ checks neither, and what came in shall go out. Two things are not
-// kept: `L` is read as int64 and written `l`, and every true boolean is written as 1.
+// A body is a table without its four length bytes. Names are kept as bytes and fields in their
+// order, including duplicates: RabbitMQ checks neither, and tables must be sent as received. There
+// are two exceptions: `L` is read as int64 and written as `l`, and every true boolean is written as
+// 1.
 #pragma once
 
 #include "base/result.h"
@@ -17,49 +18,49 @@
 
 namespace revenant::amqp091 {
 
-// Tables and arrays within each other, the outermost one counted. RabbitMQ has no limit; its own
-// deepest table, headers with x-death, has four levels, and what clients put into headers is rarely
-// deeper than their JSON. The limit keeps the recursion of every later reader of the Value bounded.
+// Maximum nesting of tables and arrays, including the outermost one. RabbitMQ has no limit. Its own
+// deepest table, headers with x-death, has four levels, and clients' headers are rarely deeper. The
+// limit bounds the recursion of all later readers of the Value.
 constexpr int table_depth_max = 64;
 
 enum class TableErrorKind : std::uint8_t {
-    truncated,     // a name, value or nested table ends beyond the bytes that hold it
+    truncated,     // a name, value or nested table extends past its container
     unknown_type,  // amqp091 1.10
-    too_deep,      // beyond table_depth_max
+    too_deep,      // deeper than table_depth_max
 };
 
 struct TableError {
     TableErrorKind fault = TableErrorKind::truncated;
-    // Of the field or array element that is wrong, from the start of the bytes given.
+    // Offset of the invalid field or array element from the start of the bytes.
     std::size_t offset = 0;
-    // The type letter of that value; 0 when the bytes end before it.
+    // The type of that value; 0 if the bytes end before it.
     char type_tag = 0;
 
     friend bool operator==(const TableError&, const TableError&) = default;
 };
 
-// "unknown type letter 0x5a 'Z' at offset 17", for logs and reply texts; ASCII only.
+// "unknown field type 0x5a 'Z' at offset 17", for logs and reply texts; ASCII only.
 std::string describe(const TableError& error);
 
 Result<Table, TableError> decode_table(std::string_view body);
-// Appends the body, without length. Names are at most 255 bytes: the caller's promise, as for every
-// short string that is written.
+// Appends the body, without length. The caller guarantees that names have at most 255 bytes, as for
+// every short string.
 void encode_table(const Table& table, std::string& out);
 
-// One field as walk_table shows it. Raw is the content of the value, without letter and length: the
-// text of an `S`, the body of an `F`, the elements of an `A`, the big-endian bytes of a number.
+// One field as passed by walk_table. `raw` is the content of the value, without type and length:
+// the text of an `S`, the body of an `F`, the elements of an `A`, the big-endian bytes of a number.
 struct RawField {
     std::string_view name;
     char type_tag = 0;
     std::string_view raw;
 };
 
-// Reads the fields of a table one by one, validating each down to its leaves, without allocating.
+// Reads the fields of a table one by one and validates each completely, without allocating.
 class FieldWalk {
   public:
     explicit FieldWalk(std::string_view body) : body_(body) {}
 
-    // The next field; none at the end and behind an error.
+    // The next field; nothing at the end or after an error.
     std::optional<RawField> next();
     const std::optional<TableError>& error() const { return error_; }
 
@@ -69,8 +70,8 @@ class FieldWalk {
     std::optional<TableError> error_;
 };
 
-// Validates the whole table and calls visitor(name, letter, raw) for its own fields, not for those
-// of nested tables. On an error the fields before it have been visited.
+// Validates the complete table and calls visitor(name, type, raw) for its fields, not for those of
+// nested tables. If there is an error, the fields before it have been visited.
 template <typename Visitor>
 Result<void, TableError> walk_table(std::string_view body, Visitor&& visitor) {
     FieldWalk walk(body);
@@ -79,12 +80,12 @@ Result<void, TableError> walk_table(std::string_view body, Visitor&& visitor) {
     return {};
 }
 
-// Makes fields that can be decoded those that encode_table writes of them, which are as long.
+// Converts valid fields to the form that encode_table writes, which has the same length.
 void make_canonical(std::span<char> fields);
 
-// Letter and raw as the visitor of walk_table gets them.
+// Takes type and raw content as passed to the visitor of walk_table.
 Result<Value, TableError> decode_value(char type_tag, std::string_view raw);
-// The raw content of an `A`, as the visitor gets it: CC and BCC.
+// Takes the raw content of an `A`, as passed to the visitor: CC and BCC.
 Result<Array, TableError> decode_array(std::string_view raw);
 
 }  // namespace revenant::amqp091

@@ -23,10 +23,10 @@ std::string encoded_table(const Table& table) {
     return out;
 }
 
-// One field named n: the bytes behind its name.
+// One field named n; the argument is everything after the name.
 std::string field(std::string_view bytes) { return from_hex("01") + "n" + std::string(bytes); }
 
-// The value decodes from the bytes (letter and content) and encodes to them.
+// The value decodes from the bytes (type and content) and encodes to them.
 void expect_wire(const std::string& bytes, const Value& value) {
     const auto table = decode_table(field(bytes));
     ASSERT_TRUE(table.has_value()) << describe(table.error());
@@ -122,7 +122,7 @@ TEST(Tables, FloatsKeepEveryBitAlsoOfNotANumber) {
 }
 
 TEST(Tables, ADoubleWrittenAsFloatStaysNotANumber) {
-    // No decoder makes such a value; it is a number of another width given the type float32.
+    // No decoder produces such a value: it is a double with the type float32.
     const auto lowest_bit = std::bit_cast<double>(0x7ff0000000000001U);
     const auto table = decode_table(encoded_table(table_of({ValueType::float32, lowest_bit})));
     ASSERT_TRUE(table.has_value());
@@ -135,11 +135,11 @@ TEST(TableErrors, SayWhatIsWrongAndWhere) {
     const auto unknown = decode_table(good + field("Z"));
     ASSERT_FALSE(unknown.has_value());
     EXPECT_EQ(unknown.error(), (TableError{TableErrorKind::unknown_type, good.size(), 'Z'}));
-    EXPECT_EQ(describe(unknown.error()), "unknown type letter 0x5a 'Z' at offset 10");
+    EXPECT_EQ(describe(unknown.error()), "unknown field type 0x5a 'Z' at offset 10");
 
     const auto control = decode_table(field(from_hex("07")));
     ASSERT_FALSE(control.has_value());
-    EXPECT_EQ(describe(control.error()), "unknown type letter 0x07 at offset 0");
+    EXPECT_EQ(describe(control.error()), "unknown field type 0x07 at offset 0");
 
     const auto truncated = decode_table(good + field("S" + from_hex("00000005") + "abcd"));
     ASSERT_FALSE(truncated.has_value());
@@ -163,7 +163,7 @@ TEST(TableErrors, OffsetsOfNestedValuesCountFromTheOutermostTable) {
 }
 
 TEST(TableErrors, ANestedTableMayNotEndBeyondTheOneThatHoldsIt) {
-    // The array has two bytes; the int32 in it would read on into the next field.
+    // The array has two bytes; its int32 would extend into the next field.
     const std::string bytes = field("A" + from_hex("00000002") + "I" + from_hex("00")) +
                               field("I" + from_hex("00000000"));
     const auto table = decode_table(bytes);
@@ -171,7 +171,7 @@ TEST(TableErrors, ANestedTableMayNotEndBeyondTheOneThatHoldsIt) {
     EXPECT_EQ(table.error().fault, TableErrorKind::truncated);
 }
 
-// Arrays within each other in a table: so many levels, the table counted.
+// Nested arrays in a table. `levels` includes the table.
 std::string nested(int levels) {
     std::string body;
     for (int level = 2; level <= levels; ++level) {
@@ -190,8 +190,8 @@ TEST(TableErrors, NestingIsLimited) {
     const auto too_deep = decode_table(nested(table_depth_max + 1));
     ASSERT_FALSE(too_deep.has_value());
     EXPECT_EQ(too_deep.error().fault, TableErrorKind::too_deep);
-    EXPECT_EQ(describe(too_deep.error()).substr(0, 46),
-              "more than 64 levels of tables and arrays at of");
+    EXPECT_EQ(describe(too_deep.error()).substr(0, 55),
+              "tables and arrays nested more than 64 levels deep at of");
     const auto walked = walk_table(nested(table_depth_max + 1), [](auto, char, auto) {});
     ASSERT_FALSE(walked.has_value());
     EXPECT_EQ(walked.error(), too_deep.error());
@@ -350,7 +350,7 @@ TEST(RandomTables, SurviveEncodingAndDecoding) {
     }
 }
 
-// Whether the walk and the decoder say the same of these bytes.
+// The walk and the decoder must give the same result for these bytes.
 void expect_agreement(const std::string& bytes) {
     std::vector<std::string> names;
     const auto walked = walk_table(

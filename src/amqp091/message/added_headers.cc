@@ -25,7 +25,7 @@ void add_text(AddedHeaders& added, std::string_view name, std::string_view text)
     put_long_string(put_u8(at, 'S'), text);
 }
 
-// In the order of their names.
+// Sorted by name.
 void add_befallen(AddedHeaders& added, const Envelope& envelope) {
     const DeathHistory& history = envelope.history;
     if (added.died) {
@@ -66,8 +66,8 @@ void sort_fields(AddedHeaders& added) {
     }
 }
 
-// What has no simple form is not shown, but a publisher's field of that name is not, either
-// (DL-100). What the broker itself says goes before.
+// A value without a simple form is omitted, but it still hides a publisher's field of that name
+// (DL-100). The broker's own fields take precedence.
 void add_annotations(AddedHeaders& added, const std::vector<Annotation>& annotations) {
     if (annotations.empty()) return;
     const auto is_known = [&](std::string_view name) {
@@ -94,7 +94,7 @@ void render_added(const Envelope& envelope, AddedHeaders& added) {
     added.places.clear();
     added.hidden.clear();
     added.died = envelope.has_died();
-    // With the keys, the list of them is gone (DL-66).
+    // Replaced keys also remove the CC header (DL-66).
     if (envelope.keys_replaced) added.hidden.emplace_back("CC");
     add_befallen(added, envelope);
     add_annotations(added, envelope.annotations);

@@ -17,7 +17,7 @@ std::string encoded(const BasicProperties& properties) {
     return out;
 }
 
-// All fourteen properties, each with a content of its own.
+// All fourteen properties, each with a distinct value.
 std::string all_properties() {
     return from_hex("fffc") + from_hex("02") + "ct" + from_hex("02") + "ce" +
            from_hex("00000003 01") + "hV" + from_hex("02 09") + from_hex("02") + "ci" +

@@ -16,7 +16,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::size_t count_digits_max = 20;
-// Above what the names and numbers of a death take, without its texts.
+// An upper bound for the names and numbers of a death, without its texts.
 constexpr std::size_t death_bytes_max = 200;
 
 std::size_t room_for(const Death& death) {
@@ -25,7 +25,8 @@ std::size_t room_for(const Death& death) {
     return bytes;
 }
 
-// An int64, unless the record is a publisher's own; other integers hold the count, for it came so.
+// An int64, unless the record is a publisher's own with another integer type; the count fits
+// because it was published in that type.
 char* put_count(char* at, const Death& death) {
     if (death.count_type == ValueType::void_value) return at;
     at = put_bytes(at,
@@ -49,7 +50,7 @@ char* put_count(char* at, const Death& death) {
     }
 }
 
-// In the order of DL-86: each name with its length, then the letter of the type.
+// In the order of DL-86: each name with its length, then the type.
 char* put_death(char* at, const Death& death) {
     char* const size = at;
     at += 4;
@@ -114,7 +115,7 @@ std::optional<Death> read_death(const Value& entry) {
     death.queue = text_of(*table, "queue");
     death.reason = *reason;
     death.exchange = text_of(*table, "exchange");
-    // RabbitMQ 3.x counts from nothing if the record has no count (DL-109).
+    // RabbitMQ 3.x starts at zero if the record has no count (DL-109).
     const Value* const count = find(*table, "count");
     if (count == nullptr) {
         death.count = 0;
@@ -125,7 +126,7 @@ std::optional<Death> read_death(const Value& entry) {
     }
     if (const Value* time = find(*table, "time");
         time != nullptr && time->type == ValueType::timestamp) {
-        // Unsigned on the wire; what is beyond all times is the last of them.
+        // Unsigned on the wire; out-of-range values saturate.
         const auto given = static_cast<std::uint64_t>(std::get<std::int64_t>(time->data));
         const auto whole = static_cast<std::int64_t>(std::min<std::uint64_t>(given, INT64_MAX));
         death.first_time = Timestamp{} + seconds(whole);

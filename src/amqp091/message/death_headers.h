@@ -1,5 +1,5 @@
-// DeathHeaders: a DeathHistory in the headers of a 0-9-1 message — x-death, x-first-death-* and
-// x-last-death-* — written, and read from those a client published again.
+// DeathHeaders: writes a DeathHistory to the headers x-death, x-first-death-* and x-last-death-* of
+// a 0-9-1 message, and reads them from a republished message.
 #pragma once
 
 #include "message/death.h"
@@ -11,10 +11,10 @@
 
 namespace revenant::amqp091 {
 
-// Appends the field x-death of a table (DL-85 and DL-86). There is a death at least.
+// Appends the x-death field of a table (DL-85 and DL-86). Requires at least one death.
 void append_deaths(const std::vector<Death>& deaths, std::string& fields);
 
-// What a client's own headers say of earlier deaths; entries that are none are left out (DL-109).
+// The earlier deaths in a client's headers; invalid entries are ignored (DL-109).
 std::optional<DeathHistory> history_in_headers(const Table& headers);
 
 }  // namespace revenant::amqp091

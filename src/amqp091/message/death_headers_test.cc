@@ -168,7 +168,7 @@ TEST(HistoryInHeaders, WhatIsNoneIsLeftAlone) {  // DL-109
 
 TEST(HistoryInHeaders, ReadsWhatWasWritten) {
     DeathHistory history = two_deaths();
-    history.deaths.front().first_time = {1'000'000};  // headers know whole seconds
+    history.deaths.front().first_time = {1'000'000};  // headers contain whole seconds
     history.deaths.front().last_time = {1'000'000};
     const Table headers = headers_of(history);
     history.last.reset();

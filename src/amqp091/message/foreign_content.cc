@@ -33,7 +33,7 @@ constexpr std::array<TextProperty, 10> text_properties = {{
     {Property::cluster_id, &BasicProperties::cluster_id, &PortableMessage::cluster_id},
 }};
 
-// Views of what stands in the message; without its headers.
+// Views of the message's properties, without its headers.
 BasicProperties view_of(const PortableMessage& message) {
     BasicProperties properties;
     for (const auto& [flag, field, portable] : text_properties) {
@@ -61,7 +61,7 @@ BasicProperties view_of(const PortableMessage& message) {
 PortableMessage portable_message(const Message& message) {
     PortableMessage out;
     const auto properties = decode_properties(message.properties());
-    if (!properties) return out;  // never: they were read when the message came in
+    if (!properties) return out;  // unreachable: they were validated at publish
     for (const auto& [flag, field, portable] : text_properties) {
         if (properties->has(flag)) out.*portable = std::string((*properties).*field);
     }

@@ -1,5 +1,5 @@
-// ForeignContent: a message of another protocol as a consumer of 0-9-1 sees it, and one of 0-9-1
-// on its way to another protocol.
+// ForeignContent: converts messages of other protocols for 0-9-1 consumers, and 0-9-1 messages to
+// PortableMessage.
 #pragma once
 
 #include "amqp091/message/properties.h"
@@ -22,10 +22,11 @@ struct ForeignContent {
     std::string properties;  // flags and list
     std::string body;
 };
-// Of a message that is_foreign(), as if it had been published so (amqp10 6.4 to 6.9): what its
-// envelope adds is yet to be spliced in, which also brings the headers in order.
+// For a message that is_foreign(): the content it would have if it were published over 0-9-1
+// (amqp10 6.4 to 6.9), without the additions of its envelope. Splicing them in also sorts the
+// headers.
 ForeignContent convert_foreign(const Message& message);
-// With what its envelope adds (DL-98 to DL-105).
+// Includes the additions of its envelope (DL-98 to DL-105).
 ForeignContent render_foreign(const Message& message, const EnvelopeRef& envelope,
                               engine::ShownCounts counts);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view direct_reply_to = "amq.rabbitmq.reply-to";
 constexpr std::size_t short_string_bytes_max = 255;
-// Of CC and BCC together: a message is stored with 16 bits for their size.
+// For CC and BCC together: a stored message has 16 bits for their size.
 constexpr std::size_t extra_keys_bytes_max = 60'000;
 
 Unexpected<PropertiesError> malformed(std::string text) {
@@ -85,7 +85,7 @@ Result<void, PropertiesError> read_keys(std::string_view name, char type_tag, st
     const auto elements = decode_array(raw);
     if (!elements) return malformed(describe(elements.error()));
     for (const Value& element : *elements) {
-        // A key that no short string can hold could never have been bound.
+        // A key that does not fit in a short string cannot be bound.
         if (const std::string* key = element.as_string();
             key != nullptr && key->size() <= short_string_bytes_max) {
             keys.push_back(*key);

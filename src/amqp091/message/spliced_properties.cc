@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view delivery_count_name = "x-delivery-count";
 constexpr std::string_view acquired_count_name = "x-acquired-count";
 
-// The list of properties, cut where something may go in or out.
+// The list of properties, split where fields may be inserted or removed.
 struct PropertyCuts {
     std::uint16_t flags = 0;
     std::string_view before_headers;
@@ -53,7 +53,7 @@ PropertyCuts cut(std::string_view properties, bool without_expiration) {
         cuts.behind_expiration = in.rest();
         cuts.set(Property::expiration, false);
     }
-    // Bytes that were accepted at publish can be read again.
+    // Bytes that were accepted at publish are valid.
     CHECK(!in.failed());
     return cuts;
 }
@@ -81,7 +81,7 @@ SplicedProperties::SplicedProperties(std::string_view properties, const AddedHea
     if (!cuts.headers.empty()) sorted = read_own(cuts.headers, added, counts, own);
     if (counts.any()) {
         sorted = sorted && own.empty();
-        // In the order of their names.
+        // Sorted by name.
         if (counts.acquired > 0) add_count(own, acquired_count_name, counts.acquired);
         if (counts.delivery > 0) add_count(own, delivery_count_name, counts.delivery);
     }
@@ -119,7 +119,7 @@ void SplicedProperties::append(std::string_view piece) {
     pieces_.push_back(piece);
 }
 
-// A field that came behind the last one is joined to it.
+// Merges a field that directly follows the last piece in memory.
 void SplicedProperties::append_own(std::string_view field) {
     std::string_view& last = pieces_.back();  // the size of the headers at least
     if (last.data() + last.size() != field.data()) return append(field);
@@ -135,7 +135,7 @@ void SplicedProperties::add_count(OwnFields& own, std::string_view name, std::ui
     own.push_back({name, {start, size}, true});
 }
 
-// The publisher's fields that stay. The answer is whether they came in the order of their names.
+// Collects the publisher's fields that are kept. Returns whether they are sorted by name.
 bool SplicedProperties::read_own(std::string_view table, const AddedHeaders& added,
                                  engine::ShownCounts counts, OwnFields& own) {
     const auto gives_way = [&](std::string_view name) {
@@ -154,16 +154,16 @@ bool SplicedProperties::read_own(std::string_view table, const AddedHeaders& add
         if (!own.empty() && field->name < own.back().name) sorted = false;
         own.push_back({field->name, canonical(field->type_tag, bytes, table.size()), false});
     }
-    if (walk.error()) own.clear();  // never: it was read when the message came in
+    if (walk.error()) own.clear();  // unreachable: they were validated at publish
     return sorted;
 }
 
-// A field as encode_table writes it: of the same size, and most often the same.
+// The field as encode_table writes it: same size, usually the same bytes.
 std::string_view SplicedProperties::canonical(char type_tag, std::string_view field,
                                               std::size_t table_size) {
     const bool plain = type_tag != 'F' && type_tag != 'A' && type_tag != 'L' && type_tag != 't';
     if (plain || (type_tag == 't' && static_cast<std::uint8_t>(field.back()) <= 1)) return field;
-    if (canonical_.empty()) canonical_.reserve(table_size);  // never moves, then
+    if (canonical_.empty()) canonical_.reserve(table_size);  // so it is never reallocated
     const std::size_t before = canonical_.size();
     canonical_.append(field);
     make_canonical({canonical_.data() + before, field.size()});
@@ -172,7 +172,7 @@ std::string_view SplicedProperties::canonical(char type_tag, std::string_view fi
 
 void SplicedProperties::merge(const OwnFields& own, const AddedHeaders& added) {
     std::size_t index = 0;
-    std::size_t written = 0;  // of the added bytes
+    std::size_t written = 0;  // number of added bytes written
     const auto append_added_up_to = [&](std::size_t end) {
         append(std::string_view(added.bytes).substr(written, end - written));
         written = end;

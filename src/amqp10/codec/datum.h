@@ -1,4 +1,4 @@
-// Datum: any value of AMQP 1.0, with the type it was sent in.
+// Datum: an AMQP 1.0 value of any type, with the type it was sent in.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +41,13 @@ enum class Type : std::uint8_t {
 struct Datum;
 using Data = std::vector<Datum>;
 struct MapEntry;
-using DataMap = std::vector<MapEntry>;  // in the order of the wire
+using DataMap = std::vector<MapEntry>;  // in wire order
 
 struct Datum {
     Type type = Type::null;
-    // Unsigned kinds and characters as uint64_t, signed ones and timestamps as int64_t; floats as
+    // Unsigned types and characters as uint64_t, signed ones and timestamps as int64_t, floats as
     // double; uuid, decimals, binary, string and symbol as their bytes; list and array as Data; a
-    // described one as Data of descriptor and value.
+    // described value as Data of descriptor and value.
     std::variant<std::monostate, bool, std::uint64_t, std::int64_t, double, std::string, Data,
                  DataMap>
         content;
@@ -65,11 +65,11 @@ struct Datum {
     static Datum symbol(std::string_view text);
     static Datum list(Data elements);
     static Datum map(DataMap entries);
-    // All of the same type.
+    // All elements must have the same type.
     static Datum array(Data elements);
 
     bool is_null() const;
-    // The content, or nullptr if it is of another kind.
+    // The content, or nullptr if the value has another type.
     const bool* as_boolean() const;
     const std::uint64_t* as_unsigned() const;
     const std::int64_t* as_signed() const;
@@ -90,7 +90,7 @@ struct MapEntry {
     friend bool operator==(const MapEntry&, const MapEntry&) = default;
 };
 
-// Here, where the content is complete.
+// Defined here, where the content types are complete.
 inline Datum Datum::null() { return {}; }
 inline Datum Datum::boolean(bool value) { return {Type::boolean, value}; }
 inline Datum Datum::ubyte(std::uint8_t value) { return {Type::ubyte, std::uint64_t{value}}; }
@@ -119,7 +119,7 @@ inline const std::string* Datum::text_of(Type wanted) const {
     return type == wanted ? std::get_if<std::string>(&content) : nullptr;
 }
 
-// The value under that symbol or string; nullptr if there is none.
+// The value for that symbol or string, or nullptr.
 const Datum* find(const DataMap& map, std::string_view key);
 
 }  // namespace revenant::amqp10

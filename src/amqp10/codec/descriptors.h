@@ -1,4 +1,4 @@
-// Descriptors: the codes of described types, also by their symbolic names.
+// Descriptors: the codes of described types, also by symbolic name.
 #pragma once
 
 #include <cstdint>

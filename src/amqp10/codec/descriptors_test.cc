@@ -15,7 +15,7 @@
 namespace revenant::amqp10 {
 namespace {
 
-// As the specification has them, part by part.
+// In the order of the specification.
 const std::vector<std::pair<std::string_view, std::uint64_t>>& specified() {
     static const std::vector<std::pair<std::string_view, std::uint64_t>> all = {
         {"amqp:open:list", Open::descriptor_code},
@@ -60,7 +60,7 @@ TEST(Descriptors, AreFoundByTheirNames) {
     std::set<std::uint64_t> codes;
     for (const auto& [name, code] : specified()) {
         EXPECT_EQ(descriptor_named(name), code) << name;
-        EXPECT_TRUE(codes.insert(code).second) << name << " has the code of another";
+        EXPECT_TRUE(codes.insert(code).second) << name << " has a duplicate code";
     }
 }
 

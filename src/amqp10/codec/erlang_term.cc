@@ -8,7 +8,7 @@
 namespace revenant::amqp10 {
 namespace {
 
-// Of a term: what a client sent must not make its own error message too large for a frame.
+// Maximum size of a term, so that client input cannot make an error message too large for a frame.
 constexpr std::size_t shown_bytes_max = 256;
 
 bool is_printable(std::string_view bytes) {

@@ -1,4 +1,4 @@
-// Values of AMQP 1.0 as RabbitMQ shows them in the texts of its errors: terms of Erlang.
+// AMQP 1.0 values as Erlang terms, as RabbitMQ shows them in error texts.
 #pragma once
 
 #include "amqp10/codec/datum.h"
@@ -8,9 +8,9 @@
 
 namespace revenant::amqp10 {
 
-// {utf8,<<"text">>}, {uint,7}, {list,[…]}; the end of a long one is left out.
+// {utf8,<<"text">>}, {uint,7}, {list,[…]}; long terms are truncated.
 std::string erlang_term(const Datum& datum);
-// <<"text">>, or the numbers of its bytes.
+// <<"text">>, or the numeric values of its bytes.
 std::string erlang_binary(std::string_view bytes);
 
 }  // namespace revenant::amqp10

@@ -1,4 +1,4 @@
-// Fault: why a link, a session or a connection ends, or a message is rejected.
+// Fault: the error with which a link, a session or a connection ends or a message is rejected.
 #pragma once
 
 #include "engine/words/refusal.h"
@@ -33,12 +33,12 @@ constexpr std::string_view message_size_exceeded = "amqp:link:message-size-excee
 struct Fault {
     std::string_view condition;
     std::string description;
-    std::string info;  // an encoded map; empty for none
+    std::string info;  // an encoded map, or empty
 };
 
-// The engine's refusal in the words of AMQP 1.0.
+// Converts a refusal of the engine to AMQP 1.0.
 Fault fault_of(const engine::Refusal& refusal);
-// The described error, as it stands in a close, end, detach or rejected.
+// The described error for close, end, detach or rejected.
 std::string encode_fault(const Fault& fault);
 
 }  // namespace revenant::amqp10

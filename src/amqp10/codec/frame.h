@@ -1,4 +1,4 @@
-// Frames of AMQP 1.0: size, data offset, type and channel, then a performative and a payload
+// AMQP 1.0 frames: size, data offset, type and channel, followed by a performative and a payload
 // (amqp10 1.1).
 #pragma once
 
@@ -14,12 +14,12 @@ namespace revenant::amqp10 {
 
 enum class FrameType : std::uint8_t { amqp = 0, sasl = 1 };
 constexpr std::size_t frame_header_bytes = 8;
-constexpr std::uint32_t frame_size_min = 512;  // what everybody must be able to take
+constexpr std::uint32_t frame_size_min = 512;  // every peer must accept frames of this size
 
 struct Frame {
     FrameType type = FrameType::amqp;
     std::uint16_t channel = 0;
-    std::string_view body;  // a performative, and what stands behind it; empty for a heartbeat
+    std::string_view body;  // performative and payload; empty for a heartbeat
 };
 
 struct FrameError {
@@ -28,26 +28,26 @@ struct FrameError {
 struct FrameIncomplete {};
 using FrameOutcome = std::variant<Frame, FrameIncomplete, FrameError>;
 
-// The first frame of the bytes; `size_max` is what we have announced. Here, as it is read with
-// every message.
+// Reads the first frame; `size_max` is the announced maximum. Inline because it is called for every
+// message.
 inline FrameOutcome read_frame(std::string_view bytes, std::uint32_t size_max, FrameType expected);
-// How many bytes the frame takes that read_frame found at their beginning.
+// The size of the frame that read_frame found at the start of the bytes.
 inline std::size_t frame_size(std::string_view bytes) { return ByteReader(bytes).u32(); }
 
-// Begins a frame at the end of `out`; the answer is where it begins, for end_frame().
+// Begins a frame at the end of `out` and returns its offset, for end_frame().
 std::size_t begin_frame(std::string& out, FrameType type, std::uint16_t channel);
 void end_frame(std::string& out, std::size_t begin);
 
-// ------------------------------------------------------------------------- how it is done
+// ------------------------------------------------------------------------- implementation
 
 struct FrameHeader {
     std::uint32_t size = 0;
-    std::uint8_t offset_words = 0;  // of four bytes: where the body begins
+    std::uint8_t offset_words = 0;  // start of the body, in words of four bytes
     std::uint8_t type = 0;
     std::uint16_t channel = 0;
 };
 
-// What is wrong with it, if something is.
+// The error for an invalid header.
 FrameError frame_error(const FrameHeader& header, std::uint32_t size_max, FrameType expected);
 
 inline FrameOutcome read_frame(std::string_view bytes, std::uint32_t size_max, FrameType expected) {

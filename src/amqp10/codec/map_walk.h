@@ -1,4 +1,4 @@
-// MapWalk: the entries of a section that is a map, one after the other, unread.
+// MapWalk: iterates over the undecoded entries of a map section.
 #pragma once
 
 #include "amqp10/codec/type_reader.h"
@@ -11,16 +11,16 @@ namespace revenant::amqp10 {
 
 class MapWalk {
   public:
-    // A section with its descriptor; an empty one has no entries. Null counts as an empty map.
+    // Takes a section with its descriptor; an empty one has no entries. Null is an empty map.
     explicit MapWalk(std::string_view section);
-    // A map that stands alone.
+    // Takes a map without a descriptor.
     static MapWalk of_value(Raw map);
 
     struct Entry {
         Raw key;
         Raw value;
     };
-    // The next one; nothing at the end and behind what is wrong.
+    // The next entry; nothing at the end or after an error.
     std::optional<Entry> next();
     bool failed() const { return in_.failed(); }
 
@@ -32,7 +32,7 @@ class MapWalk {
     std::uint32_t left_ = 0;
 };
 
-// The text of a symbol or a string; nothing for any other value.
+// The text of a symbol or a string; nothing for any other type.
 std::optional<std::string_view> symbol_in(Raw value);
 std::optional<std::string_view> string_in(Raw value);
 

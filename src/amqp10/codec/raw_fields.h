@@ -1,4 +1,4 @@
-// Raw fields: what stands in the fields of performatives that are kept as bytes.
+// Raw fields: functions for performative fields that are stored as bytes.
 #pragma once
 
 #include "amqp10/codec/performatives.gen.h"
@@ -12,19 +12,19 @@
 
 namespace revenant::amqp10 {
 
-// A field whose map has symbols or strings for keys; entries without a form in 0-9-1 are left out.
+// A map with symbols or strings as keys; entries without a 0-9-1 equivalent are omitted.
 Table table_in(Raw map);
-// One symbol or an array of them (amqp10 B.1).
+// A symbol or an array of symbols (amqp10 B.1).
 std::vector<std::string> symbols_in(Raw field);
-// The value under that symbol; nothing if there is none.
+// The value for that symbol, if any.
 std::optional<Datum> entry_in(Raw map, std::string_view key);
-// Any value; nothing if there is none or it cannot be read.
+// A value of any type; nothing if it is absent or malformed.
 std::optional<Datum> datum_in(Raw field);
 // The string of an address.
 std::optional<std::string> string_of(Raw field);
-// Is it null, or not there?
+// Whether the field is null or missing.
 bool is_absent(Raw field);
-// A described list of that kind; nothing for null and for anything else.
+// A described list of that type; nothing for null and for any other value.
 template <typename Composite>
 std::optional<Composite> composite_in(Raw field) {
     if (is_absent(field)) return std::nullopt;

@@ -9,7 +9,7 @@
 namespace revenant::amqp10 {
 namespace {
 
-// Sections come in this order; a body of several sections is one step.
+// The order of sections. All sections of a body are one step.
 enum class Step : std::uint8_t {
     header,
     delivery_annotations,
@@ -66,7 +66,7 @@ std::string_view* place_of(Sections& sections, Step step) {
     return nullptr;
 }
 
-// Several data or sequence sections are one body; a value stands alone.
+// A body may have several data or sequence sections, but only one value.
 bool may_follow(const Sections& sections, std::uint64_t code) {
     return sections.body_sections == 0 || (code == sections.body_kind && code != descriptor::value);
 }

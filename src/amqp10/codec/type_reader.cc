@@ -9,7 +9,7 @@
 namespace revenant::amqp10 {
 namespace {
 
-// The upper half of a constructor says how the value is laid out [1.1.4].
+// The upper half of a constructor determines the layout of the value [1.1.4].
 enum class Layout : std::uint8_t {
     described = 0x0,
     empty = 0x4,
@@ -113,7 +113,7 @@ std::optional<std::uint64_t> TypeReader::read_uncommon_descriptor() {
 
 Raw TypeReader::any_raw() {
     const std::string_view before = in_.rest();
-    // A described value is its descriptor and then a value; both may be described themselves.
+    // A described value consists of a descriptor and a value; both may be described values.
     for (int missing = 1; missing > 0 && !in_.failed(); --missing) {
         const std::uint8_t constructor = in_.u8();
         if (layout_of(constructor) == Layout::described) {
@@ -214,7 +214,7 @@ void TypeReader::check_array(std::uint8_t constructor, int depth_left) {
         of_elements = inside.in_.u8();
     }
     if (depth_left == 0 && found.count > 0) inside.fail();
-    // Elements without bytes are all alike.
+    // Elements without bytes are identical, so checking one suffices.
     const bool bodiless = layout_of(of_elements) == Layout::empty;
     if (bodiless && found.count >= values_max) inside.fail();
     const std::uint32_t count = bodiless ? std::min(found.count, 1U) : found.count;
@@ -232,7 +232,7 @@ bool is_well_formed(Raw value) {
 
 Datum TypeReader::datum() { return datum_within(room_); }
 
-// A failed reader reads zeros, which would be described values without end.
+// A failed reader returns zeros, which would be an endless nesting of described values.
 bool TypeReader::enter(DecodeBudget& room, std::size_t values) {
     if (room.depth == 0 || room.values < values) in_.fail();
     if (in_.failed()) return false;
@@ -334,7 +334,7 @@ Datum TypeReader::value_of(std::uint8_t constructor, DecodeBudget& room) {
     }
 }
 
-// Lists and maps. A count that the bytes cannot hold ends where they do.
+// Reads a list or map. A count that exceeds the bytes fails at their end.
 Datum TypeReader::compound(std::uint8_t constructor, DecodeBudget& room) {
     const bool narrow = layout_of(constructor) == Layout::compound_one;
     TypeReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));
@@ -358,8 +358,8 @@ Datum TypeReader::compound(std::uint8_t constructor, DecodeBudget& room) {
     return Datum::list(std::move(elements));
 }
 
-// One constructor for all elements. A descriptor stands once in the bytes and in memory with every
-// element: it is paid for each time, by its values and its size.
+// All elements share one constructor. The descriptor appears once in the bytes but in memory with
+// each element, so its values and size are counted for each.
 Datum TypeReader::array(std::uint8_t constructor, DecodeBudget& room) {
     const bool narrow = layout_of(constructor) == Layout::array_one;
     TypeReader inside(in_.bytes(narrow ? in_.u8() : in_.u32()));

@@ -1,5 +1,5 @@
-// TypeReader: takes values of AMQP 1.0 from bytes of the network. It never trusts them: sizes,
-// counts and depths are checked, and what is wrong fails the reader as it does a ByteReader.
+// TypeReader: reads AMQP 1.0 values from untrusted bytes. Sizes, counts and depths are checked; an
+// error makes the reader fail like a ByteReader.
 #pragma once
 
 #include "amqp10/codec/datum.h"
@@ -11,13 +11,13 @@
 
 namespace revenant::amqp10 {
 
-// Values within values.
+// Maximum nesting of values.
 constexpr int depth_max = 32;
-// Values that datum() makes of the bytes of one reader, those within others counted: one byte, or
-// none in an array, can stand for a value of many bytes in memory.
+// Maximum number of values that datum() creates per reader, including nested ones: one byte, or no
+// byte in an array, can become a value that takes many bytes in memory.
 constexpr std::uint32_t values_max = 65536;
 
-// A value as it stands in the bytes, with its constructor; empty or 0x40 for none.
+// An encoded value with its constructor; empty or 0x40 if absent.
 using Raw = std::string_view;
 
 class TypeReader {
@@ -33,12 +33,12 @@ class TypeReader {
     // One value of any type.
     Datum datum();
     std::uint32_t values_left() const { return room_.values; }
-    // One value, unread.
+    // One value, undecoded.
     Raw raw() { return at_plain_outcome() ? in_.bytes(plain_outcome_bytes) : any_raw(); }
-    // One value, unread but found to be right down to its last one.
+    // Skips one value and checks it completely.
     void check();
 
-    // One value of that type, or null: nothing. Another type fails.
+    // One value of that type, or nothing for null. Any other type fails.
     std::optional<bool> boolean();
     std::optional<std::uint8_t> ubyte();
     std::optional<std::uint16_t> ushort();
@@ -49,19 +49,20 @@ class TypeReader {
     std::optional<std::string_view> string();
     std::optional<std::string_view> symbol();
 
-    // What stands in a list, one after the other; in a map keys and values in turn.
+    // The items of a list one after the other; for a map, alternating keys and values.
     struct Items {
         std::uint32_t count = 0;
         std::string_view bytes;
     };
     std::optional<Items> list();
     std::optional<Items> map();
-    // The code of a described value, whose value follows; symbolic ones are looked up (amqp10 1.2).
+    // The code of a described value, whose value follows. Symbolic descriptors are converted
+    // (amqp10 1.2).
     std::optional<std::uint64_t> descriptor();
 
   private:
-    // A descriptor of one byte and an empty list: accepted, released or rejected without a word.
-    // Every delivery brings one back.
+    // A one-byte descriptor and an empty list: accepted, released or rejected without an error.
+    // Sent for every delivery.
     static constexpr std::size_t plain_outcome_bytes = 4;
     bool at_plain_outcome() const {
         const std::string_view rest = in_.rest();
@@ -72,8 +73,8 @@ class TypeReader {
     std::string_view variable(std::uint8_t constructor);
     Items items(bool narrow);
     bool take_null();
-    std::optional<std::uint64_t> read_uncommon_descriptor();  // not a number of one byte
-    // How much more a datum may hold.
+    std::optional<std::uint64_t> read_uncommon_descriptor();  // not a one-byte number
+    // The remaining size of a datum.
     struct DecodeBudget {
         int depth = depth_max;
         std::uint32_t values = values_max;
@@ -93,7 +94,7 @@ class TypeReader {
     DecodeBudget room_;
 };
 
-// Here, as several of them are read with every message.
+// Inline because several of these are called for every message.
 inline bool TypeReader::take_null() {
     if (in_.rest().empty() || in_.rest().front() != 0x40) return false;
     in_.u8();
@@ -176,7 +177,7 @@ inline std::optional<std::uint64_t> TypeReader::descriptor() {
     return static_cast<std::uint8_t>(rest[2]);
 }
 
-// One value and nothing else.
+// Whether the bytes are exactly one valid value.
 bool is_well_formed(Raw value);
 
 }  // namespace revenant::amqp10

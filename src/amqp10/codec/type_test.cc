@@ -129,28 +129,28 @@ TEST(Types, DepthIsBounded) {  // amqp10 B.2
     EXPECT_TRUE(refused(lists));
     EXPECT_TRUE(refused(std::string(100'000, '\0')));
     TypeReader in(lists);
-    EXPECT_EQ(in.raw(), lists) << "unread, depth costs nothing";
+    EXPECT_EQ(in.raw(), lists) << "undecoded values have no depth limit";
 }
 
-// Each byte, and each element of an array that has no bytes, would be a value in memory.
+// Each byte, and each array element without bytes, would become a value in memory.
 TEST(Types, TheNumberOfValuesIsBounded) {
     const std::string nulls = "\xf0\x00\x00\x00\x05\x00\x00\xff\xfe\x40"s;
     EXPECT_EQ(read(nulls).as_elements()->size(), 0xfffeU);
     EXPECT_TRUE(refused("\xf0\x00\x00\x00\x05\x00\x01\x00\x00\x40"s));
     EXPECT_TRUE(refused("\xf0\x00\x00\x00\x05\xff\xff\xff\xff\x45"s));
-    EXPECT_TRUE(refused("\xc0\x15\x02"s + nulls + nulls)) << "all together are too many";
+    EXPECT_TRUE(refused("\xc0\x15\x02"s + nulls + nulls)) << "the limit applies to the total";
     EXPECT_TRUE(refused("\xd0\x00\x02\x00\x04\x00\x02\x00\x00"s + std::string(0x20000, '\x40')));
     const std::string twice = nulls + nulls;
     TypeReader in(twice);
     in.datum();
     EXPECT_FALSE(in.failed());
     in.datum();
-    EXPECT_TRUE(in.failed()) << "also one after the other";
+    EXPECT_TRUE(in.failed()) << "the limit applies to consecutive values";
 }
 
-// In memory each element has a descriptor of its own.
+// In memory each element has its own descriptor.
 TEST(Types, ADescriptorOfAnArrayIsCountedWithEachElement) {
-    // So many nulls, all of that descriptor.
+    // An array of `count` nulls with that descriptor.
     const auto described = [](std::uint32_t count, const Datum& descriptor) {
         const std::string of_elements = '\0' + written(descriptor) + '\x40';
         std::string bytes = "\xf0";

@@ -8,7 +8,7 @@
 namespace revenant::amqp10 {
 namespace {
 
-// The constructor that holds every value of the type.
+// The constructor that can represent every value of the type.
 std::uint8_t constructor_of(Type type) {
     switch (type) {
         case Type::null:
@@ -169,11 +169,11 @@ void TypeWriter::symbols(const std::vector<std::string>& all) {
     datum(Datum::array(std::move(elements)));
 }
 
-// Most values have a shorter form than the one that holds all of their type.
+// Most values have a shorter form than the general one of their type.
 void TypeWriter::datum(const Datum& datum) {
     switch (datum.type) {
         case Type::boolean:
-            // Type and octet, as RabbitMQ writes those of maps: clients compare with 1.
+            // Type and octet, as RabbitMQ encodes booleans in maps: clients compare with 1.
             out_.u8(0x56);
             return out_.u8(std::get<bool>(datum.content) ? 1 : 0);
         case Type::uint:
@@ -216,7 +216,7 @@ void TypeWriter::constructor(const Datum& datum) {
     constructor(parts[1]);
 }
 
-// What stands behind the constructor.
+// Writes the bytes after the constructor.
 void TypeWriter::content(const Datum& datum) {
     switch (datum.type) {
         case Type::null:
@@ -282,7 +282,7 @@ void TypeWriter::map(const DataMap& entries) {
     end(open);
 }
 
-// One constructor for all, so they must be of one type.
+// There is one constructor for all elements, so they must have the same type.
 void TypeWriter::array(const Data& elements) {
     const Open open = begin_counted(static_cast<std::uint32_t>(elements.size()));
     constructor(elements.empty() ? Datum::null() : elements.front());

@@ -1,4 +1,4 @@
-// TypeWriter: appends values of AMQP 1.0 to bytes, each in its shortest form.
+// TypeWriter: appends AMQP 1.0 values, each in its shortest form.
 #pragma once
 
 #include "amqp10/codec/datum.h"
@@ -26,16 +26,16 @@ class TypeWriter {
     void begin_binary(std::size_t size) { begin_variable(0xa0, size); }  // the bytes follow
     void string(std::string_view text) { variable(0xa1, text); }
     void symbol(std::string_view text) { variable(0xa3, text); }
-    void symbol(std::string_view begin, std::string_view end);  // of two pieces
+    void symbol(std::string_view begin, std::string_view end);  // in two pieces
     void long_int(std::int64_t value);
     void symbols(const std::vector<std::string>& all);  // always an array
     void datum(const Datum& datum);
     void descriptor(std::uint64_t code);
     void raw(std::string_view value) { out_.bytes(value); }
 
-    // A list, map or array whose size is known only at its end; the wide form, so that nothing
-    // moves. Set the count before end(): of a map it counts keys and values. Bytes that are part
-    // of it and will be inserted later are given by their number.
+    // A list, map or array whose size is not known in advance. Uses the wide form, so that nothing
+    // moves. Set the count before end(); for a map it counts keys and values. The number of bytes
+    // that will be inserted later is passed to end().
     struct Open {
         std::size_t at = 0;
         std::uint32_t count = 0;
@@ -43,8 +43,8 @@ class TypeWriter {
     Open begin_list() { return begin(0xd0); }
     Open begin_map() { return begin(0xd1); }
     Open begin_array(Type of_elements);
-    void element(std::string_view text) { out_.long_string(text); }  // of strings or symbols
-    Open begin_element() { return begin_counted(0); }                // of lists or maps
+    void element(std::string_view text) { out_.long_string(text); }  // a string or symbol
+    Open begin_element() { return begin_counted(0); }                // a list or map
     void end(const Open& open, std::size_t bytes_apart = 0);
 
     std::string& target() { return out_.target(); }

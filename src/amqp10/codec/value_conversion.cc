@@ -110,7 +110,7 @@ Datum to_list(const Array& array) {
     return Datum::list(std::move(elements));
 }
 
-// A map has each key once; the first one counts, as for a reader of the table.
+// A map contains each key once. The first one is used, as by a reader of the table.
 Datum to_map(const Table& table) {
     DataMap map;
     std::unordered_set<std::string_view> known;

@@ -1,6 +1,6 @@
-// ValueCursor: puts values of AMQP 1.0 one behind the other, for what is written with every
-// message. Whoever uses it has counted that they fit. It is nothing but a pointer, so that it lives
-// in a register.
+// ValueCursor: writes AMQP 1.0 values one after the other, for data that is written with every
+// message. The caller ensures that they fit. It consists of one pointer, so that it stays in a
+// register.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class ValueCursor {
         put(0x70);
         u32(value);
     }
-    // Of at most 255 bytes.
+    // At most 255 bytes.
     void short_string(std::string_view text) {
         put(0xa1);
         put(static_cast<unsigned>(text.size()));

@@ -13,7 +13,7 @@ namespace {
 using engine::OutcomeDetails;
 using engine::OutcomeKind;
 
-constexpr std::size_t error_text_max = 1024;  // of it is kept
+constexpr std::size_t error_text_max = 1024;  // longer texts are truncated
 
 Unexpected<Fault> unrecognised(std::string_view what) {
     return Unexpected{Fault{condition::invalid_field,
@@ -42,7 +42,7 @@ Result<Ref<const OutcomeDetails>, Fault> details_of(const Modified& modified) {
     return Ref<const OutcomeDetails>::adopt(details);
 }
 
-// DL-202: undeliverable here means that it dies here.
+// DL-202: undeliverable-here dead-letters the message.
 Result<ClientOutcome, Fault> outcome_of(const Modified& modified) {
     REVENANT_TRY(auto details, details_of(modified));
     const auto kind = modified.undeliverable_here ? OutcomeKind::rejected : OutcomeKind::released;
@@ -79,10 +79,10 @@ Result<ClientOutcome, Fault> read_outcome(Raw state) {
                 return ClientOutcome{{.kind = OutcomeKind::rejected, .delivery_failed = true},
                                      details_of(*rejected)};
             }
-            return unrecognised("rejected that cannot be read");
+            return unrecognised("malformed rejected");
         case Modified::descriptor_code:
             if (const auto modified = composite_in<Modified>(state)) return outcome_of(*modified);
-            return unrecognised("modified that cannot be read");
+            return unrecognised("malformed modified");
         case Received::descriptor_code:
             return unrecognised("received");
         default:

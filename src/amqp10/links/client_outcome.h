@@ -1,4 +1,4 @@
-// ClientOutcome: what a client says of a message it was given, in the terms of the engine.
+// ClientOutcome: the outcome that a client sent for a delivery, in the terms of the engine.
 #pragma once
 
 #include "amqp10/codec/fault.h"
@@ -16,10 +16,10 @@ struct ClientOutcome {
     Ref<const engine::OutcomeDetails> details;
 };
 
-// The state of a disposition (amqp10 5.24, DL-150). None at all is the default outcome, released
-// (amqp10 5.3).
+// Reads the state of a disposition (amqp10 5.24, DL-150). An absent state is the default outcome,
+// released (amqp10 5.3).
 Result<ClientOutcome, Fault> read_outcome(Raw state);
-// The same state for the answer, which must fit into any frame: without long texts and annotations.
+// The state for the reply, without long texts and annotations, so that it fits in any frame.
 std::string echo_of(Raw state);
 
 }  // namespace revenant::amqp10

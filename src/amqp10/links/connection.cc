@@ -31,12 +31,12 @@ std::vector<std::string> names_of(const std::vector<Mechanism>& mechanisms) {
     return names;
 }
 
-// What clients may send. Without a limit for 0-9-1 there still is one here.
+// The maximum size of frames from clients. It is limited here even if 0-9-1 has no limit.
 std::uint32_t own_frame_max(const protocol::ConnectionSettings& settings) {
     return settings.frame_max == 0 ? default_frame_max : settings.frame_max;
 }
 
-// AMQPLAIN is a table of AMQP 0-9-1: no client sends one here.
+// AMQPLAIN uses an AMQP 0-9-1 table, so it is not offered over AMQP 1.0.
 std::vector<Mechanism> offered_here(const protocol::ConnectionSettings& settings,
                                     const protocol::Host& host) {
     auto offered = protocol::offered_mechanisms(settings, host);
@@ -111,7 +111,7 @@ std::size_t Connection::receive_frame(std::string_view bytes) {
         read_frame(bytes, size_max, in_sasl ? FrameType::sasl : FrameType::amqp);
     if (std::holds_alternative<FrameIncomplete>(outcome)) return 0;
     if (const auto* error = std::get_if<FrameError>(&outcome)) {
-        // What follows cannot be trusted any more.
+        // The bytes that follow cannot be trusted.
         stream_broken_ = true;
         fail({condition::framing_error, error->text, {}});
         return 0;
@@ -127,7 +127,7 @@ void Connection::on_frame(const Frame& frame) {
     const auto code = in.descriptor();
     const auto items = in.list();
     if (in.failed() || !code || !items) {
-        return fail({condition::decode_error, "cannot read the performative of a frame", {}});
+        return fail({condition::decode_error, "cannot decode performative", {}});
     }
     if (frame.type == FrameType::sasl) return on_sasl(*code, *items);
     on_performative(frame.channel, *code, *items, in.rest());
@@ -138,7 +138,7 @@ void Connection::on_performative(std::uint16_t channel, std::uint64_t code,
     if (code == Close::descriptor_code) return on_close();
     if (state_ == State::opening) {
         const auto open = code == Open::descriptor_code ? Open::decode(items) : std::nullopt;
-        if (!open) return fail({condition::decode_error, "an open is expected", {}});
+        if (!open) return fail({condition::decode_error, "expected open", {}});
         return on_open(*open);
     }
     if (state_ != State::running) return;
@@ -150,14 +150,14 @@ void Connection::on_performative(std::uint16_t channel, std::uint64_t code,
     }
     Session* const session = find_session(channel);
     if (session != nullptr) return session->receive(code, items, payload);
-    // Others for a session that is not there are ignored (amqp10 3.4).
+    // Other performatives for an unknown session are ignored (amqp10 3.4).
     if (code == Begin::descriptor_code) on_begin(channel, items);
 }
 
 void Connection::on_begin(std::uint16_t channel, const TypeReader::Items& items) {
     const auto begin = Begin::decode(items);
-    if (!begin) return fail({condition::decode_error, "cannot read begin", {}});
-    // A session counts as a channel does.
+    if (!begin) return fail({condition::decode_error, "cannot decode begin", {}});
+    // A session counts as a channel.
     if (auto refusal = host_.admit_channel()) {
         return fail({condition::resource_limit_exceeded, std::move(*refusal), {}});
     }
@@ -228,7 +228,7 @@ void Connection::log_in(const SaslInit& init) {
     state_ = State::closed;
 }
 
-// What is wrong with the open (amqp10 2.7, 2.9, 2.10); empty if nothing is. `why` is the condition.
+// The text for an invalid open (amqp10 2.7, 2.9, 2.10), or empty. `why` is set to the condition.
 std::string Connection::refusal_of_open(const Open& open, std::string_view& why) const {
     why = condition::frame_size_too_small;
     if (open.max_frame_size < frame_size_min) {
@@ -343,8 +343,8 @@ void Connection::fail(Fault fault) {
     }
     if (state_ != State::running && state_ != State::opening) return;
     host_.log_line("closing connection: " + std::string(fault.condition) + " " + fault.description);
-    // As RabbitMQ: clients take an open that a close follows for a connection that was lost, and
-    // try again immediately.
+    // As in RabbitMQ: clients treat an open followed by a close as a lost connection and reconnect
+    // immediately.
     if (state_ == State::opening) return drop_later();
     flush_sessions();
     state_ = State::failing;
@@ -461,7 +461,7 @@ void Connection::before_flush() {
 }
 
 void Connection::flush_sessions() {
-    // Grows while it is walked: what a session says may make room for more.
+    // May grow during the loop: the output of a session may make room for more.
     for (std::size_t i = 0; i < sessions_to_flush_.size(); ++i) {
         sessions_to_flush_[i]->before_flush();
     }
@@ -476,7 +476,7 @@ void Connection::send(engine::Command&& command) {
 }
 
 void Connection::send_waiting() {
-    // Answers may bring further commands, which go to the end.
+    // Effects may cause more commands, which are appended.
     for (std::size_t i = 0; i < waiting_commands_.size() && port_ != nullptr; ++i) {
         engine::Command command = std::move(waiting_commands_[i]);
         port_->send(std::move(command));

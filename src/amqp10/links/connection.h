@@ -1,14 +1,14 @@
 // Connection: one AMQP 1.0 connection without its socket. START READING HERE.
 //
 //   greeting ─ header, mechanisms ─▶ authenticating ─ outcome ─▶ authenticated ─ header ─▶ opening
-//   opening ─ open from the client, the vhost lets it in ─▶ running
-//   opening ─ a refused open ─▶ dropping ─ time ─▶ closed
+//   opening ─ open from the client, vhost opened ─▶ running
+//   opening ─ a refused open ─▶ dropping ─ timeout ─▶ closed
 //
-//   running ─ close from the client ─▶ leaving ─ engine has let go, close ─▶ closed
-//   any     ─ error ─▶ failing ─ engine has let go, close ─▶ closing ─ close or time ─▶ closed
+//   running ─ close from the client ─▶ leaving ─ engine has closed, close ─▶ closed
+//   any     ─ error ─▶ failing ─ engine has closed, close ─▶ closing ─ close or timeout ─▶ closed
 //
-// A connection has sessions, a session has links. A link has a channel of the engine of its own, so
-// that what is refused ends the link and nothing else.
+// A connection has sessions, a session has links. Each link has its own engine channel, so a
+// refusal ends only that link.
 #pragma once
 
 #include "amqp10/codec/fault.h"
@@ -28,7 +28,7 @@ namespace revenant::amqp10 {
 class Session;
 class Link;
 
-// The first eight bytes of a client that speaks AMQP 1.0, behind SASL.
+// Whether these are the first eight bytes of an AMQP 1.0 client, after SASL.
 bool is_greeting(std::string_view bytes);
 
 class Connection final : public protocol::Connection {
@@ -58,12 +58,12 @@ class Connection final : public protocol::Connection {
     void request(engine::Effect&& effect) override;
 
     // --- for its sessions and links ---
-    // To the engine. While it is telling us something it must not be asked anything: what is sent
-    // then waits for the next flush, and whatever comes later waits behind it.
+    // Sends a command to the engine. The engine must not be called while it passes an effect to
+    // this connection: commands sent then wait for the next flush, and all later ones with them.
     void send(engine::Command&& command);
     void publish(engine::Publish&& command);
     void settle(const engine::Settle& command);
-    // For as long as an effect is worked on.
+    // Exists while an effect is processed.
     class EffectScope {
       public:
         explicit EffectScope(Connection& connection) : connection_(connection) {
@@ -76,14 +76,14 @@ class Connection final : public protocol::Connection {
       private:
         Connection& connection_;
     };
-    // The engine still listens.
+    // Whether the engine still accepts commands.
     bool is_attached() const { return port_ != nullptr && state_ == State::running; }
     bool closes_soon() const { return closes_soon_; }
     ConnectionId id() const { return id_; }
     const std::string& user() const { return user_; }
     const std::string& vhost() const { return vhost_; }
     const std::string& container_id() const { return container_id_; }
-    // The largest frame the client takes.
+    // The largest frame that the client accepts.
     std::uint32_t frame_max() const { return frame_max_; }
     bool is_blocked() const { return !alarm_.empty(); }
 
@@ -99,11 +99,11 @@ class Connection final : public protocol::Connection {
     void fail(Fault fault);
     // The client has renewed its credentials (amqp10 7.11).
     void check_permissions_again();
-    // Has something to say before the output is sent.
+    // The session has output to add before the next flush.
     void request_flush(Session& session);
     // The session has ended on both sides.
     void session_gone(std::uint16_t channel) { gone_sessions_.push_back(channel); }
-    // Keeps a link that has ended until the engine has let go of it.
+    // Keeps a link that has ended until the engine has closed its channel.
     void keep_until_closed(std::unique_ptr<Link> link);
     void link_closed(Link& link) { closed_links_.push_back(&link); }
 
@@ -111,14 +111,14 @@ class Connection final : public protocol::Connection {
     enum class State : std::uint8_t {
         greeting,
         authenticating,
-        authenticated,  // the second header is awaited
+        authenticated,  // waits for the second header
         opening,
-        moving,  // on its way to the vhost's reactor
+        moving,  // to the vhost's reactor
         running,
-        leaving,   // the client closed; the engine is letting go
-        failing,   // an error closes; the engine is letting go
-        closing,   // our close is sent; the client's is awaited
-        dropping,  // nothing is sent and nothing read; the socket closes soon
+        leaving,   // the client sent close; the engine is closing
+        failing,   // after an error; the engine is closing
+        closing,   // close was sent; waits for the client's
+        dropping,  // neither reads nor sends; the socket closes soon
         closed,
     };
 
@@ -129,7 +129,7 @@ class Connection final : public protocol::Connection {
         return state_ == State::leaving || state_ == State::dropping || state_ == State::closed;
     }
     void on_header(std::string_view header);
-    // How many bytes the frame took; 0 if it is not complete.
+    // Returns the size of the frame, or 0 if it is incomplete.
     std::size_t receive_frame(std::string_view bytes);
     void on_frame(const Frame& frame);
     void on_performative(std::uint16_t channel, std::uint64_t code, const TypeReader::Items& items,
@@ -175,7 +175,7 @@ class Connection final : public protocol::Connection {
     std::vector<engine::Command> waiting_commands_;
     bool closes_soon_ = false;
     bool stream_broken_ = false;
-    bool client_closed_ = false;  // its close crossed ours
+    bool client_closed_ = false;  // its close crossed the broker's
     std::unique_ptr<Fault> failure_;
     std::vector<std::unique_ptr<Session>> sessions_;  // by channel; many may be empty
     std::vector<std::uint16_t> gone_sessions_;

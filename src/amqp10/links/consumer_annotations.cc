@@ -10,7 +10,7 @@
 namespace revenant::amqp10 {
 namespace {
 
-// For 0-9-1: texts, integers and booleans (DL-100).
+// For 0-9-1: strings, integers and booleans (DL-100).
 Value simple_form(Raw value) {
     TypeReader in(value);
     auto converted = to_value(in.datum());
@@ -30,8 +30,7 @@ Result<std::vector<Annotation>, std::string> read_consumer_annotations(Raw map) 
         const auto key = symbol_in(entry->key);
         if (!key || !key->starts_with("x-")) {
             return Unexpected{
-                std::string("a key of message-annotations is not a symbol beginning "
-                            "with x-")};
+                std::string("message-annotations key is not a symbol starting with x-")};
         }
         if (!is_well_formed(entry->value)) {
             return Unexpected{"the value of message-annotation " + std::string(*key) +

@@ -3,8 +3,8 @@
 #include "amqp10/codec/descriptors.h"
 #include "amqp10/codec/raw_fields.h"
 #include "amqp10/links/connection.h"
-#include "amqp10/message/message_format.h"
 #include "amqp10/message/incoming_message.h"
+#include "amqp10/message/message_format.h"
 #include "base/utf8.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace revenant::amqp10 {
 namespace {
 
 constexpr std::uint32_t credit_max = 170;
-// Of a bad address in an error, which must fit into the smallest frame.
+// Maximum size of an invalid address in an error, which must fit in the smallest frame.
 constexpr std::size_t shown_address_bytes_max = 256;
 
 bool wants_temporary_queue(const Target& target) {
@@ -122,7 +122,7 @@ std::string IncomingLink::target_of_reply() const {
 }
 
 std::optional<engine::Refusal> IncomingLink::permission_refusal() {
-    if (is_anonymous()) return std::nullopt;  // each message asks
+    if (is_anonymous()) return std::nullopt;  // checked for each message
     return permissions_.write_refusal(destination_->exchange);
 }
 
@@ -165,7 +165,7 @@ void IncomingLink::on_transfer(const Transfer& transfer, std::string_view payloa
                      {}});
     }
     if (transfer.aborted) {
-        // Its sender counts it as sent.
+        // The sender has counted it as sent.
         credit_ -= 1;
         delivery_count_ += 1;
         arriving_.reset();
@@ -211,7 +211,7 @@ bool IncomingLink::begin_message(const Transfer& transfer) {
         return false;
     }
     if (!transfer.delivery_id) {
-        fail({condition::invalid_field, "delivery-id is missing in the first transfer", {}});
+        fail({condition::invalid_field, "first transfer has no delivery-id", {}});
         return false;
     }
     const bool settled = transfer.settled.value_or(false);
@@ -297,7 +297,7 @@ void IncomingLink::refuse_message(Fault fault) {
         return fail(std::move(fault));
     }
     if (arriving_->settled) {
-        // Only so does the client learn which of its messages it was.
+        // Without the tag the client could not tell which of its messages was refused.
         TypeWriter(fault.info)
             .datum(Datum::map({{Datum::symbol("delivery-tag"), Datum::binary(arriving_->tag)}}));
         return fail(std::move(fault));
@@ -356,8 +356,8 @@ void IncomingLink::on_publish_refused(const engine::PublishRefused& effect) {
     if (effect.refusal.kind == engine::RefusalKind::not_permitted) {
         return session().fail(std::move(fault));
     }
-    // An internal exchange, which an attach would not have been let to either (amqp10 4.3). There
-    // it is forbidden; the engine's text is that of AMQP 0-9-1.
+    // An internal exchange, to which an attach would be refused too (amqp10 4.3) with the word
+    // "forbidden". The engine's text is that of AMQP 0-9-1.
     if (effect.refusal.kind == engine::RefusalKind::access_refused) {
         constexpr std::string_view other_word = "cannot";
         if (fault.description.starts_with(other_word)) {

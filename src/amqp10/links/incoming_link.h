@@ -1,5 +1,5 @@
-// IncomingLink: the client sends to an exchange or a queue, or, message by message, to where each
-// says. Transfers become publishes; confirms become outcomes.
+// IncomingLink: a link on which the client sends to an exchange or a queue, or to the address in
+// each message. Transfers become publishes; confirms become outcomes.
 #pragma once
 
 #include "amqp10/links/link.h"
@@ -29,19 +29,19 @@ class IncomingLink final : public Link {
     std::optional<engine::Refusal> permission_refusal() override;
 
   private:
-    // A message under way from the client.
+    // A message that has not arrived completely.
     struct PartialDelivery {
         std::uint32_t delivery_id = 0;
         bool settled = false;
         std::string tag;
-        std::string bytes;  // of all transfers but the last
+        std::string bytes;  // of all transfers except the last
     };
-    // A publish whose outcome the client waits for.
+    // A publish without an outcome yet.
     struct Pending {
         std::uint32_t delivery_id = 0;
         bool answered = false;
     };
-    // Where a message goes.
+    // The destination of a message.
     struct Destination {
         std::string exchange;
         std::string routing_key;
@@ -57,13 +57,13 @@ class IncomingLink final : public Link {
     std::string target_of_reply() const;
     bool begin_message(const Transfer& transfer);
     void publish(std::string_view bytes);
-    // Takes from it what the message keeps.
+    // Moves data out of `published`.
     void publish_to(const Destination& destination, IncomingMessage& published);
     Result<Destination, Fault> destination_of(const IncomingMessage& published) const;
-    // The message cannot be published; the link goes on if it can.
+    // Refuses a message. The link stays attached if possible.
     void refuse_message(Fault fault);
     void on_publish_refused(const engine::PublishRefused& effect);
-    // The delivery that waits for its outcome under that number, and waits no more.
+    // Removes the pending delivery with that number and returns its id.
     std::optional<std::uint32_t> take_pending(std::uint64_t sequence);
     void settle(std::uint64_t sequence, PublishOutcome outcome);
     void reject(std::uint64_t sequence, const Fault& fault);
@@ -71,12 +71,12 @@ class IncomingLink final : public Link {
 
     protocol::ConnectionPermissions permissions_;
     std::optional<Destination> destination_;
-    bool temporary_ = false;  // the queue was made for the link and goes with it
+    bool temporary_ = false;  // the queue was created for the link and is deleted with it
     std::uint32_t delivery_count_ = 0;
     std::uint32_t credit_ = 0;
     std::optional<PartialDelivery> arriving_;
     std::deque<Pending> pending_;
-    std::uint64_t next_sequence_ = 1;  // behind the last of pending_
+    std::uint64_t next_sequence_ = 1;  // the number after the last in pending_
 };
 
 }  // namespace revenant::amqp10

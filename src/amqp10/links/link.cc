@@ -72,7 +72,7 @@ bool Link::is_heard() const {
 }
 
 void Link::close(bool detached) {
-    // What it asks for last may have effects at once, and this link is open to none of them.
+    // The last command may have immediate effects, which this link must not handle.
     session_ = nullptr;
     closing_ = true;
     before_close();
@@ -96,18 +96,18 @@ void Link::on_effect(engine::Effect&&) {}
 
 void Link::on_transfer(const Transfer&, std::string_view) {
     session().fail(
-        {condition::not_allowed, "a transfer on a link that the client receives from", {}});
+        {condition::not_allowed, "transfer on a link on which the client is the receiver", {}});
 }
 
 void Link::request(engine::Effect&& effect) {
     const Connection::EffectScope scope(connection_);
-    // Whatever becomes of the link, its connection must ask for more deliveries some day.
+    // Whatever the state of the link, its connection must resume deliveries later.
     if (std::holds_alternative<engine::DeliveriesPaused>(effect)) {
         return connection_.deliveries_paused();
     }
     const auto* const refuse = std::get_if<engine::Refuse>(&effect);
     if (refuse != nullptr) {
-        // What was asked meanwhile is not answered any more; a close is.
+        // The engine does not answer earlier commands any more, except for a close.
         refused_ = true;
         expected_ = 0;
         if (is_heard()) on_refused(*refuse);

@@ -1,5 +1,5 @@
-// Link: one direction between a client and a node of ours. It has a channel of the engine for
-// itself: commands go in order, and what the engine refuses ends this link only.
+// Link: one direction between a client and an exchange or queue. Each link has its own engine
+// channel: its commands are handled in order, and a refusal ends only this link.
 #pragma once
 
 #include "amqp10/codec/fault.h"
@@ -19,7 +19,7 @@ namespace revenant::amqp10 {
 class Connection;
 class Session;
 
-// What a client's attach said, for as long as the link lives.
+// The fields of the client's attach.
 struct AttachParameters {
     explicit AttachParameters(const Attach& attach);
     std::string name;
@@ -32,7 +32,7 @@ struct AttachParameters {
     std::uint32_t initial_delivery_count = 0;
     std::optional<std::uint64_t> max_message_size;
     std::string properties;
-    bool recovers = false;  // it wants to go on with deliveries of an earlier link
+    bool recovers = false;  // requests to resume deliveries of an earlier link
 };
 
 constexpr std::uint8_t settle_mode_unsettled = 0;
@@ -50,28 +50,28 @@ class Link : public engine::EffectSink {
     const std::string& name() const { return attach_parameters_.name; }
     ChannelId channel() const { return channel_; }
     bool client_receives() const { return attach_parameters_.client_receives; }
-    // What a listing shows of it; each kind of link adds what it counts.
+    // The data for listings. Each type of link adds its counts.
     virtual protocol::LinkInfo info() const;
 
-    // Asks for what the link needs. The answer to the attach follows when it is there.
+    // Sends the first commands to the engine. The attach is answered when they are done.
     virtual void start() = 0;
     virtual void on_flow(const Flow& flow) = 0;
     virtual void on_transfer(const Transfer& transfer, std::string_view payload);
-    // Too much waits in the session for the client's window; and no longer.
+    // Too many transfers are waiting for the client's window, or no longer.
     virtual void on_backlogged() {}
     virtual void on_backlog_cleared() {}
-    // The session lets go of it: the engine is told, and nothing more is said to the client.
+    // The session releases the link. Notifies the engine but not the client.
     void close(bool detached);
-    // The engine is gone with all its channels.
+    // The connection has lost the engine and all its channels.
     void orphaned();
-    // Tells the client that the queue was deleted (amqp10 4.4).
+    // Detaches the link because the queue was deleted (amqp10 4.4).
     void node_deleted();
-    // It has asked for the deletion of a queue and owes the client the answer.
+    // The link has requested the deletion of a queue and has not yet replied to the client.
     virtual bool awaits_deletion() const { return false; }
-    // Why the user may not use it any more, if so.
+    // Returns a refusal if the user no longer has permission for the link.
     virtual std::optional<engine::Refusal> permission_refusal() { return std::nullopt; }
 
-    // The answer to an attach that has none yet, in the form of amqp10 5.1: a detach must follow.
+    // Answers a pending attach in the form of amqp10 5.1, which requires a detach to follow.
     void attach_with_null_terminus();
 
     // --- effects ---
@@ -80,9 +80,9 @@ class Link : public engine::EffectSink {
     void request(engine::Effect&& effect) override;
 
   protected:
-    // While it belongs to a session; nothing that comes later concerns the client.
+    // Whether the link belongs to a session. Later events are not sent to the client.
     bool is_open() const { return session_ != nullptr; }
-    // The client knows of it: nothing may be said about a link before its attach.
+    // Whether attach was sent. Nothing may be sent for a link before its attach.
     bool is_attached() const { return attached_; }
     bool was_refused() const { return refused_; }
     Session& session() { return *session_; }
@@ -90,27 +90,28 @@ class Link : public engine::EffectSink {
     const AttachParameters& attach_parameters() const { return attach_parameters_; }
 
     void open_channel(engine::ChannelUse use = engine::ChannelUse::any);
-    // A command that the engine answers with Done or Refuse.
+    // Sends a command that the engine answers with Done or Refuse.
     template <typename Command>
     void ask(Command command) {
         expected_ += 1;
         send(engine::Command(std::move(command)));
     }
     void send(engine::Command&& command);
-    // The client still listens. Once its connection closes, what happens to the link is no news.
+    // Whether the client is still notified. Once its connection closes, changes to the link are not
+    // reported.
     bool is_heard() const;
 
-    // The answer to a command that was asked.
+    // Called when a command sent with ask() is done.
     virtual void on_done(engine::Done&& done) = 0;
     virtual void on_refused(const engine::Refuse& refuse);
     virtual void on_effect(engine::Effect&& effect);
 
-    // The queue that it ends with.
+    // The link ends with this queue.
     virtual std::string queue_name() const { return {}; }
-    // The last chance to ask something of the engine.
+    // The last opportunity to send commands to the engine.
     virtual void before_close() {}
 
-    // Sends the attach that says yes; the terminuses are as encoded.
+    // Sends the attach that accepts the link. Source and target are encoded.
     struct Reply {
         std::string source;
         std::string target;
@@ -120,14 +121,14 @@ class Link : public engine::EffectSink {
         std::string properties;  // encoded
     };
     void write_attach(const Reply& reply);
-    // What no link of ours can do (amqp10 5.4).
+    // The fault for features that no link supports (amqp10 5.4).
     std::optional<Fault> unsupported() const;
     std::string temporary_queue_name();
-    // A queue of this connection alone, made for the link, under a name of our own (amqp10 4.6).
-    // The answer may come before this returns. The session ends if the user may not.
+    // Declares an exclusive queue with a generated name for the link (amqp10 4.6). The result may
+    // arrive before this returns. Ends the session if the user lacks permission.
     void declare_temporary_queue(const std::string& name);
     static std::string dynamic_node_properties();
-    // Ends the link with an error; before it was attached, in the form of amqp10 5.1.
+    // Ends the link with an error; before the attach, in the form of amqp10 5.1.
     void fail(Fault fault);
 
   private:
@@ -138,8 +139,8 @@ class Link : public engine::EffectSink {
     bool channel_open_ = false;
     bool attached_ = false;
     bool closing_ = false;
-    bool refused_ = false;        // the engine has closed the channel by itself
-    std::uint32_t expected_ = 0;  // answers under way, without that to the close
+    bool refused_ = false;        // the engine has closed the channel
+    std::uint32_t expected_ = 0;  // answers outstanding, except for the close
 };
 
 }  // namespace revenant::amqp10

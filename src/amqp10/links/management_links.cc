@@ -40,7 +40,7 @@ std::string ManagementLink::client_address() const {
 }
 
 ManagementLink* ManagementLink::other_half() {
-    // Every link of a session to /management is one of ours.
+    // All links of a session to /management are ManagementLinks.
     return dynamic_cast<ManagementLink*>(session().link_named(name(), !client_receives()));
 }
 
@@ -54,7 +54,7 @@ void ManagementLink::start() {
     }
     if (session().link_named(name(), client_receives(), this) != nullptr) {
         return fail({condition::precondition_failed,
-                     "the session has a link '" + name() + "' of this direction already",
+                     "the session already has a link '" + name() + "' in this direction",
                      {}});
     }
     if (ManagementLink* const other = other_half()) {
@@ -142,8 +142,7 @@ void ManagementRequests::attached() {
 }
 
 void ManagementRequests::grant_credit() {
-    // Requests that wait for the engine hold it back, and answers that wait for the client, so that
-    // neither pile up here.
+    // Limits both the requests that wait for the engine and the responses that wait for the client.
     if (credit_ > request_credit_max / 2 || outstanding_responses() >= request_credit_max) return;
     if (session().is_backlogged()) return;
     credit_ = request_credit_max;
@@ -164,8 +163,7 @@ void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view 
         session().fail({why, std::move(text), {}});
     };
     if (transfer.more) {
-        return refuse(condition::not_implemented,
-                      "a management request must fit into one transfer");
+        return refuse(condition::not_implemented, "a management request must fit in one transfer");
     }
     if (!transfer.settled.value_or(false)) {
         return refuse(condition::not_implemented, "a management request must be settled");
@@ -179,7 +177,7 @@ void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view 
         return refuse(condition::precondition_failed,
                       "received transfer on half open management link pair");
     }
-    // Answers that are under way will use some of it.
+    // Outstanding responses will use some of the credit.
     if (responses->credit() <= outstanding_responses()) {
         return refuse(condition::precondition_failed,
                       "insufficient credit (" +
@@ -190,7 +188,7 @@ void ManagementRequests::on_transfer(const Transfer& transfer, std::string_view 
     credit_ -= 1;
     delivery_count_ += 1;
     waiting_.push_back(read_request(payload));
-    // Before the answer, whether that comes at once or later.
+    // Must precede the response, which may be immediate.
     grant_credit();
     next_request();
 }
@@ -222,7 +220,7 @@ void ManagementRequests::on_done(engine::Done&& done) {
 }
 
 void ManagementRequests::on_refused(const engine::Refuse& refuse) {
-    // The engine has closed the channel; the next request finds a new one.
+    // The engine has closed the channel. The next request uses a new one.
     open_channel();
     work_.on_refused(refuse.refusal);
     next_request();

@@ -1,10 +1,10 @@
-// Management: the node /management, which clients reach through a pair of links of one name, and
-// declare, bind and look at things through it (section 7).
+// Management: the node /management, which clients use through a pair of links with the same name to
+// declare, bind and inspect queues and exchanges (section 7).
 #pragma once
 
 #include "amqp10/links/link.h"
-#include "amqp10/management/management_request.h"
 #include "amqp10/management/management_operation.h"
+#include "amqp10/management/management_request.h"
 
 #include <cstdint>
 #include <deque>
@@ -14,18 +14,18 @@
 
 namespace revenant::amqp10 {
 
-// Does this attach name /management?
+// Whether this attach addresses /management.
 bool is_management(const Attach& attach);
 std::unique_ptr<Link> make_management_link(Session& session, const Attach& attach);
 
-// One half of a pair.
+// One link of a pair.
 class ManagementLink : public Link {
   public:
     using Link::Link;
     void start() override;
 
   protected:
-    // The address of the client at its own end; equal in both halves.
+    // The client's own address; the same in both links.
     std::string client_address() const;
     ManagementLink* other_half();
     virtual void attached() = 0;
@@ -34,7 +34,7 @@ class ManagementLink : public Link {
     void on_done(engine::Done&&) override {}
 };
 
-// Requests come in here. They are worked on one after the other.
+// Receives requests and processes them one at a time.
 class ManagementRequests final : public ManagementLink, private ManagementClient {
   public:
     ManagementRequests(Session& session, const Attach& attach);
@@ -56,7 +56,7 @@ class ManagementRequests final : public ManagementLink, private ManagementClient
 
     void grant_credit();
     void next_request();
-    // Answers that were not given yet.
+    // The number of responses not sent yet.
     std::uint32_t outstanding_responses() const;
 
     ManagementOperation work_;
@@ -65,12 +65,12 @@ class ManagementRequests final : public ManagementLink, private ManagementClient
     std::deque<ManagementRequest> waiting_;
 };
 
-// Answers leave here.
+// Sends responses.
 class ManagementResponses final : public ManagementLink {
   public:
     using ManagementLink::ManagementLink;
     void on_flow(const Flow& flow) override;
-    // The client may take back what was used already: serial numbers (amqp10 1.4).
+    // The client may revoke credit that is already used: serial numbers (amqp10 1.4).
     std::uint32_t credit() const {
         const auto left = static_cast<std::int32_t>(credit_until_ - delivery_count_);
         return left > 0 ? static_cast<std::uint32_t>(left) : 0;

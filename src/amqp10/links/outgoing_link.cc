@@ -14,7 +14,7 @@
 namespace revenant::amqp10 {
 namespace {
 
-constexpr std::uint32_t consumer = 1;  // the only one of its channel
+constexpr std::uint32_t consumer = 1;  // the only one on its channel
 constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
 
 bool has_capability(const Source& source, std::string_view wanted) {
@@ -28,7 +28,7 @@ const std::vector<std::string>& outcomes() {
     return all;
 }
 
-// Ours, as far as the client asked for them.
+// The supported outcomes that the client requested.
 std::string outcomes_of_reply(const Source& asked) {
     const auto wanted = symbols_in(asked.outcomes);
     std::vector<std::string> given;
@@ -95,7 +95,7 @@ std::optional<Fault> OutgoingLink::choose_origin() {
             {}};
     }
     queue_ = std::move(address->name);
-    // A place for replies is made by a dynamic source, and nobody else can read from it.
+    // Only a dynamic source creates a reply queue, and only its own link can consume from it.
     if (queue_.starts_with(reply_queue)) return absent(queue_);
     return std::nullopt;
 }
@@ -154,7 +154,7 @@ void OutgoingLink::consume() {
 
 void OutgoingLink::on_refused(const engine::Refuse& refuse) {
     Fault fault = fault_of(refuse.refusal);
-    // Only the first sentence is meant for an attach.
+    // Only the first sentence applies to an attach.
     if (refuse.refusal.kind == engine::RefusalKind::resource_locked) {
         fault.description.resize(
             std::min(fault.description.find(". It could be"), fault.description.size()));
@@ -193,7 +193,7 @@ std::string OutgoingLink::source_of_reply() const {
     source.filter = {};
     static constexpr std::string_view released{"\x00\x53\x26\x45", 4};
     const std::string given = outcomes_of_reply(source);
-    if (origin_ != SourceKind::replies) {  // they are settled when they are sent
+    if (origin_ != SourceKind::replies) {  // replies are sent settled
         source.default_outcome = released;
         source.outcomes = given;
     }
@@ -224,7 +224,7 @@ void OutgoingLink::on_flow(const Flow& flow) {
         if (flow.echo) send(engine::SetCredit{channel(), consumer, credit_until_, false, true});
         return;
     }
-    // The client counts up to 32 bits and may not have seen all we sent (amqp10 1.4).
+    // The client's count has 32 bits and may not include everything sent (amqp10 1.4).
     const auto behind = static_cast<std::int32_t>(static_cast<std::uint32_t>(delivery_count_) -
                                                   flow.delivery_count.value_or(0));
     const std::int64_t seen = static_cast<std::int64_t>(delivery_count_) - behind;
@@ -254,7 +254,7 @@ void OutgoingLink::on_credit_state(const engine::CreditState& state) {
                                .active = state.active});
 }
 
-// There is no queue to ask: what there is to say is known here.
+// There is no queue, so the state is known here without the engine.
 void OutgoingLink::on_reply_credit(std::uint64_t until, const Flow& flow) {
     reply_credit_until_ = until;
     if (flow.drain) delivery_count_ = std::max(delivery_count_, reply_credit_until_);
@@ -287,7 +287,7 @@ void OutgoingLink::on_effect(engine::Effect&& effect) {
 bool OutgoingLink::deliver(engine::Deliver&& effect) {
     if (!is_heard()) return true;
     const Connection::EffectScope scope(connection());
-    // Nobody keeps a reply for somebody who has no credit for it.
+    // A reply is dropped if the link has no credit for it.
     if (origin_ == SourceKind::replies && delivery_count_ >= reply_credit_until_) return true;
     OutgoingTransfer& outgoing = session().next_transfer();
     outgoing.link = this;

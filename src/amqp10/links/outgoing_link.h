@@ -1,4 +1,4 @@
-// OutgoingLink: the client receives from a queue. Credit, deliveries, what becomes of them.
+// OutgoingLink: a link on which the client receives from a queue: credit, deliveries and outcomes.
 #pragma once
 
 #include "amqp10/links/client_outcome.h"
@@ -25,11 +25,11 @@ class OutgoingLink final : public Link {
     void settle(std::uint64_t delivery, const ClientOutcome& outcome);
 
   private:
-    // Where its messages come from.
+    // The source of its messages.
     enum class SourceKind : std::uint8_t {
         queue,
-        temporary_queue,  // made for the link, gone with it
-        replies,          // direct reply-to: no queue at all
+        temporary_queue,  // created for the link, deleted with it
+        replies,          // direct reply-to, without a queue
     };
 
     std::optional<Fault> choose_origin();
@@ -49,13 +49,13 @@ class OutgoingLink final : public Link {
     std::string queue_;
     bool presettled_ = false;
     bool consuming_ = false;
-    bool timed_out_ = false;          // some of its deliveries, at any time
-    std::optional<Flow> early_flow_;  // it came before there was a consumer
-    // As the client counts: those sent, and those whose credit was drained.
+    bool timed_out_ = false;          // whether any delivery has ever timed out
+    std::optional<Flow> early_flow_;  // received before there was a consumer
+    // Counts of the client: messages sent, and credit that was drained.
     std::uint64_t delivery_count_ = 0;
     std::uint64_t drained_ = 0;
-    std::uint64_t credit_until_ = 0;        // as the engine counts: without those drained
-    std::uint64_t reply_credit_until_ = 0;  // of replies, in the same count
+    std::uint64_t credit_until_ = 0;        // in the engine's count, without drained credit
+    std::uint64_t reply_credit_until_ = 0;  // credit for replies, in the client's count
 };
 
 }  // namespace revenant::amqp10

@@ -17,11 +17,12 @@ namespace {
 
 constexpr std::uint32_t incoming_window_max = 400;
 constexpr std::uint32_t outgoing_window = std::numeric_limits<std::uint32_t>::max();
-// So much may wait for the client's window before its consumers pause, and so much when they go on.
+// Consumers pause when this many bytes wait for the client's window, and resume below the second
+// limit.
 constexpr std::size_t transfer_bytes_max = 1024 * 1024;
 constexpr std::size_t transfer_bytes_resume = 256 * 1024;
 
-// What each outcome without fields looks like, encoded.
+// The encoded outcomes without fields.
 constexpr std::string_view accepted_state{"\x00\x53\x24\x45", 4};
 constexpr std::string_view released_state{"\x00\x53\x26\x45", 4};
 
@@ -110,7 +111,7 @@ void Session::with(const TypeReader::Items& items, Work work) {
         work(*performative);
         return;
     }
-    fail({condition::decode_error, "cannot read the fields of a performative", {}});
+    fail({condition::decode_error, "cannot decode the fields of a performative", {}});
 }
 
 void Session::receive(std::uint64_t code, const TypeReader::Items& items,
@@ -130,7 +131,7 @@ void Session::receive(std::uint64_t code, const TypeReader::Items& items,
         case Detach::descriptor_code:
             return with<Detach>(items, [&](const Detach& d) { on_detach(d); });
         default:
-            fail({condition::internal_error, "an unexpected performative in a session", {}});
+            fail({condition::internal_error, "unexpected performative", {}});
     }
 }
 
@@ -246,7 +247,8 @@ void Session::check_permissions_again() {
 }
 
 void Session::on_detach(const Detach& detach) {
-    if (std::erase(detached_handles_, detach.handle) > 0) return;  // the answer to ours
+    if (std::erase(detached_handles_, detach.handle) > 0)
+        return;  // the reply to the broker's detach
     Link* const link = find_link(detach.handle);
     if (link == nullptr) return;
     before_flush();
@@ -273,7 +275,7 @@ void Session::set_blocked(bool blocked) {
     write_flow();
 }
 
-// False if the client was not entitled to it.
+// Returns false if the client exceeded its window.
 bool Session::count_incoming_transfer() {
     next_incoming_id_ += 1;
     std::uint32_t& left = incoming_window_ > 0 ? incoming_window_ : incoming_margin_;
@@ -333,7 +335,8 @@ void Session::write_link_state(std::uint32_t handle, const LinkState& state) {
     write_link_flow(nullptr, flow);
 }
 
-// amqp10 5.23: a client that reads of spent credit must have seen what it was spent for.
+// amqp10 5.23: a client that is informed of used credit must already have the messages that used
+// it.
 void Session::send_link_state(const Link& link, const LinkState& state) {
     for (auto outgoing = transfers_.rbegin(); outgoing != transfers_.rend(); ++outgoing) {
         if (outgoing->handle != link.handle()) continue;
@@ -345,7 +348,7 @@ void Session::send_link_state(const Link& link, const LinkState& state) {
 
 void Session::on_flow(const Flow& flow) {
     remote_outgoing_window_ = flow.outgoing_window;
-    // Serial arithmetic: what the client may still take, counted from what was sent (amqp10 1.4).
+    // The remaining window in serial arithmetic, counted from the transfers sent (amqp10 1.4).
     const std::uint32_t from = flow.next_incoming_id.value_or(0);
     if (static_cast<std::int32_t>(from - next_outgoing_id_) > 0) {
         return fail({condition::window_violation,
@@ -401,7 +404,7 @@ bool Session::send_next_transfer() {
     }
     const bool room = connection_.on_delivery_written();
     if (!is_backlogged()) return room;
-    // For the moment, all of them; see pause_links_if_backlogged.
+    // Pauses all of them for now; see pause_links_if_backlogged.
     connection_.deliveries_paused();
     return false;
 }
@@ -412,11 +415,11 @@ void Session::pause_links_if_backlogged() {
     for (const auto& [handle, link] : links_) link->on_backlogged();
 }
 
-// True if the last one left.
+// Returns true if the last frame was written.
 bool Session::send_frames(OutgoingTransfer& outgoing) {
     if (!outgoing.started) {
         outgoing.started = true;
-        // Its number is given now, in the order of the transfers.
+        // Assigns the number now, in the order of the transfers.
         const std::uint64_t number = outgoing.settled
                                          ? unsettled_.skip()
                                          : unsettled_.add({outgoing.link, outgoing.delivery});
@@ -469,7 +472,7 @@ void Session::forget_deliveries_of(const Link& link) {
 
 // ------------------------------------------------------------------------- settlement
 
-// Of the client's messages.
+// Settles messages published by the client.
 void Session::settle_published(std::uint32_t delivery, PublishOutcome outcome) {
     queue_disposition(receiving, delivery,
                       outcome == PublishOutcome::accepted ? accepted_state : released_state);
@@ -485,7 +488,7 @@ void Session::reject_published(std::uint32_t delivery, const Fault& fault) {
     queue_disposition(receiving, delivery, state);
 }
 
-// amqp10 5.27: the client gets a notice, and settles them once it has processed that.
+// amqp10 5.27: the client is notified and then settles the deliveries itself.
 void Session::send_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries) {
     const auto is_meant = [&](const OutgoingLink* of, std::uint64_t delivery) {
         return of == &link &&
@@ -496,7 +499,7 @@ void Session::send_timed_out(const OutgoingLink& link, const std::vector<Deliver
         queue_disposition(sending, static_cast<std::uint32_t>(number - 1), released_state,
                           /*settled=*/false);
     });
-    // Some wait for the client's window: it learns of them when they come.
+    // Transfers that wait for the client's window are reported when they are sent.
     for (OutgoingTransfer& outgoing : transfers_) {
         if (!outgoing.started && is_meant(outgoing.link, outgoing.delivery))
             outgoing.timed_out = true;
@@ -534,15 +537,16 @@ void Session::before_flush() {
     }
 }
 
-// Of our messages, by the client (amqp10 5.24).
+// The client settles messages it received (amqp10 5.24).
 void Session::on_disposition(const Disposition& disposition) {
-    if (disposition.role == sending) return;    // about its own: they were settled by us
-    if (disposition.state == accepted_state) {  // mostly
+    if (disposition.role == sending)
+        return;  // for the client's own messages, which the broker has settled
+    if (disposition.state == accepted_state) {  // the common case
         return settle_deliveries(disposition, {{.kind = engine::OutcomeKind::accepted}, {}});
     }
     const auto outcome = read_outcome(disposition.state);
     if (!outcome) return fail(outcome.error());
-    // What is not settled and says nothing asks for nothing.
+    // An unsettled disposition without a state has no effect.
     if (!disposition.settled && is_absent(disposition.state)) return;
     settle_deliveries(disposition, *outcome);
 }
@@ -569,7 +573,7 @@ void Session::settle_delivery(std::uint64_t number, const Disposition& dispositi
                               const ClientOutcome& outcome) {
     const Unsettled* const found = unsettled_.find(number);
     if (found == nullptr) return;
-    // A copy: what the engine does now may bring further deliveries.
+    // A copy, because the engine may cause more deliveries now.
     const Unsettled settled = *found;
     unsettled_.remove(number);
     if (!disposition.settled) {

@@ -1,4 +1,4 @@
-// Session: windows, handles, delivery numbers and the order of transfers; its links do the rest.
+// Session: windows, handles, delivery numbers and the order of transfers. Its links do the rest.
 #pragma once
 
 #include "amqp10/codec/fault.h"
@@ -26,7 +26,7 @@ class Link;
 class OutgoingLink;
 struct ClientOutcome;
 
-// How a publish ended, as the client is told.
+// The outcome of a publish for the client.
 enum class PublishOutcome : std::uint8_t { accepted, released };
 
 class Session {
@@ -39,17 +39,17 @@ class Session {
     void begin(const Begin& begin);
     void receive(std::uint64_t code, const TypeReader::Items& items, std::string_view payload);
     void before_flush();
-    // Resources are short: its window closes for publishers (amqp10 3.2).
+    // An alarm closes the window for publishers (amqp10 3.2).
     void set_blocked(bool blocked);
     void orphaned();
     bool is_gone() const { return state_ == State::gone; }
-    // Deliveries wait here for the client to open its window.
+    // Whether too many bytes are waiting for the client's window.
     bool is_backlogged() const;
-    // Those who fill it have to wait, and none of the other sessions.
+    // Pauses the links of this session only.
     void pause_links_if_backlogged();
     void resume_links_if_cleared();
 
-    // The engine's channels of its links.
+    // The engine channels of its links.
     std::vector<ChannelId> link_channels() const;
     protocol::SessionInfo info() const;
 
@@ -58,24 +58,25 @@ class Session {
 
     // --- for its links ---
     void fail(Fault fault);
-    // Tells the client that the link ends, and lets it go.
+    // Detaches the link with an error and releases it.
     void detach(Link& link, Fault fault);
-    // While a request of the client to delete a queue is not answered, its links to the queue do
-    // not end. True if the link is to wait for that.
+    // Links to a queue do not end while a request of the client to delete it is unanswered. Returns
+    // true if the link must wait for that.
     bool ends_later(const Link& link);
     void end_deleted_links();
     // Ends the session if the user lacks a permission for one of its links.
     void check_permissions_again();
-    // Without a link: of the session alone.
+    // Without a link: the flow of the session.
     void write_link_flow(const Link* link, Flow flow);
-    // Behind those of its messages that wait for the client's window.
+    // Sent after those messages of the link that wait for the client's window.
     void send_link_state(const Link& link, const LinkState& state);
-    // A message for the client: filled in, then sent; false when no more should come for now.
+    // A message for the client: filled in first, then sent. Returns false if deliveries should
+    // pause.
     OutgoingTransfer& next_transfer();
     bool send_next_transfer();
-    // The client has kept these of the link too long, in the engine's numbers, ascending.
+    // Reports deliveries of the link that have timed out: engine numbers, ascending.
     void send_timed_out(const OutgoingLink& link, const std::vector<DeliveryId>& deliveries);
-    // Messages of the client, by the numbers it gave them.
+    // Messages published by the client, by the client's delivery ids.
     void settle_published(std::uint32_t delivery, PublishOutcome outcome);
     void reject_published(std::uint32_t delivery, const Fault& fault);
     Link* link_named(std::string_view name, bool client_receives, const Link* other_than = nullptr);
@@ -83,20 +84,20 @@ class Session {
   private:
     enum class State : std::uint8_t {
         running,
-        ending,  // our end is sent; the client's is awaited
+        ending,  // end was sent; waits for the client's
         gone,
     };
-    // A delivery the client has not settled.
+    // A delivery that the client has not settled.
     struct Unsettled {
         OutgoingLink* link = nullptr;
         std::uint64_t delivery = 0;
         bool is_free() const { return link == nullptr; }
     };
-    // Neighbours that are told the same.
+    // Consecutive deliveries with the same state.
     struct Run {
         std::uint32_t first = 0;
         std::uint32_t last = 0;
-        bool role = false;  // ours in the disposition
+        bool role = false;  // the broker's role in the disposition
         std::string state;  // encoded
         bool settled = true;
     };
@@ -121,7 +122,7 @@ class Session {
     void write_end(const Fault* fault);
     void open_incoming_window();
     bool count_incoming_transfer();
-    // As far as the client's window allows.
+    // Sends as many as the client's window allows.
     void send_transfers();
     void write_link_state(std::uint32_t handle, const LinkState& state);
     bool send_frames(OutgoingTransfer& outgoing);
@@ -133,27 +134,27 @@ class Session {
     std::uint16_t channel_;
     State state_ = State::running;
     boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Link>> links_;
-    // Handles of links we have detached: what arrives for them means nothing until the client
-    // detaches as well.
+    // Handles of links that the broker has detached. Frames for them are ignored until the client
+    // detaches too.
     std::vector<std::uint32_t> detached_handles_;
     std::uint32_t handle_max_ = 0;
     std::vector<std::uint32_t> ending_later_;  // handles of links whose queue was deleted
 
-    // The client's transfers.
-    std::uint32_t remote_outgoing_window_ = 0;  // as it said last
+    // Transfers from the client.
+    std::uint32_t remote_outgoing_window_ = 0;  // as last announced
     std::uint32_t next_incoming_id_ = 0;
     std::uint32_t incoming_window_ = 0;
-    std::uint32_t incoming_margin_ = 0;  // how many more are borne while the window is closed
+    std::uint32_t incoming_margin_ = 0;  // transfers tolerated while the window is closed
     bool blocked_ = false;
 
-    // Ours.
+    // Transfers to the client.
     std::uint32_t next_outgoing_id_ = 0;
     std::uint32_t remote_window_ = 0;
-    OutgoingTransfer fresh_;  // keeps its memory from one message to the next
+    OutgoingTransfer fresh_;  // reuses its memory for each message
     std::deque<OutgoingTransfer> transfers_;
     std::size_t transfer_bytes_ = 0;
     bool links_paused_ = false;
-    NumberedRing<Unsettled> unsettled_;  // its number is the delivery's and one more
+    NumberedRing<Unsettled> unsettled_;  // numbered by delivery-id + 1
 
     std::vector<Run> runs_;
     bool flush_wanted_ = false;

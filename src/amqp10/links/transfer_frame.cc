@@ -11,13 +11,13 @@
 namespace revenant::amqp10 {
 namespace {
 
-// What precedes the payload: the frame's header and the transfer, whose list takes at most
-// 5 + 5 + 6 + 1 + 1 + 1 bytes. The size of the frame is still missing.
+// The bytes before the payload: the frame header and the transfer, whose list takes at most 5 + 5 +
+// 6 + 1 + 1 + 1 bytes. The frame size is filled in later.
 class FrameStart {
   public:
     FrameStart(const OutgoingTransfer& outgoing, std::uint16_t channel, bool more) {
         ValueCursor out(bytes_.data() + sizeof(std::uint32_t));
-        out.put(2);  // the data begin behind two words
+        out.put(2);  // data offset: two words
         out.put(static_cast<unsigned>(FrameType::amqp));
         out.u16(channel);
         out.append({"\x00\x53\x14\xc0", 4});
@@ -44,11 +44,11 @@ class FrameStart {
     }
 
   private:
-    std::array<char, frame_header_bytes + 32> bytes_;  // without zeros first, on purpose
+    std::array<char, frame_header_bytes + 32> bytes_;  // deliberately not initialized
     std::size_t size_;
 };
 
-// The next `part` bytes of a parcel with a long history.
+// Writes the next `part` bytes of a transfer with a long history.
 void append_pieces(protocol::Output& output, const OutgoingTransfer& outgoing, std::size_t part) {
     using protocol::Output;
     std::size_t skip = outgoing.sent;

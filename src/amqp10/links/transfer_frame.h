@@ -1,4 +1,4 @@
-// Transfer frames: a message on its way to a client, in as many frames as the client's limit asks.
+// Transfer frames: a message for a client, split into frames of the client's maximum size.
 #pragma once
 
 #include "amqp10/message/delivery_head.h"
@@ -13,8 +13,7 @@ namespace revenant::amqp10 {
 
 class OutgoingLink;
 
-// A message with the link it leaves on. What precedes its body has been rendered.
-// What is told of a link that the client receives from.
+// The state of a link on which the client is the receiver.
 struct LinkState {
     std::uint32_t delivery_count = 0;
     std::uint32_t link_credit = 0;
@@ -24,25 +23,25 @@ struct LinkState {
 };
 
 struct OutgoingTransfer {
-    OutgoingLink* link = nullptr;  // nullptr: settled, without a tag; nobody asks for it later
+    OutgoingLink* link = nullptr;  // nullptr: settled and without a tag, not needed later
     std::uint32_t handle = 0;
-    std::uint64_t delivery = 0;  // the engine's number of it; its lower half is the tag
+    std::uint64_t delivery = 0;  // the engine's number; the lower half is the tag
     bool settled = false;
     bool started = false;
-    bool timed_out = false;  // before the client got it
+    bool timed_out = false;  // before it was sent
     std::uint32_t delivery_id = 0;
     DeliveryHead head;
     MessageRef message;
-    std::string_view message_body;  // a part of the message; empty if the body is converted
+    std::string_view message_body;  // part of the message; empty if the body is converted
     std::string converted;
     std::size_t sent = 0;                      // of head and body together
-    std::vector<LinkState> link_states_after;  // to be told when it has left
+    std::vector<LinkState> link_states_after;  // to send after the transfer
 
     std::string_view body() const { return converted.empty() ? message_body : converted; }
     std::size_t size() const { return head.size() + body().size(); }
 };
 
-// Writes the next frame of the parcel; true if it was the last.
+// Writes the next frame of the transfer; returns true if it was the last.
 bool append_transfer_frame(protocol::Output& output, std::uint16_t channel,
                            OutgoingTransfer& outgoing, std::uint32_t frame_max);
 

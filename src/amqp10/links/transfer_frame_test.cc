@@ -25,7 +25,7 @@ std::string bytes_of(const protocol::Output& output) {
     return bytes;
 }
 
-// The payloads of the frames, one behind the other.
+// The concatenated payloads of the frames.
 std::string payload_of(std::string_view bytes, std::uint32_t frame_max) {
     std::string payload;
     for (ByteReader in(bytes); !in.at_end();) {

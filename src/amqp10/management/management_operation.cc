@@ -32,12 +32,12 @@ void ManagementOperation::begin(ManagementRequest request) {
     if (current_.is("GET", "bindings", 1)) return list_bindings();
     if (current_.is("DELETE", "bindings", 2)) return unbind();
     if (current_.is("PUT", "auth", 2) && current_.segments[1] == "tokens") {
-        // The internal user store has no tokens that expire, but permissions that change
-        // (amqp10 7.11).
+        // Tokens of the internal user store do not expire, but permissions may have changed (amqp10
+        // 7.11).
         answer({204, Datum::null()});
         return client_.check_permissions_again();
     }
-    refuse(404, "no such thing: " + current_.verb + " /" + current_.segments[0]);
+    refuse(404, "no such resource: " + current_.verb + " /" + current_.segments[0]);
 }
 
 void ManagementOperation::answer(const ManagementAnswer& given) {
@@ -94,7 +94,7 @@ void ManagementOperation::declare_queue() {
         return refuse(400, "declare queue with empty name not allowed");
     }
     if (has_line_break(name)) return refuse_line_break(name);
-    if (name.starts_with("amq.rabbitmq.reply-to")) {  // the engine knows it as a place to reply to
+    if (name.starts_with("amq.rabbitmq.reply-to")) {  // the engine's name for reply consumers
         return refuse(403, "queue '" + name + "' in vhost '" + scope_.vhost +
                                "' starts with reserved prefix 'amq.'");
     }
@@ -173,13 +173,13 @@ void ManagementOperation::delete_exchange() {
 
 namespace {
 
-// Tells bindings of the same ends and key apart, in their paths; empty without arguments
-// (amqp10 7.10).
+// Distinguishes bindings with the same source, destination and key in their paths; empty without
+// arguments (amqp10 7.10).
 std::string mark_of(const Table& arguments) {
     return arguments.empty() ? std::string() : arguments_hash(arguments);
 }
 
-constexpr std::string_view binding_needs = "a binding needs a source, a key, and one destination";
+constexpr std::string_view binding_needs = "a binding needs a source, a key and one destination";
 
 // #{<<"key">> => <<"k">>,<<"src">> => <<"x">>}
 std::string shown_query(const ManagementRequest& request) {
@@ -195,7 +195,7 @@ std::string shown_query(const ManagementRequest& request) {
 
 }  // namespace
 
-// Of a request that names a binding in its path.
+// For a request with the binding in its path.
 bool ManagementOperation::read_ends_in_path(std::string_view complaint) {
     return read_ends({current_.parameter("src"), current_.parameter("key"),
                       current_.parameter("dstq"), current_.parameter("dste")},

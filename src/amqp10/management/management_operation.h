@@ -1,5 +1,5 @@
-// ManagementOperation: carries out what a request of /management asks, step by step with the engine
-// (amqp10 7.4 to 7.12). One request at a time.
+// ManagementOperation: executes one request to /management, step by step with the engine (amqp10
+// 7.4 to 7.12). One request at a time.
 #pragma once
 
 #include "amqp10/management/management_request.h"
@@ -13,7 +13,7 @@
 
 namespace revenant::amqp10 {
 
-// The connection that a request came on.
+// The connection of a request.
 struct ManagementScope {
     protocol::Host& host;
     const protocol::ConnectionSettings& settings;
@@ -21,15 +21,15 @@ struct ManagementScope {
     std::string vhost;
 };
 
-// Whose request it is.
+// The sender of a request.
 class ManagementClient {
   public:
     virtual void answer(const ManagementRequest& request, const ManagementAnswer& given) = 0;
-    // Lacks a permission (amqp10 7.12).
+    // The client lacks a permission (amqp10 7.12).
     virtual void deny(const engine::Refusal& refusal) = 0;
-    // A question to the engine; on_done or on_refused brings the answer.
+    // Sends a command to the engine; on_done or on_refused receives the result.
     virtual void send_to_engine(engine::Command&& command) = 0;
-    // It has renewed its credentials (amqp10 7.11).
+    // The client has renewed its credentials (amqp10 7.11).
     virtual void check_permissions_again() = 0;
 
   protected:
@@ -38,11 +38,11 @@ class ManagementClient {
 
 class ManagementOperation {
   public:
-    // On that channel of the client's.
+    // `channel` is the client's engine channel.
     ManagementOperation(ManagementClient& client, ManagementScope scope, ChannelId channel);
 
     void begin(ManagementRequest request);
-    // The engine still owes something to the request.
+    // Whether the engine has not yet answered all commands of the request.
     bool is_busy() const { return step_ != Step::none; }
     bool is_deleting() const { return step_ == Step::delete_queue; }
     void on_done(engine::Done&& done);
@@ -65,14 +65,14 @@ class ManagementOperation {
     void unbind();
     void answer_bindings(const engine::BindingsAnswer& listed);
     void unbind_listed(const engine::BindingsAnswer& listed);
-    // What a binding joins, as far as a request names it.
+    // The ends of a binding named in a request.
     struct NamedEnds {
         const std::string* source;
         const std::string* key;
         const std::string* queue;
         const std::string* exchange;
     };
-    // Answered with 400 and the complaint if something is missing.
+    // Responds with 400 and the complaint if something is missing.
     bool read_ends(const NamedEnds& named, std::string_view complaint);
     bool read_ends_in_path(std::string_view complaint);
     bool may_bind();
@@ -89,7 +89,7 @@ class ManagementOperation {
         delete_queue,
         purge_queue,
         declare_exchange,
-        without_content,  // answered by 204
+        without_content,  // responds with 204
         list_bindings,
         find_binding,
     };

@@ -40,7 +40,7 @@ Result<void, std::string> read_path(std::string_view to, ManagementRequest& requ
     const std::string_view path = to.substr(0, question);
     if (!path.starts_with('/')) return Unexpected{"bad URI: " + std::string(to)};
     for (const std::string_view segment : split(path.substr(1), '/')) {
-        // The location of a binding is one segment of several values.
+        // The location of a binding is one segment with several values.
         if (request.segments.size() == 1 && request.segments[0] == "bindings") {
             request.segments.emplace_back(segment);
             if (!read_parameters(segment, ';', request)) {
@@ -56,13 +56,13 @@ Result<void, std::string> read_path(std::string_view to, ManagementRequest& requ
 }
 
 // A request may have its sections in any order, unlike a message: some clients write the body
-// first. Only two of them matter.
+// first. Only two sections are used.
 struct RequestSections {
     std::string_view properties;
     std::string_view value;
 };
 
-// Those before an error are found.
+// Sections before an error are found.
 Result<void, std::string> find_sections(std::string_view message, RequestSections& found) {
     TypeReader in(message);
     while (!in.at_end()) {
@@ -70,7 +70,7 @@ Result<void, std::string> find_sections(std::string_view message, RequestSection
         const auto code = in.descriptor();
         in.raw();
         if (!code || in.failed()) {
-            return Unexpected{std::string("cannot read the request: malformed_section")};
+            return Unexpected{std::string("cannot decode the request: malformed_section")};
         }
         const std::string_view section = before.substr(0, before.size() - in.rest().size());
         if (*code == Properties::descriptor_code) found.properties = section;
@@ -79,7 +79,7 @@ Result<void, std::string> find_sections(std::string_view message, RequestSection
     return {};
 }
 
-// Whatever can be told of the request is filled in; the error is what is wrong.
+// Fills in as much of the request as possible. Returns the error, if any.
 Result<void, std::string> read_into(std::string_view message, ManagementRequest& request) {
     RequestSections sections;
     const auto all_found = find_sections(message, sections);
@@ -93,7 +93,7 @@ Result<void, std::string> read_into(std::string_view message, ManagementRequest&
     }
     TypeReader body(content_of(sections.value));
     request.body = body.datum();
-    if (body.failed()) return Unexpected{std::string("cannot read the body of the request")};
+    if (body.failed()) return Unexpected{std::string("cannot decode the body of the request")};
     if (!properties->to) return Unexpected{std::string("the request has no 'to'")};
     return read_path(*properties->to, request);
 }
@@ -156,7 +156,7 @@ std::string term_of(const MapEntry& entry) {
     return "{" + erlang_term(entry.key) + "," + erlang_term(entry.value) + "}";
 }
 
-// A number that is too large for every argument must not become a negative one.
+// A number above the range of int64 must not become negative.
 std::optional<Value> to_argument(const Datum& datum) {
     const std::uint64_t* const number = datum.as_unsigned();
     if (number != nullptr && *number > INT64_MAX) return Value::int64(INT64_MAX);

@@ -1,5 +1,4 @@
-// ManagementRequest: what a client asks of the node /management, and the answer it gets
-// (amqp10 7.3).
+// ManagementRequest: a client's request to the node /management, and the response (amqp10 7.3).
 #pragma once
 
 #include "amqp10/codec/datum.h"
@@ -22,25 +21,25 @@ struct ManagementRequest {
     std::string message_id;             // encoded
     std::string verb;                   // PUT
     std::vector<std::string> segments;  // of the path, decoded
-    // ?key=value&… behind the path, or ;key=value… in its last segment; decoded.
+    // ?key=value&… after the path, or ;key=value… in its last segment; decoded.
     std::vector<std::pair<std::string, std::string>> query;
     Datum body;
-    std::string error;  // what is wrong, if it could not be read; for the answer 400
+    std::string error;  // the text for a 400 response if the request is invalid
 
     bool is(std::string_view wanted_verb, std::string_view first, std::size_t segment_count) const {
         return verb == wanted_verb && segments.size() == segment_count && segments[0] == first;
     }
-    // The value under that key; nullptr if there is none.
+    // The value for that key, or nullptr.
     const std::string* parameter(std::string_view key) const;
 };
 
 ManagementRequest read_request(std::string_view message);
-// What is said of the last segment of a binding's path that names none.
+// The error text for a last path segment that is not a binding.
 std::string bad_binding_segment(std::string_view segment);
-// The message that answers it.
+// Encodes the response message.
 std::string encode_answer(const ManagementRequest& request, const ManagementAnswer& answer);
 
-// The map of a body: names of flags and texts, and a table of arguments.
+// The map of a body: named flags and texts, and a table of arguments.
 struct RequestFields {
     std::vector<std::pair<std::string, bool>> flags;
     std::vector<std::pair<std::string, std::string>> texts;
@@ -50,7 +49,7 @@ struct RequestFields {
     bool flag(std::string_view name, bool otherwise) const;
     const std::string* text(std::string_view name) const;
 };
-// Only fields of these names are taken; the error begins with `complaint`.
+// Accepts only fields with these names. An error starts with `complaint`.
 Result<RequestFields, std::string> read_fields(const Datum& body,
                                                const std::vector<std::string_view>& flags,
                                                const std::vector<std::string_view>& texts,

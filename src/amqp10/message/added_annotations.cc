@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view error_condition = "x-opt-death-error-condition";
 constexpr std::string_view error_description = "x-opt-death-error-description";
 
-// Entries of a map: the history and the error of an envelope.
+// Map entries for the history and the error of an envelope.
 struct BefallenEntries {
     std::string bytes;
     std::uint32_t count = 0;
@@ -61,7 +61,7 @@ bool AddedAnnotations::is_from_broker(std::string_view name) const {
 
 bool AddedAnnotations::replaces(std::string_view name) const {
     if (is_from_broker(name)) return true;
-    // With the keys, the list of them is gone (DL-66).
+    // Replaced keys also remove x-cc (DL-66).
     if (name == "x-cc" && keys_replaced()) return true;
     return !by_consumers_.empty() && by_consumers_.contains(name);
 }

@@ -1,4 +1,4 @@
-// AddedAnnotations: the message annotations of a delivery that are not its publisher's.
+// AddedAnnotations: the message annotations of a delivery that do not come from its publisher.
 #pragma once
 
 #include "amqp10/codec/type_writer.h"
@@ -19,9 +19,9 @@ class AddedAnnotations {
 
     bool died() const { return envelope_ != nullptr && !envelope_->history.deaths.empty(); }
     bool keys_replaced() const { return envelope_ != nullptr && envelope_->keys_replaced; }
-    // Must an annotation of the publisher give way?
+    // Whether an annotation of the publisher with that name is replaced.
     bool replaces(std::string_view name) const;
-    // Adds them to a map that is being written; the answer is how many there are.
+    // Adds the annotations to a map that is being written and returns their number.
     std::uint32_t write(DeliveryHead& head) const;
 
   private:

@@ -18,7 +18,7 @@ bool is_unreserved(char c) {
            c == '~';
 }
 
-// What may stand in a segment of a path as it is (RFC 3986, pchar).
+// Characters allowed unencoded in a path segment (RFC 3986, pchar).
 bool is_plain(char c) {
     constexpr std::string_view others = "!$&'()*+,;=:@";
     return is_unreserved(c) || others.find(c) != std::string_view::npos;
@@ -36,8 +36,8 @@ Result<std::string, std::string> percent_decode(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] != '%') {
             if (!is_plain(text[i])) {
-                return Unexpected{"a character that must be percent-encoded at " +
-                                  std::to_string(i) + " of '" + std::string(text) + "'"};
+                return Unexpected{"character at " + std::to_string(i) +
+                                  " must be percent-encoded in '" + std::string(text) + "'"};
             }
             decoded += text[i];
             continue;
@@ -45,7 +45,7 @@ Result<std::string, std::string> percent_decode(std::string_view text) {
         const auto high = text.size() - i > 2 ? digit_of(text[i + 1]) : std::nullopt;
         const auto low = text.size() - i > 2 ? digit_of(text[i + 2]) : std::nullopt;
         if (!high || !low) {
-            return Unexpected{"no two hexadecimal digits behind % in '" + std::string(text) + "'"};
+            return Unexpected{"invalid percent-encoding in '" + std::string(text) + "'"};
         }
         decoded += static_cast<char>(*high * 16 + *low);
         i += 2;
@@ -74,9 +74,9 @@ std::string percent_encode(std::string_view text) {
 Result<std::string, std::string> decode_name(std::string_view text) {
     REVENANT_TRY(std::string name, percent_decode(text));
     if (name.size() > short_string_bytes_max) {
-        return Unexpected{std::string("a name has more than 255 bytes")};
+        return Unexpected{std::string("name is longer than 255 bytes")};
     }
-    if (!is_utf8(name)) return Unexpected{std::string("a name is not UTF-8")};
+    if (!is_utf8(name)) return Unexpected{std::string("name is not UTF-8")};
     return name;
 }
 
@@ -104,18 +104,18 @@ Result<Address, std::string> parse_address(std::string_view text) {
     Address address;
     if (text.starts_with(queues)) {
         REVENANT_TRY(address.name, decode_name(text.substr(queues.size())));
-        if (address.name.empty()) return Unexpected{std::string("the name of a queue is missing")};
+        if (address.name.empty()) return Unexpected{std::string("queue name is missing")};
         return address;
     }
     if (!text.starts_with(exchanges)) {
-        return Unexpected{std::string("it begins neither with /queues/ nor with /exchanges/")};
+        return Unexpected{std::string("address must start with /queues/ or /exchanges/")};
     }
     address.kind = Address::Kind::exchange;
     const std::string_view rest = text.substr(exchanges.size());
     const std::size_t slash = rest.find('/');
     REVENANT_TRY(address.name, decode_name(rest.substr(0, slash)));
     if (address.name.empty() || address.name == "amq.default") {
-        return Unexpected{std::string("the default exchange cannot be named")};
+        return Unexpected{std::string("the default exchange cannot be addressed")};
     }
     if (slash != std::string_view::npos) {
         REVENANT_TRY(address.routing_key, decode_name(rest.substr(slash + 1)));

@@ -25,7 +25,7 @@ void write_keys(TypeWriter& out, const std::vector<std::string>& keys) {
     out.end(array);
 }
 
-// The content of a map, in this order (DL-92).
+// The entries of a map, in this order (DL-92).
 void write_death(TypeWriter& out, const Death& death) {
     TypeWriter::Open map = out.begin_element();
     if (death.ttl_ms) {
@@ -69,7 +69,7 @@ const std::string* text(const Datum& datum, Type type) {
     return datum.type == type ? std::get_if<std::string>(&datum.content) : nullptr;
 }
 
-// Takes the entries of a death one by one, each under the name it must have.
+// Takes the entries of a death one by one; each must have the expected name.
 class DeathEntries {
   public:
     explicit DeathEntries(const DataMap& map) : map_(map) {}
@@ -114,7 +114,7 @@ std::optional<Death> read_death(const Datum& datum) {
     const Datum* const last = entries.take("last-time", Type::timestamp);
     const Datum* const exchange = entries.take("exchange", Type::string);
     const Datum* const keys = entries.take("routing-keys", Type::array);
-    // What is missing leaves all behind it untaken.
+    // A missing entry makes all later ones missing too.
     if (keys == nullptr || exchange == nullptr || !entries.at_end()) return std::nullopt;
     const auto known_reason = parse_death_reason(*reason->as_symbol());
     auto known_keys = read_keys(*keys->as_elements());

@@ -1,5 +1,5 @@
-// DeathAnnotations: a DeathHistory in the message annotations of AMQP 1.0 — x-opt-deaths,
-// x-first-death-* and x-last-death-* — written, and read from those a client published.
+// DeathAnnotations: writes a DeathHistory to the AMQP 1.0 message annotations x-opt-deaths,
+// x-first-death-* and x-last-death-*, and reads them from a published message.
 #pragma once
 
 #include "amqp10/codec/type_reader.h"
@@ -12,13 +12,14 @@
 
 namespace revenant::amqp10 {
 
-// Adds entries to a map that is being written (DL-91 to DL-94); the answer is how many.
+// Adds entries to a map that is being written (DL-91 to DL-94) and returns their number.
 std::uint32_t write_history(TypeWriter& out, const DeathHistory& history);
 
-// Does write_history add an annotation of that name?
+// Whether write_history adds an annotation with that name.
 bool is_death_annotation(std::string_view name);
 
-// The value of x-opt-deaths; nothing if it is not exactly what write_history writes (DL-103).
+// Reads the value of x-opt-deaths; empty unless it has exactly the form that write_history writes
+// (DL-103).
 std::vector<Death> read_deaths(Raw value);
 
 }  // namespace revenant::amqp10

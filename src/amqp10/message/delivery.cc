@@ -15,7 +15,7 @@
 namespace revenant::amqp10 {
 namespace {
 
-// A dead letter was acquired before (DL-96), and its own time to live is over (DL-70, DL-104).
+// A dead letter was acquired before (DL-96), and its own TTL no longer applies (DL-70, DL-104).
 ValueCursor write_header(ValueCursor out, const Message& message, bool died,
                          const DeliveryInfo& info) {
     constexpr std::int64_t ttl_most = std::numeric_limits<std::uint32_t>::max();
@@ -42,7 +42,7 @@ ValueCursor write_header(ValueCursor out, const Message& message, bool died,
     return out;
 }
 
-// The first of the kept sections, if it is there.
+// The first stored section, if it is message-annotations.
 std::string_view own_annotations(const Message& message) {
     TypeReader in(message.properties());
     if (in.at_end()) return {};
@@ -69,7 +69,7 @@ void write_native(DeliveryHead& head, const Message& message, std::string_view a
     out.raw(message.properties().substr(annotations.size()));
 }
 
-// What most messages get: two annotations of ours and none of their own.
+// The common case: two added annotations and none from the publisher.
 constexpr std::size_t usual_names_max = 255;
 constexpr std::size_t usual_head_max = 24 + 12 + 14 + 17 + 2 * usual_names_max;
 
@@ -102,7 +102,7 @@ std::string_view render_delivery(const Message& message, const Envelope* envelop
     const bool native = message.format().number == message_format().number;
     const std::string_view annotations = native ? own_annotations(message) : std::string_view{};
     const bool died = envelope != nullptr && !envelope->history.deaths.empty();
-    std::array<char, usual_head_max> first;  // without zeros first, on purpose
+    std::array<char, usual_head_max> first;  // deliberately not initialized
     ValueCursor cursor = write_header(ValueCursor(first.data()), message, died, info);
     const bool usual = native && annotations.empty() && is_common_case(message, envelope, info);
     if (usual) cursor = write_common_case(cursor, message);

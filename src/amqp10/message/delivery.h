@@ -1,4 +1,4 @@
-// Delivery: a message as a consumer of AMQP 1.0 gets it, whatever protocol brought it.
+// Delivery: renders a message of any protocol for an AMQP 1.0 consumer.
 #pragma once
 
 #include "amqp10/message/delivery_head.h"
@@ -18,10 +18,10 @@ struct DeliveryInfo {
     engine::ShownCounts counts;
 };
 
-// Appends to `head` all that stands before the body: header, message annotations, properties and
-// application properties (amqp10 6.1 to 6.3, 6.10 to 6.13, DL-91 to DL-105). The answer is what is
-// to be sent behind it: a part of the message, or `converted`. Without an envelope nothing is
-// added; one that is given is counted by references, for it may be held on to.
+// Appends everything before the body to `head`: header, message annotations, properties and
+// application properties (amqp10 6.1 to 6.3, 6.10 to 6.13, DL-91 to DL-105). Returns the bytes that
+// follow: a part of the message, or `converted`. Without an envelope nothing is added. A given
+// envelope must be reference-counted, because a reference to it may be kept.
 std::string_view render_delivery(const Message& message, const Envelope* envelope,
                                  const DeliveryInfo& info, DeliveryHead& head,
                                  std::string& converted);

@@ -1,5 +1,5 @@
-// DeliveryHead: the bytes of a delivery that precede its body. A long history of deaths is not
-// copied into them: it stays where it was rendered.
+// DeliveryHead: the bytes of a delivery before its body. A long death history is referenced instead
+// of copied.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace revenant::amqp10 {
 
 struct DeliveryHead {
     std::string bytes;
-    // Inserted before bytes[cut]; without an owner there is nothing to insert.
+    // Inserted before bytes[cut]; nothing is inserted without an owner.
     std::size_t cut = 0;
     std::string_view common;
     std::shared_ptr<const void> owner;

@@ -98,7 +98,7 @@ TEST(Delivery, ADeadLetterLivesForEver) {  // DL-70, DL-104
     EXPECT_EQ(delivered(*message, one_death().get())->header[2], Datum::null());
     EXPECT_EQ(delivered(*message, envelope_with([](Envelope&) {}).get())->header[2],
               Datum::uint(50))
-        << "annotations alone are no death";
+        << "annotations alone are not a death";
 }
 
 TEST(Delivery, DeathsAreAnArrayOfMaps) {  // DL-91 to DL-94

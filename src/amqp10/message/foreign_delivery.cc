@@ -25,7 +25,7 @@ std::uint32_t write_entry(TypeWriter& out, std::string_view name, const Value& v
     return 1;
 }
 
-// Of fields with the same name the first counts.
+// Of fields with the same name the first is used.
 void write_annotations(DeliveryHead& head, const PortableMessage& message,
                        const AddedAnnotations& added) {
     TypeWriter out(head.bytes);
@@ -119,7 +119,7 @@ void write_application_properties(TypeWriter& out, const Table& headers) {
     if (map) out.end(*map);
 }
 
-// Nothing but sections of a body, as a message of AMQP 1.0 may have them.
+// Whether the body consists only of body sections, as in an AMQP 1.0 message.
 bool is_sections(std::string_view body) {
     const auto published = read_published(body);
     return published && published->body.size() == body.size();

@@ -1,4 +1,4 @@
-// A message of another protocol for a consumer of AMQP 1.0 (amqp10 6.11 to 6.13).
+// Converts a message of another protocol for an AMQP 1.0 consumer (amqp10 6.11 to 6.13).
 #pragma once
 
 #include "amqp10/message/added_annotations.h"
@@ -10,8 +10,8 @@
 
 namespace revenant::amqp10 {
 
-// Writes all between the header section and the body, and the beginning of the body's section; the
-// answer is what stands behind that.
+// Writes everything between the header section and the body, and the start of the body section.
+// Returns the bytes that follow.
 std::string_view write_foreign(DeliveryHead& head, const Message& message,
                                const AddedAnnotations& added, std::string& converted);
 

@@ -13,7 +13,7 @@ namespace revenant::amqp10 {
 namespace {
 
 constexpr std::size_t key_bytes_max = 255;
-// Of all keys together: a message is stored with 16 bits for their size.
+// For all keys together: a stored message has 16 bits for their size.
 constexpr std::size_t keys_bytes_max = 60'000;
 
 Unexpected<PublishError> unreadable(std::string_view word) {
@@ -40,7 +40,7 @@ std::string shown_key(Raw key) {
     return "unknown";
 }
 
-// A header that says nothing of durability is one of a transient message [3.2.1], as none is.
+// Without a durable field, or without a header, a message is transient [3.2.1].
 bool read_header(std::string_view section, MessageHead& head) {
     head.persistent = false;
     if (section.empty()) return true;
@@ -65,7 +65,7 @@ Result<void, PublishError> read_keys(Raw value, std::vector<std::string>& keys) 
     for (std::uint32_t i = 0; i < items->count; ++i) {
         const auto key = in.string();
         if (!key || in.failed()) return bad_keys_in(value);
-        // No binding has a longer one.
+        // A binding key cannot be longer.
         if (key->size() > key_bytes_max) continue;
         bytes += key->size() + 1;
         if (bytes > keys_bytes_max) return bad_keys("more than 60000 bytes of keys");
@@ -74,7 +74,7 @@ Result<void, PublishError> read_keys(Raw value, std::vector<std::string>& keys) 
     return {};
 }
 
-// `keys` is where to put those of x-cc; nullptr where it means nothing.
+// Stores the keys of x-cc in `keys`; nullptr if x-cc has no meaning.
 Result<void, PublishError> check_annotations(std::string_view section,
                                              std::vector<std::string>* keys) {
     MapWalk walk(section);
@@ -102,7 +102,7 @@ bool are_application_properties(std::string_view section) {
     return !walk.failed();
 }
 
-// Values may be anything; data are binary and sequences lists.
+// Checks that data sections contain binary and sequences contain lists. Values may have any type.
 bool is_body(const Sections& sections) {
     if (sections.body_kind == descriptor::value) return true;
     TypeReader in(sections.body);
@@ -159,7 +159,7 @@ Result<IncomingMessage, PublishError> read_published(std::string_view message) {
         REVENANT_TRY_VOID(check_annotations(sections.footer, nullptr));
     }
     published.body = from_first(message, sections.body);
-    // They stand next to each other and before the body.
+    // These sections are adjacent and precede the body.
     for (const std::string_view section :
          {sections.message_annotations, sections.properties, sections.application_properties}) {
         if (section.empty()) continue;

@@ -1,9 +1,8 @@
-// IncomingMessage: what a message of AMQP 1.0 says to the broker when it comes in, and the bytes to
-// keep.
+// IncomingMessage: the data of a published AMQP 1.0 message, and the bytes to store.
 //
-// Kept as they came are, one behind the other, the message annotations, the properties and the
-// application properties (Message::properties()), and then the body and the footer
-// (Message::body()). Header and delivery annotations are for this broker and go no further.
+// Message annotations, properties and application properties are stored unchanged, one after the
+// other, in Message::properties(); body and footer are in Message::body(). Header and delivery
+// annotations are for this broker and are not passed on.
 #pragma once
 
 #include "base/result.h"
@@ -15,7 +14,7 @@
 
 namespace revenant::amqp10 {
 
-// All views are into the message that was read.
+// All views refer to the message that was read.
 struct IncomingMessage {
     MessageHead head;
     std::string_view properties;

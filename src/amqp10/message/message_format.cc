@@ -3,8 +3,8 @@
 #include "amqp10/codec/map_walk.h"
 #include "amqp10/codec/value_conversion.h"
 #include "amqp10/message/death_annotations.h"
-#include "amqp10/message/stored_sections.h"
 #include "amqp10/message/portable_message.h"
+#include "amqp10/message/stored_sections.h"
 #include "message/portable.h"
 
 #include <utility>
@@ -16,12 +16,12 @@ constexpr std::uint8_t message_format_number = 2;
 
 void add_simple(Table& table, std::string_view name, const Datum& datum) {
     auto value = to_value(datum);
-    // Nothing is a value, too, for an application property.
+    // An application property may be null.
     if (!value || (!is_simple(*value) && !datum.is_null())) return;
     table.push_back({std::string(name), std::move(*value)});
 }
 
-// The annotations come first, so that they are found before a property of the same name.
+// Annotations come first, so that they take precedence over properties of the same name.
 Table headers_of(const Message& message) {
     const StoredSections kept = stored_sections(message);
     Table table;

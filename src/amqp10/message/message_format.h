@@ -1,4 +1,4 @@
-// How the engine and the other protocols ask about a message of AMQP 1.0.
+// The MessageFormat of AMQP 1.0 messages, for the engine and the other protocols.
 #pragma once
 
 #include "amqp10/message/incoming_message.h"

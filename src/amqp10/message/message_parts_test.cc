@@ -75,7 +75,7 @@ TEST(Performatives, SymbolicDescriptorsAreKnown) {
 TEST(Performatives, AMissingOrWrongFieldIsRefused) {
     EXPECT_FALSE(decoded<Begin>("\x00\x53\x11\xc0\x04\x03\x40\x43\x43"s)) << "no outgoing-window";
     EXPECT_FALSE(decoded<Detach>("\x00\x53\x16\xc0\x04\x01\xa1\x01x"s)) << "a handle of text";
-    EXPECT_FALSE(decoded<End>("\x00\x53\x17\xc0\x03\x02\x40\x40"s)) << "more fields than there are";
+    EXPECT_FALSE(decoded<End>("\x00\x53\x17\xc0\x03\x02\x40\x40"s)) << "more fields than defined";
     EXPECT_FALSE(decoded<Detach>("\x00\x53\x16\xc0\x02\x01\x40"s)) << "null for a handle";
 }
 
@@ -165,8 +165,8 @@ TEST(Addresses, NameAQueueOrAnExchange) {  // amqp10 4.1, 4.2
     }
     EXPECT_FALSE(parse_address("/queues/" + std::string(256, 'q')));
     EXPECT_FALSE(parse_address("/exchanges/x/" + std::string(256, 'k')));
-    EXPECT_EQ(parse_address("/queues/%FF%FE").error(), "a name is not UTF-8");
-    EXPECT_EQ(parse_address("/exchanges/x/%FF").error(), "a name is not UTF-8");
+    EXPECT_EQ(parse_address("/queues/%FF%FE").error(), "name is not UTF-8");
+    EXPECT_EQ(parse_address("/exchanges/x/%FF").error(), "name is not UTF-8");
     EXPECT_EQ(queue_address("a/b c~"), "/queues/a%2Fb%20c~");
 }
 

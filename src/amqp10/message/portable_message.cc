@@ -17,7 +17,7 @@ std::optional<std::string> short_text(std::optional<std::string_view> text) {
     return std::string(*text);
 }
 
-// A text that 0-9-1 has no room for, and binary, go into a header (amqp10 6.5).
+// A text that is too long for 0-9-1, or a binary id, is stored in a header (amqp10 6.5).
 std::optional<std::string> read_id(Raw id, std::string_view header, Table& headers) {
     auto text = id_text(id);
     if (!text) return std::nullopt;
@@ -51,7 +51,7 @@ void read_properties(std::string_view section, PortableMessage& out) {
     }
 }
 
-// What the broker says itself, or says elsewhere (amqp10 6.8).
+// Whether the broker sets this annotation itself or conveys it elsewhere (amqp10 6.8).
 bool is_internal(std::string_view name) {
     return name == "x-exchange" || name == "x-routing-key" || name == "x-death" ||
            name.starts_with("x-basic-");

@@ -1,4 +1,4 @@
-// A message of AMQP 1.0 for a consumer of another protocol (amqp10 6.4 to 6.9).
+// Converts an AMQP 1.0 message for a consumer of another protocol (amqp10 6.4 to 6.9).
 #pragma once
 
 #include "message/message.h"

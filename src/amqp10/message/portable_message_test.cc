@@ -51,7 +51,7 @@ TEST(Portable, IdsBecomeText) {  // amqp10 6.5
     EXPECT_EQ(with_id({Type::uuid, from_hex("0123456789abcdef0123456789abcdef")}).correlation_id,
               "urn:uuid:01234567-89ab-cdef-0123-456789abcdef");
     EXPECT_EQ(with_id(Datum::string(std::string(255, 'a'))).message_id, std::string(255, 'a'));
-    EXPECT_EQ(with_id(Datum::uint(7)).message_id, std::nullopt) << "no type of an id";
+    EXPECT_EQ(with_id(Datum::uint(7)).message_id, std::nullopt) << "not a valid id type";
 }
 
 TEST(Portable, IdsThatAreNoShortTextBecomeHeaders) {  // amqp10 6.5
@@ -274,7 +274,7 @@ TEST(Format, PropertiesToHashAreText) {
     EXPECT_EQ(message->format().property(*published(hello_body), "message_id"), "");
 }
 
-// A small message must not grow into a large table.
+// A small message must not become a large table.
 TEST(Format, ValuesOfAllPropertiesTogetherAreBounded) {
     const std::string nulls = from_hex("f0000000050000fff040");
     const MessageRef message = published(from_hex("005374 d1 0000001e 00000004 a10161") + nulls +

@@ -1,4 +1,4 @@
-// StoredSections: where the sections stand in a message of AMQP 1.0 that the broker keeps.
+// StoredSections: the sections of a stored AMQP 1.0 message.
 #pragma once
 
 #include "amqp10/codec/map_walk.h"
@@ -11,7 +11,7 @@
 
 namespace revenant::amqp10 {
 
-// Each with its descriptor; empty if it is not there.
+// Each includes its descriptor; empty if absent.
 struct StoredSections {
     std::string_view message_annotations;
     std::string_view properties;
@@ -19,15 +19,15 @@ struct StoredSections {
 };
 StoredSections stored_sections(const Message& message);
 
-// All of it absent if the section is.
+// All fields are absent if the section is.
 Properties properties_in(std::string_view section);
 
-// A message-id or correlation-id as text (amqp10 6.5), a binary one as its bytes. Nothing for any
+// A message-id or correlation-id as text (amqp10 6.5); a binary one as its bytes. Nothing for any
 // other type.
 std::optional<std::string> id_text(Raw id);
 
-// Calls visit(key, datum) for the entries of a section that is a map, until one is wrong or there
-// are more values than a reader makes.
+// Calls visit(key, datum) for the entries of a map section, until one is malformed or there are
+// more values than a reader creates.
 template <typename Visit>
 void for_each_value(std::string_view section, Visit&& visit) {
     MapWalk walk(section);

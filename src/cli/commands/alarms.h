@@ -1,4 +1,4 @@
-// The alarms of a node, out of what /nodes tells.
+// The alarms of a node, read from the response of /nodes.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -8,7 +8,7 @@
 
 namespace revenant::cli {
 
-// One object each, as rabbitmqctl's JSON has them: type, resource, node.
+// One object per alarm, as in rabbitmqctl's JSON: type, resource, node.
 boost::json::array alarms_of(const boost::json::value& node);
 // "Memory alarm on node rabbit@host"
 std::string alarm_line(const boost::json::value& alarm);

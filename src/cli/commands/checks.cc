@@ -1,5 +1,5 @@
-// Checks that rabbitmq-diagnostics, rabbitmq-queues and rabbitmq-upgrade have beside the plain
-// health checks: 0 is well, 69 is not.
+// Checks of rabbitmq-diagnostics, rabbitmq-queues and rabbitmq-upgrade in addition to the basic
+// health checks. Exit status 0 means passed, 69 failed.
 #include "cli/commands/command_tables.h"
 
 #include <boost/json.hpp>
@@ -69,16 +69,16 @@ Outcome metadata_store_with_data(const Invocation& invocation) {
                 "Metadata store on node has completed its initialization and has data");
 }
 
-// No queue is mirrored here, and a quorum queue has one member: asking the node is all there is.
+// No queue is mirrored, and a quorum queue has one member, so a response from the node is enough.
 Outcome single_replicas(const Invocation& invocation) {
     REVENANT_TRY(const json::value me, invocation.get("/whoami"));
-    invocation.hint("Queues of this node have no other replicas");
+    invocation.hint("Queues on this node have no other replicas");
     return {};
 }
 
 Outcome cluster_size(const Invocation& invocation) {
     return pass(invocation, "reached-target-cluster-size",
-                "Cluster has reached its target size: it is a single node");
+                "Cluster has reached its target size: there is only one node");
 }
 
 }  // namespace
@@ -86,15 +86,15 @@ Outcome cluster_size(const Invocation& invocation) {
 std::span<const Command> check_commands() {
     static constexpr Command commands[] = {
         {"check_certificate_expiration", 0, 0, "--within N [--unit days|weeks|months|years]",
-         "Fails if a certificate of a listener expires in that time.",
+         "Fails if a listener's certificate expires within that time.",
          "check_certificate_expiration --within 2 --unit weeks", certificate_expiration},
         {"check_for_quorum_queues_without_an_elected_leader", 1, 1,
          "[-p VHOST] [--across-all-vhosts] PATTERN",
-         "Fails if a quorum queue that matches has no leader.",
+         "Fails if a matching quorum queue has no leader.",
          "check_for_quorum_queues_without_an_elected_leader --across-all-vhosts '.*'",
          elected_leaders},
         {"check_if_any_deprecated_features_are_used", 0, 0, "",
-         "Fails if a deprecated feature is used.", "check_if_any_deprecated_features_are_used",
+         "Fails if a deprecated feature is in use.", "check_if_any_deprecated_features_are_used",
          deprecated_features},
         {"check_if_metadata_store_is_initialized", 0, 0, "",
          "Fails unless the definitions can be read.", "check_if_metadata_store_is_initialized",

@@ -1,4 +1,4 @@
-// The cluster, which is one node, and what is switched on in it.
+// The cluster, which is always one node, and its feature flags.
 #include "cli/commands/alarms.h"
 #include "cli/commands/command_tables.h"
 
@@ -64,7 +64,7 @@ Outcome enable_feature_flag(const Invocation& invocation) {
     const std::string& name = invocation.argument(0);
     if (name == "all") {
         invocation.banner("Enabling all feature flags ...");
-        // They are; but only a node that is there can say so.
+        // All flags are always enabled. The request only checks that the node is reachable.
         REVENANT_TRY(const json::value flags, invocation.get("/feature-flags"));
         invocation.say("");
         return {};
@@ -87,15 +87,15 @@ Outcome set_cluster_name(const Invocation& invocation) {
                                                    json::object{{"name", invocation.argument(0)}}));
     if (reply.status == 404 || reply.status == 405) {
         return Unexpected{Failure{ExitCode::unavailable,
-                                  "the name of a running node cannot be changed; set cluster_name "
-                                  "in revenant.conf"}};
+                                  "cannot change the cluster name of a running node; set "
+                                  "cluster_name in revenant.conf"}};
     }
     if (reply.status >= 300) return refused(reply);
     invocation.say("");
     return {};
 }
 
-// Nothing is traced here, so there is only the mark of a virtual host to take away.
+// Tracing is not supported. Only the `tracing` field of the virtual host is cleared.
 Outcome trace_off(const Invocation& invocation) {
     const std::string& vhost = invocation.options.vhost;
     invocation.banner("Stopping tracing for vhost " + quoted(vhost) + " ...");
@@ -107,7 +107,7 @@ Outcome trace_off(const Invocation& invocation) {
     return {};
 }
 
-// The leader and the only member is the node itself.
+// The node is the leader and the only member.
 Outcome quorum_status(const Invocation& invocation) {
     const std::string& vhost = invocation.options.vhost;
     const std::string& name = invocation.argument(0);
@@ -133,7 +133,7 @@ Outcome rebalance(const Invocation& invocation) {
     invocation.banner("Rebalancing " + invocation.argument(0) + " queues...");
     REVENANT_TRY(const Reply reply, invocation.ask("POST", "/rebalance/queues"));
     if (reply.status >= 300) return refused(reply);
-    invocation.say("Nothing to move: there is one node");
+    invocation.say("Nothing to rebalance: there is only one node");
     return {};
 }
 
@@ -145,15 +145,16 @@ std::span<const Command> cluster_commands() {
          "cluster_status --formatter json", cluster_status},
         {"list_feature_flags", 0, SIZE_MAX, "[COLUMN ...]", "Lists feature flags.",
          "list_feature_flags name state", list_feature_flags},
-        {"enable_feature_flag", 1, 1, "NAME|all", "Enables a feature flag; all are here.",
-         "enable_feature_flag all", enable_feature_flag},
-        {"set_cluster_name", 1, 1, "NAME", "Sets what clients are told as the cluster's name.",
-         "set_cluster_name london", set_cluster_name},
-        {"trace_off", 0, 0, "[-p VHOST]", "Succeeds: nothing is traced here.", "trace_off -p qa",
-         trace_off},
+        {"enable_feature_flag", 1, 1, "NAME|all",
+         "Enables a feature flag; all flags are always enabled.", "enable_feature_flag all",
+         enable_feature_flag},
+        {"set_cluster_name", 1, 1, "NAME", "Sets the cluster name.", "set_cluster_name london",
+         set_cluster_name},
+        {"trace_off", 0, 0, "[-p VHOST]", "Does nothing: tracing is not supported.",
+         "trace_off -p qa", trace_off},
         {"quorum_status", 1, 1, "[-p VHOST] QUEUE", "Shows the members of a quorum queue.",
          "quorum_status orders", quorum_status},
-        {"rebalance", 1, 1, "all|classic|quorum|stream", "Moves leaders; there is one node.",
+        {"rebalance", 1, 1, "all|classic|quorum|stream", "Does nothing: there is only one node.",
          "rebalance all", rebalance},
     };
     return commands;

@@ -1,4 +1,4 @@
-// The tables of commands, each in the file of its group.
+// The command tables, each defined in the file of its group.
 #pragma once
 
 #include "cli/console/command.h"

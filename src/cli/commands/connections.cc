@@ -49,7 +49,7 @@ Outcome list_connections(const Invocation& invocation) {
                              "user_provided_name"}) {
         known.push_back({name, name});
     }
-    known.push_back({"pid", "name"});  // what close_connection takes
+    known.push_back({"pid", "name"});  // the argument of close_connection
     const std::vector<std::string> otherwise = {"user", "peer_host", "peer_port", "state"};
     REVENANT_TRY(const auto columns, invocation.columns(known, otherwise));
     invocation.banner("Listing connections ...");
@@ -78,7 +78,7 @@ Outcome list_channels(const Invocation& invocation) {
 
 Outcome check_reason(const std::string& reason) {
     if (reason.find_first_of("\r\n") == std::string::npos) return {};
-    return Unexpected{Failure{ExitCode::data_error, "the reason has line breaks"}};
+    return Unexpected{Failure{ExitCode::data_error, "the reason must not contain line breaks"}};
 }
 
 Outcome close_connection(const Invocation& invocation) {
@@ -96,7 +96,8 @@ Outcome close_connection(const Invocation& invocation) {
     return {};
 }
 
-// Closes those whose field has the value, or all; the answer is how many.
+// Closes the connections whose field has the value, or all if the field is null. Returns their
+// number.
 Result<std::int64_t, Failure> close_matching(const Invocation& invocation, const char* field,
                                              const std::string& value, const std::string& reason) {
     REVENANT_TRY_VOID(check_reason(reason));
@@ -110,7 +111,7 @@ Result<std::int64_t, Failure> close_matching(const Invocation& invocation, const
             const Reply reply,
             invocation.ask("DELETE", "/connections/" + escape(plain_text(connection.at("name"))),
                            nullptr, {{"X-Reason", reason}}));
-        // It may have left by itself meanwhile.
+        // The client may have closed the connection in the meantime.
         if (reply.status >= 300 && reply.status != 404) return refused(reply);
         closed += 1;
     }

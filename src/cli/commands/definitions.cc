@@ -1,4 +1,4 @@
-// Definitions: everything that was declared, as one JSON document.
+// Export and import of definitions, as one JSON document.
 #include "cli/commands/command_tables.h"
 
 #include <boost/json/object.hpp>
@@ -28,7 +28,7 @@ Outcome check_format(const Options& options) {
     return Unexpected{Failure{ExitCode::usage, "Formatter should be json"}};
 }
 
-// Password hashes are in it: nobody else may read the file.
+// The file contains password hashes, so only its owner may read it.
 Outcome write_file(const std::string& path, const std::string& text) {
     const mode_t before = ::umask(077);
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -70,7 +70,7 @@ Outcome import_definitions(const Invocation& invocation) {
     REVENANT_TRY(const std::string text, read_definitions(path));
     REVENANT_TRY(const json::value definitions, parse_json(text));
     if (!definitions.is_object()) {
-        return Unexpected{Failure{ExitCode::data_error, "definitions are a JSON object"}};
+        return Unexpected{Failure{ExitCode::data_error, "the definitions are not a JSON object"}};
     }
     REVENANT_TRY(const Reply reply,
                  invocation.ask("POST", definitions_path(invocation.options), definitions));
@@ -92,8 +92,8 @@ std::span<const Command> definition_commands() {
          "Writes all definitions, or those of one virtual host, to a file or standard output.",
          "export_definitions definitions.json", export_definitions},
         {"import_definitions", 0, 1, "[-p VHOST] [FILE|-] [--format json]",
-         "Makes what a file or standard input says exists; nothing is deleted.",
-         "import_definitions definitions.json", import_definitions},
+         "Imports definitions; nothing is deleted.", "import_definitions definitions.json",
+         import_definitions},
     };
     return commands;
 }

@@ -1,4 +1,4 @@
-// Health checks, as rabbitmq-diagnostics has them: 0 is healthy, 69 is not.
+// Health checks of rabbitmq-diagnostics. Exit status 0 means healthy, 69 unhealthy.
 #include "cli/commands/alarms.h"
 #include "cli/commands/command_tables.h"
 #include "cli/console/information_unit.h"
@@ -27,7 +27,7 @@ Outcome check(const Invocation& invocation, const std::string& path, const std::
     return {};
 }
 
-// Of these checks rabbitmq-diagnostics -s says nothing when all is well.
+// With -s, these checks of rabbitmq-diagnostics print nothing if they pass.
 std::string unless_silent(const Invocation& invocation, std::string healthy) {
     return invocation.options.silent ? "" : std::move(healthy);
 }
@@ -92,12 +92,12 @@ Result<json::array, Failure> ask_listeners(const Invocation& invocation) {
     const json::value* const listeners =
         overview.is_object() ? overview.get_object().if_contains("listeners") : nullptr;
     if (listeners == nullptr || !listeners->is_array()) {
-        return Unexpected{Failure{ExitCode::software, "the node's answer is not understood"}};
+        return Unexpected{Failure{ExitCode::software, "cannot parse the node's response"}};
     }
     return listeners->get_array();
 }
 
-// The address to connect to where one listens on all.
+// The loopback address for a listener on all addresses.
 std::string reachable(const std::string& address) {
     if (address == "0.0.0.0") return "127.0.0.1";
     return address == "::" ? "::1" : address;
@@ -172,7 +172,7 @@ Outcome is_running(const Invocation& invocation) {
     return {};
 }
 
-// Who answers is through with booting.
+// A node that responds has finished booting.
 Outcome is_booting(const Invocation& invocation) {
     const auto reply = invocation.client.send("GET", "/whoami");
     invocation.say("RabbitMQ on node " + node_name(invocation) +
@@ -185,10 +185,10 @@ Outcome is_booting(const Invocation& invocation) {
 struct MemoryPart {
     std::string name;
     double bytes = 0;
-    double percentage = 0;  // of what the system counts, with two digits behind the point
+    double percentage = 0;  // of the resident set size, rounded to two decimal places
 };
 
-// The largest first.
+// Sorted by size, largest first.
 Result<std::vector<MemoryPart>, Failure> ask_memory(const Invocation& invocation) {
     REVENANT_TRY(const json::value overview, invocation.get("/overview"));
     const std::string name = plain_text(overview.at("node"));
@@ -235,7 +235,7 @@ Outcome check_quorum_critical(const Invocation& invocation) {
                                                " reported no quorum queues with minimum quorum"));
 }
 
-// A single node has every quorum it can have.
+// The quorums of a single node are always complete.
 Outcome await_quorum(const Invocation& invocation) {
     REVENANT_TRY(const Reply reply, invocation.ask("GET", "/health/checks/is-in-service"));
     if (reply.status != 200) return unhealthy(reply.reason());
@@ -248,37 +248,39 @@ std::span<const Command> diagnostic_commands() {
     static constexpr Command commands[] = {
         {"check_running", 0, 0, "", "Fails unless the node serves clients.", "check_running",
          check_running},
-        {"check_local_alarms", 0, 0, "", "Fails if the node is short of memory or disk.",
+        {"check_local_alarms", 0, 0, "", "Fails if the node has a memory or disk alarm.",
          "-q check_local_alarms", check_local_alarms},
-        {"check_alarms", 0, 0, "", "Fails if any node is short of memory or disk.", "check_alarms",
+        {"check_alarms", 0, 0, "", "Fails if any node has a memory or disk alarm.", "check_alarms",
          check_alarms},
         {"check_port_connectivity", 0, 0, "", "Fails unless every listener accepts a connection.",
          "check_port_connectivity", check_port_connectivity},
-        {"check_port_listener", 1, 1, "PORT", "Fails unless somebody listens on the port.",
+        {"check_port_listener", 1, 1, "PORT", "Fails unless a listener is active on the port.",
          "check_port_listener 5672", check_port_listener},
         {"check_protocol_listener", 1, 1, "PROTOCOL",
          "Fails unless there is a listener for the protocol: amqp, http, http/prometheus.",
          "check_protocol_listener amqp", check_protocol_listener},
         {"check_virtual_hosts", 0, 0, "", "Fails unless every virtual host is up.",
          "check_virtual_hosts", check_virtual_hosts},
-        {"node_health_check", 0, 0, "", "The same as check_running.", "node_health_check",
+        {"node_health_check", 0, 0, "", "Same as check_running.", "node_health_check",
          check_running},
         {"check_if_node_is_quorum_critical", 0, 0, "",
-         "Fails if stopping the node takes a quorum away from others.",
+         "Fails if a quorum queue would lose its quorum without the node.",
          "check_if_node_is_quorum_critical", check_quorum_critical},
         {"await_online_quorum_plus_one", 0, 0, "[-t SECONDS]",
-         "Waits until the node can be stopped; a single one always can.",
+         "Waits until the node can be stopped; a single node always can.",
          "await_online_quorum_plus_one -t 60", await_quorum},
         {"listeners", 0, 0, "", "Lists the listeners of the node.", "listeners --formatter json",
          listeners},
         {"alarms", 0, 0, "", "Lists alarms.", "alarms", alarms},
-        {"server_version", 0, 0, "", "Prints the release of RabbitMQ the node is compatible with.",
-         "server_version", server_version},
-        {"is_running", 0, 0, "", "Says whether the node serves clients.", "is_running", is_running},
-        {"is_booting", 0, 0, "", "Says whether the node is still starting.", "is_booting",
+        {"server_version", 0, 0, "",
+         "Prints the RabbitMQ release that the node is compatible with.", "server_version",
+         server_version},
+        {"is_running", 0, 0, "", "Prints whether the node serves clients.", "is_running",
+         is_running},
+        {"is_booting", 0, 0, "", "Prints whether the node is still starting.", "is_booting",
          is_booting},
-        {"memory_breakdown", 0, 0, "[--unit UNIT]", "Shows the memory in use.", "memory_breakdown",
-         memory_breakdown},
+        {"memory_breakdown", 0, 0, "[--unit UNIT]", "Shows memory usage by category.",
+         "memory_breakdown", memory_breakdown},
     };
     return commands;
 }

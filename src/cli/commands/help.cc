@@ -32,7 +32,7 @@ std::vector<Group> groups_of(std::string_view program) {
             {"Connections and channels", connection_commands()},
             {"Definitions", definition_commands()},
             {"Program", program_commands()},
-            {"Not here", unsupported_commands()}};
+            {"Not supported", unsupported_commands()}};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which commands there are under which name of the program, and what is said about them.
+// The commands available under each program name, and their help texts.
 #pragma once
 
 #include "cli/console/command.h"
@@ -11,10 +11,10 @@
 
 namespace revenant::cli {
 
-// Of the program of that name; all but rabbitmq-plugins have all commands but those of plugins.
+// rabbitmq-plugins has the plugin commands; every other program has all the other commands.
 std::vector<Command> commands_of(std::string_view program);
 const Command* find_command(std::string_view program, std::string_view name);
-// The command that looks most like it; empty if none does.
+// The command with the most similar name; empty if none is similar enough.
 std::string nearest_command(std::string_view program, std::string_view name);
 
 std::string usage_of(std::string_view program, const Command& command);

@@ -13,13 +13,13 @@ namespace {
 
 namespace json = boost::json;
 
-// "{"max-connections": 5}": each of them is a request of its own, checked before the first is sent.
+// Takes {"max-connections": 5}. Sends one request per limit, after all of them are checked.
 Outcome set_limits(const Invocation& invocation, const std::string& path,
                    const std::string& definition, const std::vector<std::string_view>& known) {
     REVENANT_TRY(const json::value limits, parse_json(definition));
     const json::object* const object = limits.if_object();
     if (object == nullptr) {
-        return Unexpected{Failure{ExitCode::unavailable, "limits are a JSON object"}};
+        return Unexpected{Failure{ExitCode::unavailable, "the limits are not a JSON object"}};
     }
     for (const auto& [name, value] : *object) {
         if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -88,7 +88,7 @@ Outcome list_vhost_limits(const Invocation& invocation) {
     if (options.formatter == "json") {
         return invocation.list(limits, {{"limits", "value"}}, {"limits"});
     }
-    // Without limits RabbitMQ's line is empty.
+    // rabbitmqctl prints an empty line if there are no limits.
     const json::array& found = limits.as_array();
     std::cout << (found.empty() ? "" : plain_text(found.front().at("value"))) << '\n';
     return {};
@@ -154,14 +154,14 @@ std::span<const Command> limit_commands() {
         {"clear_vhost_limits", 0, 0, "[-p VHOST]", "Clears the limits of a virtual host.",
          "clear_vhost_limits -p qa", clear_vhost_limits},
         {"list_vhost_limits", 0, 0, "[-p VHOST] [--global]",
-         "Lists the limits of one virtual host or of all.", "list_vhost_limits", list_vhost_limits},
+         "Lists the limits of one or all virtual hosts.", "list_vhost_limits", list_vhost_limits},
         {"set_user_limits", 2, 2, "USERNAME LIMITS",
          "Sets limits of a user: max-connections, max-channels; -1 for none.",
          "set_user_limits janeway '{\"max-connections\":10}'", set_user_limits},
-        {"clear_user_limits", 2, 2, "USERNAME LIMIT|all", "Clears one limit of a user or all.",
+        {"clear_user_limits", 2, 2, "USERNAME LIMIT|all", "Clears one or all limits of a user.",
          "clear_user_limits janeway all", clear_user_limits},
         {"list_user_limits", 0, 0, "[--user USERNAME] [--global]",
-         "Lists the limits of one user or of all.", "list_user_limits --user janeway",
+         "Lists the limits of one or all users.", "list_user_limits --user janeway",
          list_user_limits},
     };
     return commands;

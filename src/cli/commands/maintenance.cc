@@ -1,4 +1,4 @@
-// Maintenance: rabbitmq-upgrade, and taking a node out of service for a while.
+// Maintenance: rabbitmq-upgrade, and taking a node out of service temporarily.
 #include "cli/commands/command_tables.h"
 
 #include <boost/json.hpp>
@@ -41,7 +41,7 @@ Outcome resume_listeners(const Invocation& invocation) {
     return {};
 }
 
-// Clients reconnect elsewhere: no listener takes them, and those that are there are closed.
+// Suspends the listeners and closes all connections, so that clients reconnect to another node.
 Outcome drain(const Invocation& invocation) {
     invocation.banner("Will put node " + invocation.client.settings().url +
                       " into maintenance mode. The node will no longer serve any client traffic!");
@@ -94,16 +94,18 @@ Outcome await_online_nodes(const Invocation& invocation) {
 
 std::span<const Command> maintenance_commands() {
     static constexpr Command commands[] = {
-        {"suspend_listeners", 0, 0, "", "Stops to accept AMQP connections; those open stay.",
-         "suspend_listeners", suspend_listeners},
+        {"suspend_listeners", 0, 0, "",
+         "Stops accepting AMQP connections; open connections stay open.", "suspend_listeners",
+         suspend_listeners},
         {"resume_listeners", 0, 0, "", "Accepts AMQP connections again.", "resume_listeners",
          resume_listeners},
-        {"drain", 0, 0, "", "Stops to accept AMQP connections and closes those that are open.",
-         "drain", drain},
+        {"drain", 0, 0, "", "Stops accepting AMQP connections and closes open ones.", "drain",
+         drain},
         {"revive", 0, 0, "", "Accepts AMQP connections again.", "revive", revive},
-        {"post_upgrade", 0, 0, "", "Does what follows an upgrade: nothing on a single node.",
+        {"post_upgrade", 0, 0, "", "Runs post-upgrade tasks: none on a single node.",
          "post_upgrade", post_upgrade},
-        {"await_online_nodes", 1, 1, "COUNT", "Waits for nodes; a single one is one.",
+        {"await_online_nodes", 1, 1, "COUNT",
+         "Waits for nodes; fails for more than one, because there is only one node.",
          "await_online_nodes 1", await_online_nodes},
     };
     return commands;

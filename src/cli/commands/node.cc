@@ -1,4 +1,4 @@
-// The node as a whole: is it there, what is it, how is it.
+// Commands about the node: reachability, startup, status and environment.
 #include "cli/commands/alarms.h"
 #include "cli/commands/command_tables.h"
 #include "cli/console/information_unit.h"
@@ -23,7 +23,7 @@ std::string milliseconds(double seconds) {
     return std::to_string(static_cast<std::int64_t>(seconds * 1000));
 }
 
-// Any answer will do, even one that refuses the user.
+// Any response counts as a success, even one that rejects the user.
 Outcome ping(const Invocation& invocation) {
     const ClientSettings& settings = invocation.client.settings();
     invocation.banner("Will ping " + settings.url + ". This only checks if the node answers. " +
@@ -50,7 +50,7 @@ Outcome await_startup(const Invocation& invocation) {
                         "the node at " + invocation.client.settings().url +
                             " is not up: " + (reply ? reply->reason() : reply.error().text)}};
         }
-        // There is nothing to wait on before somebody listens.
+        // There is no descriptor to wait on before the node listens.
         ::poll(nullptr, 0, startup_poll_ms);
     }
 }
@@ -65,7 +65,7 @@ Result<Status, Failure> ask_status(const Invocation& invocation) {
     REVENANT_TRY(const json::value nodes, invocation.get("/nodes"));
     if (!overview.is_object() || !nodes.is_array() || nodes.get_array().empty() ||
         !nodes.get_array().front().is_object()) {
-        return Unexpected{Failure{ExitCode::software, "the node's answer is not understood"}};
+        return Unexpected{Failure{ExitCode::software, "cannot parse the node's response"}};
     }
     return Status{overview.get_object(), nodes.get_array().front().get_object()};
 }
@@ -151,13 +151,13 @@ Outcome status(const Invocation& invocation) {
     return {};
 }
 
-// What somebody configured; `revenant --check-config` shows defaults as well.
+// Only settings that were configured; `revenant --check-config` also shows defaults.
 Outcome environment(const Invocation& invocation) {
     invocation.banner("Application environment of the node at " + invocation.client.settings().url +
                       " ...");
     REVENANT_TRY(const json::value settings, invocation.get("/config/effective"));
     if (!settings.is_object()) {
-        return Unexpected{Failure{ExitCode::software, "the node's answer is not understood"}};
+        return Unexpected{Failure{ExitCode::software, "cannot parse the node's response"}};
     }
     invocation.print(settings.get_object());
     return {};
@@ -167,14 +167,14 @@ Outcome environment(const Invocation& invocation) {
 
 std::span<const Command> node_commands() {
     static constexpr Command commands[] = {
-        {"ping", 0, 0, "", "Checks that the node answers.", "-q ping", ping},
+        {"ping", 0, 0, "", "Checks that the node responds.", "-q ping", ping},
         {"await_startup", 0, 0, "[-t SECONDS]", "Waits until the node serves clients.",
          "await_startup -t 30", await_startup},
-        {"wait", 0, 1, "[PIDFILE] [-t SECONDS]",
-         "The same as await_startup: the node is found by its URL.", "wait -t 30", await_startup},
-        {"status", 0, 0, "[--unit UNIT]", "Shows the state of the node.", "status --formatter json",
-         status},
-        {"environment", 0, 0, "", "Lists what was configured, without secrets.",
+        {"wait", 0, 1, "[PIDFILE] [-t SECONDS]", "Same as await_startup; PIDFILE is ignored.",
+         "wait -t 30", await_startup},
+        {"status", 0, 0, "[--unit UNIT]", "Shows the status of the node.",
+         "status --formatter json", status},
+        {"environment", 0, 0, "", "Lists the configured settings, without secrets.",
          "environment --formatter json", environment},
     };
     return commands;

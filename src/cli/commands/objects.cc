@@ -9,17 +9,17 @@ namespace {
 
 namespace json = boost::json;
 
-// Columns that are called the same in the API.
+// Columns that have the same name in the API.
 std::vector<Column> same_names(std::initializer_list<const char*> names) {
     std::vector<Column> columns;
     for (const char* name : names) columns.push_back({name, name});
     return columns;
 }
 
-// Lists what the API has about one vhost.
+// Lists the objects of one kind in one virtual host.
 Outcome list_of_vhost(const Invocation& invocation, std::string_view kind, std::string_view banner,
                       const std::vector<Column>& known, const std::vector<std::string>& otherwise) {
-    // A wrong column is found before anything is printed.
+    // An unknown column must fail before anything is printed.
     REVENANT_TRY(const auto columns, invocation.columns(known, otherwise));
     invocation.banner(banner);
     const std::string& vhost = invocation.options.vhost;
@@ -82,7 +82,7 @@ Outcome list_queues(const Invocation& invocation) {
     if (!invocation.options.offline) {
         return list_of_vhost(invocation, "queues", banner, known, otherwise);
     }
-    // There is no other node that could be away with its queues.
+    // No queue is offline, because there is no other node.
     REVENANT_TRY(const auto columns, invocation.columns(known, otherwise));
     invocation.banner(banner);
     REVENANT_TRY_VOID(invocation.require_vhost());
@@ -181,7 +181,7 @@ Outcome list_parked_messages(const Invocation& invocation) {
     if (reply.status != 200) return refused(reply);
     const json::value found = reply.json();
     if (!found.is_array()) {
-        return Unexpected{Failure{ExitCode::software, "the node's answer is not a list"}};
+        return Unexpected{Failure{ExitCode::software, "the node's response is not a list"}};
     }
     invocation.print(make_table(found.get_array(), known));
     return {};
@@ -215,13 +215,13 @@ std::span<const Command> object_commands() {
          "Lists the consumers of a virtual host.", "list_consumers", list_consumers},
         {"delete_queue", 1, 1, "[-p VHOST] QUEUE [--if-empty|-e] [--if-unused|-u]",
          "Deletes a queue.", "delete_queue orders --if-empty", delete_queue},
-        {"purge_queue", 1, 1, "[-p VHOST] QUEUE", "Throws a queue's ready messages away.",
+        {"purge_queue", 1, 1, "[-p VHOST] QUEUE", "Deletes all ready messages in a queue.",
          "purge_queue orders", purge_queue},
         {"list_parked_messages", 1, 1, "[-p VHOST] QUEUE",
-         "Lists messages of a queue that cannot be read from the disk.",
-         "list_parked_messages orders", list_parked_messages},
+         "Lists messages in a queue that cannot be read from disk.", "list_parked_messages orders",
+         list_parked_messages},
         {"discard_parked_messages", 1, 1, "[-p VHOST] QUEUE",
-         "Removes messages of a queue that cannot be read from the disk.",
+         "Deletes messages in a queue that cannot be read from disk.",
          "discard_parked_messages orders", discard_parked_messages},
     };
     return commands;

@@ -1,4 +1,4 @@
-// Runtime parameters, of a virtual host and of the node.
+// Runtime parameters of a virtual host or of the node.
 #include "cli/commands/command_tables.h"
 
 #include <boost/json/array.hpp>
@@ -57,7 +57,7 @@ Outcome clear_parameter(const Invocation& invocation) {
     return remove(invocation, parameter_path(invocation));
 }
 
-// Values are printed as JSON, in every format.
+// Values are printed as JSON text in every format.
 json::value with_values_as_text(json::value parameters) {
     if (!parameters.is_array()) return parameters;
     for (json::value& parameter : parameters.get_array()) {

@@ -14,7 +14,7 @@ std::string row_path(const Invocation& invocation, std::string_view kind) {
            escape(invocation.argument(0));
 }
 
-// Which of the two the API did not find.
+// Fails if the user or the virtual host does not exist.
 Outcome require_user_and_vhost(const Invocation& invocation) {
     REVENANT_TRY(const Reply reply,
                  invocation.ask("GET", "/users/" + escape(invocation.argument(0))));
@@ -27,7 +27,7 @@ Outcome change(const Invocation& invocation, std::string_view method, const std:
                const json::value& body) {
     REVENANT_TRY_VOID(require_user_and_vhost(invocation));
     REVENANT_TRY(const Reply reply, invocation.ask(method, path, body));
-    // Clearing what is not there is done.
+    // Clearing permissions that do not exist succeeds.
     if (reply.status >= 300 && !(method == "DELETE" && reply.status == 404)) return refused(reply);
     invocation.say("");
     return {};
@@ -46,7 +46,6 @@ Outcome set_permissions(const Invocation& invocation) {
                    {"read", invocation.argument(3)}});
 }
 
-// In every virtual host there is.
 Outcome set_permissions_globally(const Invocation& invocation) {
     const std::string& user = invocation.argument(0);
     invocation.banner("Setting permissions for user \"" + user + "\" in all virtual hosts ...");
@@ -132,24 +131,24 @@ Outcome list_user_topic_permissions(const Invocation& invocation) {
 std::span<const Command> permission_commands() {
     static constexpr Command commands[] = {
         {"set_permissions", 4, 4, "[-p VHOST] USERNAME CONFIGURE WRITE READ",
-         "Sets what a user may do in a virtual host, as three regular expressions.",
+         "Sets a user's permissions in a virtual host, as three regular expressions.",
          "set_permissions -p qa janeway \"^janeway-.*\" \".*\" \".*\"", set_permissions},
         {"set_permissions_globally", 4, 4, "USERNAME CONFIGURE WRITE READ",
-         "Sets what a user may do in every virtual host.",
+         "Sets a user's permissions in every virtual host.",
          "set_permissions_globally janeway \".*\" \".*\" \".*\"", set_permissions_globally},
         {"clear_permissions", 1, 1, "[-p VHOST] USERNAME",
-         "Takes a user's permissions in a virtual host away.", "clear_permissions -p qa janeway",
+         "Removes a user's permissions in a virtual host.", "clear_permissions -p qa janeway",
          clear_permissions},
         {"list_permissions", 0, 0, "[-p VHOST]", "Lists the permissions in a virtual host.",
          "list_permissions -p qa", list_permissions},
         {"list_user_permissions", 1, 1, "USERNAME", "Lists a user's permissions.",
          "list_user_permissions janeway", list_user_permissions},
         {"set_topic_permissions", 4, 4, "[-p VHOST] USERNAME EXCHANGE WRITE READ",
-         "Sets which routing keys a user may use with a topic exchange.",
+         "Sets the routing keys that a user may use with a topic exchange.",
          "set_topic_permissions janeway amq.topic \"^{username}-.*\" \".*\"",
          set_topic_permissions},
         {"clear_topic_permissions", 1, 2, "[-p VHOST] USERNAME [EXCHANGE]",
-         "Takes a user's topic permissions away, for one exchange or all.",
+         "Removes a user's topic permissions, for one exchange or all.",
          "clear_topic_permissions janeway amq.topic", clear_topic_permissions},
         {"list_topic_permissions", 0, 0, "[-p VHOST]",
          "Lists the topic permissions in a virtual host.", "list_topic_permissions -p qa",

@@ -1,4 +1,4 @@
-// rabbitmq-plugins: what RabbitMQ has as plugins is part of the broker here, or is not there.
+// rabbitmq-plugins: a plugin of RabbitMQ is either built into the broker or not available.
 #include "cli/commands/command_tables.h"
 
 #include <boost/json/array.hpp>
@@ -48,7 +48,7 @@ Outcome check_names(const Invocation& invocation) {
     return not_found(joined(unknown, "\n"));
 }
 
-// "Plugins a, b are": one or several.
+// "Plugin a is", "Plugins a, b are".
 std::string subject(std::span<const std::string> names) {
     const bool one = names.size() == 1;
     return (one ? "Plugin " : "Plugins ") + joined(names, ", ") + (one ? " is" : " are");
@@ -74,7 +74,7 @@ Outcome is_enabled(const Invocation& invocation) {
 Outcome enable(const Invocation& invocation) {
     REVENANT_TRY_VOID(check_names(invocation));
     for (const std::string& name : invocation.arguments) {
-        invocation.say(name + " is part of the broker and always on");
+        invocation.say(name + " is built in and always enabled");
     }
     return {};
 }
@@ -82,7 +82,7 @@ Outcome enable(const Invocation& invocation) {
 Outcome disable(const Invocation& invocation) {
     REVENANT_TRY_VOID(check_names(invocation));
     for (const std::string& name : invocation.arguments) {
-        invocation.say(name + " is part of the broker and stays on");
+        invocation.say(name + " is built in and cannot be disabled");
     }
     return {};
 }
@@ -110,15 +110,14 @@ Outcome list(const Invocation& invocation) {
 
 std::span<const Command> plugin_commands() {
     static constexpr Command commands[] = {
-        {"enable", 1, SIZE_MAX, "PLUGIN ...", "Succeeds for what is part of the broker.",
+        {"enable", 1, SIZE_MAX, "PLUGIN ...", "Does nothing for built-in plugins.",
          "enable rabbitmq_management", enable},
-        {"disable", 1, SIZE_MAX, "PLUGIN ...", "Succeeds for what is part of the broker.",
+        {"disable", 1, SIZE_MAX, "PLUGIN ...", "Does nothing for built-in plugins.",
          "disable rabbitmq_management", disable},
         {"is_enabled", 1, SIZE_MAX, "[--offline] PLUGIN ...",
-         "Fails unless all of them are part of the broker.", "is_enabled rabbitmq_management",
+         "Fails unless all the plugins are built in.", "is_enabled rabbitmq_management",
          is_enabled},
-        {"list", 0, 1, "[-E] [-m] [PART]", "Lists what RabbitMQ has as plugins.", "list -E -m",
-         list},
+        {"list", 0, 1, "[-E] [-m] [PART]", "Lists the built-in plugins.", "list -E -m", list},
     };
     return commands;
 }

@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 struct Kind {
     std::string_view path;
-    std::string_view set;  // as the banners call it
+    std::string_view set;  // name in the banner; `clear` and `list` likewise
     std::string_view clear;
     std::string_view list;
 };
@@ -59,7 +59,7 @@ Outcome clear(const Invocation& invocation, const Kind& kind) {
     return {};
 }
 
-// Definitions are printed as JSON, in every format.
+// Definitions are printed as JSON text in every format.
 json::value with_definitions_as_text(json::value policies) {
     if (!policies.is_array()) return policies;
     for (json::value& policy : policies.get_array()) {
@@ -101,8 +101,8 @@ constexpr std::string_view set_usage =
 std::span<const Command> policy_commands() {
     static constexpr Command commands[] = {
         {"set_policy", 3, 3, set_usage,
-         "Sets or replaces a policy: settings, as JSON, for queues and exchanges whose names "
-         "match.",
+         "Sets or replaces a policy: settings, as JSON, for queues and exchanges with matching "
+         "names.",
          "set_policy DLX \".*\" '{\"dead-letter-exchange\":\"my-dlx\"}' --apply-to queues",
          set_policy},
         {"clear_policy", 1, 1, "[-p VHOST] NAME", "Removes a policy.", "clear_policy DLX",

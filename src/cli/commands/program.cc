@@ -1,4 +1,4 @@
-// The program itself; no node is asked.
+// Commands about the program itself. They send no request to a node.
 #include "cli/commands/command_tables.h"
 #include "cli/commands/help.h"
 
@@ -7,7 +7,7 @@
 namespace revenant::cli {
 namespace {
 
-// The release of RabbitMQ whose commands these are.
+// The RabbitMQ release whose commands are implemented.
 constexpr std::string_view compatible_version = "4.3.0";
 
 Outcome version(const Invocation& /*invocation*/) {
@@ -15,7 +15,7 @@ Outcome version(const Invocation& /*invocation*/) {
     return {};
 }
 
-// For the completion of a shell.
+// For shell completion.
 Outcome autocomplete(const Invocation& invocation) {
     const std::string begin = invocation.arguments.empty() ? "" : invocation.argument(0);
     for (const Command& command : commands_of(invocation.program)) {
@@ -28,9 +28,9 @@ Outcome autocomplete(const Invocation& invocation) {
 
 std::span<const Command> program_commands() {
     static constexpr Command commands[] = {
-        {"version", 0, 0, "", "Prints the release of RabbitMQ whose commands these are.", "version",
-         version},
-        {"autocomplete", 0, 1, "[BEGINNING]", "Lists commands that begin so, for shells.",
+        {"version", 0, 0, "", "Prints the RabbitMQ release whose commands are implemented.",
+         "version", version},
+        {"autocomplete", 0, 1, "[PREFIX]", "Lists commands with a prefix, for shell completion.",
          "autocomplete list_", autocomplete},
     };
     return commands;

@@ -1,4 +1,4 @@
-// Reports about the node: its logs, policies, deprecated features, message sizes, and all at once.
+// Reports about the node: logs, policies, deprecated features, message sizes, and all combined.
 #include "cli/commands/command_tables.h"
 #include "cli/commands/help.h"
 #include "pattern/pattern.h"
@@ -38,8 +38,8 @@ Outcome log_tail(const Invocation& invocation) {
                                    [](const std::string& one) { return one.starts_with('/'); });
     if (path == files.end()) {
         return operation_failed(
-            "the node writes no log file: set log.file in its configuration, or ask the service "
-            "manager (journalctl -u revenant)");
+            "the node writes no log file: set log.file in revenant.conf, or use the log of the "
+            "service manager (journalctl -u revenant)");
     }
     invocation.banner("Last " + std::to_string(wanted) + " log lines on node " +
                       invocation.client.settings().url + " ...");
@@ -58,7 +58,7 @@ bool applies(const std::string& apply_to, const std::string& type) {
     return apply_to == "all" || apply_to == "queues" || apply_to == type + "_queues";
 }
 
-// All that match, not only the one in force, the highest priority first.
+// Lists all matching policies, highest priority first. Only the first is effective.
 Outcome list_policies_that_match(const Invocation& invocation) {
     const std::string& vhost = invocation.options.vhost;
     const std::string& name = invocation.argument(0);
@@ -145,7 +145,7 @@ Outcome reset_auth_attempts(const Invocation& invocation) {
     return {};
 }
 
-// As much as a person who is to help wants to see; each part is a command of its own.
+// Runs the commands whose output a support request needs.
 Outcome report(const Invocation& invocation) {
     invocation.banner("Reporting server status of node " + invocation.client.settings().url +
                       " ...\n");
@@ -180,7 +180,7 @@ Outcome tls_versions(const Invocation& invocation) {
     return {};
 }
 
-// A node that answers has no queue that does not.
+// The queues of a node that responds also respond, so the list is always empty.
 Outcome list_unresponsive_queues(const Invocation& invocation) {
     invocation.banner("Listing unresponsive queues for vhost " + invocation.options.vhost + " ...");
     REVENANT_TRY_VOID(invocation.require_vhost());
@@ -199,29 +199,28 @@ Outcome force_gc(const Invocation& invocation) {
 
 std::span<const Command> report_commands() {
     static constexpr Command commands[] = {
-        {"report", 0, 0, "", "Prints everything a person who is to help wants to see.", "report",
-         report},
-        {"log_location", 0, 0, "", "Prints where the node writes its log.", "log_location",
+        {"report", 0, 0, "", "Prints a report for support requests.", "report", report},
+        {"log_location", 0, 0, "", "Prints the paths of the node's log files.", "log_location",
          log_location},
         {"log_tail", 0, 0, "[--number|-N COUNT]", "Prints the end of the node's log file.",
          "log_tail -N 100", log_tail},
         {"list_policies_that_match", 1, 1, "[-p VHOST] QUEUE",
-         "Lists the policies that match a queue, the one in force first.",
+         "Lists the policies that match a queue, the effective one first.",
          "list_policies_that_match orders", list_policies_that_match},
         {"list_deprecated_features", 0, SIZE_MAX, "[--used] [COLUMN ...]",
          "Lists deprecated features.", "list_deprecated_features --used", list_deprecated_features},
-        {"message_size_stats", 0, 0, "", "Shows how large published messages were.",
+        {"message_size_stats", 0, 0, "", "Shows the distribution of published message sizes.",
          "message_size_stats", message_size_stats},
-        {"list_node_auth_attempt_stats", 0, 0, "", "Lists how often clients tried to log in.",
+        {"list_node_auth_attempt_stats", 0, 0, "", "Lists the number of login attempts.",
          "list_node_auth_attempt_stats", list_auth_attempts},
-        {"reset_node_auth_attempt_metrics", 0, 0, "", "Begins to count them from 0.",
+        {"reset_node_auth_attempt_metrics", 0, 0, "", "Resets the number of login attempts to 0.",
          "reset_node_auth_attempt_metrics", reset_auth_attempts},
-        {"tls_versions", 0, 0, "", "Lists the versions of TLS that the node can speak.",
-         "tls_versions", tls_versions},
+        {"tls_versions", 0, 0, "", "Lists the TLS versions that the node supports.", "tls_versions",
+         tls_versions},
         {"list_unresponsive_queues", 0, SIZE_MAX, "[-p VHOST]",
-         "Lists nothing: a node that answers has none.", "list_unresponsive_queues",
-         list_unresponsive_queues},
-        {"force_gc", 0, 0, "", "Succeeds: memory is freed when it is no longer used.", "force_gc",
+         "Lists nothing: a node that responds has no unresponsive queues.",
+         "list_unresponsive_queues", list_unresponsive_queues},
+        {"force_gc", 0, 0, "", "Does nothing: there is no garbage collection.", "force_gc",
          force_gc},
     };
     return commands;

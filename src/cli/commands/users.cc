@@ -14,13 +14,13 @@ namespace json = boost::json;
 
 std::string user_path(const std::string& user) { return "/users/" + escape(user); }
 
-// The password as an argument or, so that it is in nobody's process list, from standard input.
+// Reads the password from the argument or, to keep it out of process listings, standard input.
 Result<std::string, Failure> read_password(const Invocation& invocation, std::size_t index) {
     if (invocation.arguments.size() > index) return invocation.argument(index);
     invocation.banner("Password:");
     std::string password;
     if (!std::getline(std::cin, password)) {
-        return Unexpected{Failure{ExitCode::usage, "no password was given"}};
+        return Unexpected{Failure{ExitCode::usage, "no password given"}};
     }
     return password;
 }
@@ -61,7 +61,7 @@ Outcome delete_user(const Invocation& invocation) {
     const std::string& user = invocation.argument(0);
     invocation.banner("Deleting user \"" + user + "\" ...");
     REVENANT_TRY(const Reply reply, invocation.ask("DELETE", user_path(user)));
-    // As rabbitmqctl: a user that does not exist is gone.
+    // rabbitmqctl also succeeds if the user does not exist.
     if (reply.status >= 300 && reply.status != 404) return refused(reply);
     invocation.say("");
     return {};
@@ -91,7 +91,8 @@ Outcome clear_password(const Invocation& invocation) {
     return {};
 }
 
-// Whoever has no business in the API is told so only after his password was found right.
+// The API returns not_authorised to users without management access, but only after it has
+// accepted the password.
 Outcome authenticate_user(const Invocation& invocation) {
     const std::string& user = invocation.argument(0);
     invocation.banner("Authenticating user \"" + user + "\" ...");
@@ -133,7 +134,7 @@ Outcome list_users(const Invocation& invocation) {
     return invocation.list(users, {{"user", "name"}, {"tags", "tags"}}, {"user", "tags"});
 }
 
-// Salted and hashed as nodes keep it: for definitions files.
+// Prints the salted hash in the form that definitions contain.
 Outcome hash_password(const Invocation& invocation) {
     REVENANT_TRY(const std::string password, read_password(invocation, 0));
     invocation.banner("Will hash password");
@@ -152,23 +153,22 @@ Outcome hash_password(const Invocation& invocation) {
 std::span<const Command> user_commands() {
     static constexpr Command commands[] = {
         {"add_user", 1, 2, "USERNAME [PASSWORD]",
-         "Creates a user; without a password it is read from standard input.",
+         "Creates a user; reads the password from standard input if it is missing.",
          "add_user janeway s3cret", add_user},
         {"delete_user", 1, 1, "USERNAME", "Removes a user and closes its connections.",
          "delete_user janeway", delete_user},
         {"change_password", 1, 2, "USERNAME [PASSWORD]",
-         "Changes a password; without one it is read from standard input.",
+         "Changes a password; reads it from standard input if it is missing.",
          "change_password janeway n3w", change_password},
-        {"clear_password", 1, 1, "USERNAME", "Lets no password open the account any more.",
+        {"clear_password", 1, 1, "USERNAME", "Disables password logins for a user.",
          "clear_password janeway", clear_password},
         {"authenticate_user", 1, 2, "USERNAME [PASSWORD]", "Checks a user's password.",
          "authenticate_user janeway s3cret", authenticate_user},
         {"set_user_tags", 1, SIZE_MAX, "USERNAME [TAG ...]",
          "Sets a user's tags: administrator, monitoring, policymaker, management or others.",
          "set_user_tags janeway monitoring", set_user_tags},
-        {"hash_password", 0, 1, "[PASSWORD]",
-         "Prints what a node would keep of a password, for definitions.", "hash_password s3cret",
-         hash_password},
+        {"hash_password", 0, 1, "[PASSWORD]", "Prints a password hash for use in definitions.",
+         "hash_password s3cret", hash_password},
         {"list_users", 0, 0, "", "Lists users and their tags.", "list_users --formatter json",
          list_users},
     };

@@ -26,7 +26,8 @@ Outcome add_vhost(const Invocation& invocation) {
     REVENANT_TRY(const Reply reply,
                  invocation.ask("PUT", vhost_path(vhost), metadata(invocation.options)));
     if (reply.status >= 300) return refused(reply);
-    // Over HTTP the maker of a vhost may do everything in it; from here it belongs to nobody yet.
+    // The HTTP API grants all permissions to the user that creates a virtual host; rabbitmqctl
+    // grants none, so they are removed.
     if (reply.status == 201) {
         REVENANT_TRY(const Reply cleared,
                      invocation.ask("DELETE", "/permissions/" + escape(vhost) + "/" +
@@ -114,7 +115,7 @@ Outcome disable_protection(const Invocation& invocation) {
     return protect(invocation, "DELETE");
 }
 
-// A virtual host of a node that answers is up.
+// The virtual hosts of a running node are always running.
 Outcome restart_vhost(const Invocation& invocation) {
     const std::string& vhost = invocation.options.vhost;
     const std::string& url = invocation.client.settings().url;
@@ -133,26 +134,26 @@ std::span<const Command> vhost_commands() {
          "Creates a virtual host.", "add_vhost qa --description \"for the testers\"", add_vhost},
         {"update_vhost_metadata", 1, 1,
          "VHOST [--description TEXT] [--tags A,B] [--default-queue-type TYPE] [--compat VERSION]",
-         "Changes what is said about a virtual host.", "update_vhost_metadata qa --compat 3.12",
+         "Updates the metadata of a virtual host.", "update_vhost_metadata qa --compat 3.12",
          update_vhost_metadata},
         {"delete_vhost", 1, 1, "VHOST",
-         "Deletes a virtual host, everything in it, and closes its connections.", "delete_vhost qa",
-         delete_vhost},
+         "Deletes a virtual host with everything in it and closes its connections.",
+         "delete_vhost qa", delete_vhost},
         {"set_vhost_tags", 1, SIZE_MAX, "VHOST [TAG ...]", "Sets the tags of a virtual host.",
          "set_vhost_tags qa qa-env", set_vhost_tags},
         {"enable_vhost_deletion_protection", 1, 1, "VHOST",
-         "Refuses to delete a virtual host from now on.", "enable_vhost_deletion_protection prod",
+         "Protects a virtual host from deletion.", "enable_vhost_deletion_protection prod",
          enable_protection},
         {"disable_vhost_deletion_protection", 1, 1, "VHOST",
-         "Lets a protected virtual host be deleted again.",
+         "Removes deletion protection from a virtual host.",
          "disable_vhost_deletion_protection prod", disable_protection},
         {"enable_vhost_protection_from_deletion", 1, 1, "VHOST",
-         "Refuses to delete a virtual host from now on.",
-         "enable_vhost_protection_from_deletion prod", enable_protection},
+         "Protects a virtual host from deletion.", "enable_vhost_protection_from_deletion prod",
+         enable_protection},
         {"disable_vhost_protection_from_deletion", 1, 1, "VHOST",
-         "Lets a protected virtual host be deleted again.",
+         "Removes deletion protection from a virtual host.",
          "disable_vhost_protection_from_deletion prod", disable_protection},
-        {"restart_vhost", 0, 0, "[-p VHOST]", "Says that a virtual host is up.",
+        {"restart_vhost", 0, 0, "[-p VHOST]", "Does nothing: a virtual host is always running.",
          "restart_vhost -p qa", restart_vhost},
         {"list_vhosts", 0, SIZE_MAX, "[COLUMN ...]", "Lists virtual hosts.",
          "list_vhosts name description tags", list_vhosts},

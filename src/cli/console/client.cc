@@ -15,7 +15,6 @@ Unexpected<NoResponse> bad_response(std::string text) {
     return Unexpected{NoResponse{NoResponse::Reason::unreachable, std::move(text)}};
 }
 
-// How long the body has to be, if the headers say so.
 std::optional<std::size_t> content_length(std::string_view headers) {
     constexpr std::string_view name = "\r\ncontent-length:";
     const auto found = std::search(headers.begin(), headers.end(), name.begin(), name.end(),
@@ -34,13 +33,13 @@ Result<Reply, NoResponse> parse_reply(const std::string& text) {
     const std::size_t end_of_headers = text.find("\r\n\r\n");
     Reply reply;
     if (!text.starts_with(protocol) || end_of_headers == std::string::npos || text.size() < 12) {
-        return bad_response(text.empty() ? "the connection was closed" : "the answer is not HTTP");
+        return bad_response(text.empty() ? "the connection was closed" : "invalid HTTP response");
     }
     std::from_chars(text.data() + 9, text.data() + 12, reply.status);
     if (reply.status < 200) return parse_reply(text.substr(end_of_headers + 4));
     reply.body = text.substr(end_of_headers + 4);
     const auto length = content_length(std::string_view(text).substr(0, end_of_headers + 2));
-    if (length && reply.body.size() < *length) return bad_response("the answer was cut off");
+    if (length && reply.body.size() < *length) return bad_response("response truncated");
     return reply;
 }
 

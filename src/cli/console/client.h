@@ -1,4 +1,4 @@
-// Client: asks the HTTP API of a node, one request per connection.
+// Client: sends requests to the HTTP API of a node, one per connection.
 #pragma once
 
 #include "base/result.h"
@@ -18,9 +18,9 @@ struct Reply {
     unsigned status = 0;
     std::string body;
 
-    // The body as JSON; null if it is none.
+    // The body as JSON; null if it is not JSON.
     boost::json::value json() const;
-    // What the API gave as the reason of an error, or the status if it gave none.
+    // The reason field of an error response, or the status if there is none.
     std::string reason() const;
 };
 
@@ -34,17 +34,17 @@ struct ClientSettings {
 
 class Client {
   public:
-    // The error says what is wrong with the URL.
+    // Fails if the URL is invalid.
     static Result<Client, std::string> make(const ClientSettings& settings);
 
     using Headers = std::vector<std::pair<std::string, std::string>>;
-    // The path begins behind /api.
+    // The path does not include /api.
     Result<Reply, NoResponse> send(std::string_view method, const std::string& path,
                                    const std::string& body = {}, const Headers& headers = {}) const;
-    // Whether somebody accepts there; if not, why.
+    // Checks that a TCP connection is accepted. Returns the error, if any.
     static std::optional<std::string> try_connect(const std::string& host, const std::string& port,
                                                   double timeout_seconds);
-    // The same node for another user.
+    // A client for the same node with other credentials.
     Client as(std::string user, std::string password) const;
 
     const ClientSettings& settings() const { return settings_; }
@@ -59,7 +59,7 @@ class Client {
     bool secure_ = false;
 };
 
-// A name as a part of a path.
+// Percent-encodes a name for use as a path segment.
 std::string escape(std::string_view name);
 
 }  // namespace revenant::cli

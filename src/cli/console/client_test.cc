@@ -17,7 +17,7 @@ TEST(Client, TakesUrlsOfHttpAndHttpsOnly) {
 }
 
 TEST(Client, ANodeThatIsNotThereIsAnErrorInWords) {
-    // The discard port: nobody listens there.
+    // No process listens on the discard port.
     const auto client = Client::make({.url = "http://127.0.0.1:9", .timeout_seconds = 5});
     const auto reply = client->send("GET", "/whoami");
     ASSERT_FALSE(reply);

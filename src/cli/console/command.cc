@@ -51,7 +51,7 @@ void Invocation::hint(std::string_view line) const {
 }
 
 void Invocation::print(const Table& table) const {
-    // Headers without rows would be taken for a row.
+    // Without rows, a script would take the header for one.
     const bool with_header = !options.silent && !options.no_table_headers && !table.rows.empty();
     if (table.rows.empty() && options.formatter == "pretty_table") return;
     if (options.formatter == "json") {
@@ -110,7 +110,7 @@ Outcome Invocation::list(const boost::json::value& objects, const std::vector<Co
                          const std::vector<std::string>& otherwise) const {
     REVENANT_TRY(const std::vector<Column> chosen, columns(known, otherwise));
     if (!objects.is_array()) {
-        return Unexpected{Failure{ExitCode::software, "the node's answer is not a list"}};
+        return Unexpected{Failure{ExitCode::software, "the node's response is not a list"}};
     }
     print(make_table(objects.get_array(), chosen));
     return {};
@@ -128,13 +128,13 @@ Result<Reply, Failure> Invocation::ask(std::string_view method, const std::strin
     }
     if (reply->status == 404 && reply->body.find("Object Not Found") != std::string::npos &&
         method == "GET" && path.find('/', 1) == std::string::npos) {
-        return Unexpected{Failure{ExitCode::unavailable, "the node at " + client.settings().url +
-                                                             " does not know " + path}};
+        return Unexpected{Failure{ExitCode::unavailable,
+                                  "the node at " + client.settings().url + " has no " + path}};
     }
     if (reply->status == 401) {
         return Unexpected{
             Failure{ExitCode::unavailable,
-                    "the node refuses user '" + client.settings().user + "': " + reply->reason()}};
+                    "the node rejected user '" + client.settings().user + "': " + reply->reason()}};
     }
     return std::move(reply).value();
 }

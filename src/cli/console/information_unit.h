@@ -1,4 +1,4 @@
-// Amounts of memory and disk in the unit somebody asked for (--unit), as rabbitmqctl writes them.
+// Formats memory and disk sizes in the unit of --unit, as rabbitmqctl does.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace revenant::cli {
 
-// How many bytes it is: powers of 1000. Upper case will do as well.
+// The number of bytes in a unit, a power of 1000. Case-insensitive.
 std::optional<double> bytes_of_unit(std::string_view unit);
 
-// "123.4568 mb": four digits behind the point, none for bytes.
+// "123.4568 mb": at most four decimal places, none for bytes.
 std::string format_in_unit(double bytes, std::string_view unit);
 
-// "28.57", "0.0": as short as it can be, but always with a point.
+// "28.57", "0.0": the shortest form that has a decimal point.
 std::string decimal(double number);
 
 }  // namespace revenant::cli

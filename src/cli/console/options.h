@@ -1,4 +1,4 @@
-// The command line: options anywhere, as rabbitmqctl has them, and the words that are left.
+// The command line: options at any position, as in rabbitmqctl, and the other words.
 #pragma once
 
 #include "cli/console/command.h"
@@ -18,7 +18,7 @@ struct CommandLine {
     std::string options_help;
 };
 
-// What is wrong with it, if something is.
+// Returns the error, if any.
 std::optional<std::string> parse_command_line(int argc, char** argv, CommandLine& into);
 
 }  // namespace revenant::cli

@@ -28,13 +28,13 @@ Unexpected<NoResponse> unreachable(std::string text) {
 
 Unexpected<NoResponse> failed_call() { return unreachable(std::strerror(errno)); }
 
-// A server may refuse in the middle of a body; its answer is already on its way.
+// A server may refuse a request before it has read the body. Its response can still be read.
 bool peer_stopped_reading() { return errno == EPIPE || errno == ECONNRESET; }
 
 bool would_block() { return errno == EAGAIN || errno == EINTR; }
 
-// OpenSSL writes without MSG_NOSIGNAL. Elsewhere the signal is wanted: it ends `revenantctl … |
-// head`.
+// OpenSSL writes without MSG_NOSIGNAL. The signal stays enabled elsewhere, because it ends
+// `revenantctl … | head`.
 class IgnoreSigpipe {
   public:
     IgnoreSigpipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
@@ -58,7 +58,7 @@ Result<TlsRules, NoResponse> make_rules(const Trust& trust) {
     TlsRules rules(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
     if (!rules) return unreachable(tls::last_failure());
     SSL_CTX_set_min_proto_version(rules.get(), TLS1_2_VERSION);
-    // Whether an answer is whole is seen by its length.
+    // parse_reply() detects a truncated response by its Content-Length.
     SSL_CTX_set_options(rules.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(rules.get(), SSL_MODE_ENABLE_PARTIAL_WRITE);
     if (!trust.verifies) return rules;
@@ -152,7 +152,7 @@ Result<void, NoResponse> Stream::wait_for_tls(int result) {
     if (verdict == X509_V_OK) return unreachable(reason);
     return unreachable("the node's certificate is not trusted: " +
                        std::string(X509_verify_cert_error_string(verdict)) +
-                       " (--cacert FILE names who signs it, --insecure does without)");
+                       " (use --cacert FILE to name the CA, or --insecure to skip verification)");
 }
 
 Result<void, NoResponse> Stream::wait(short events) const {
@@ -223,7 +223,7 @@ Result<std::string, NoResponse> Stream::read_all() {
         REVENANT_TRY(const std::size_t count, read_some(buffer));
         if (count == 0) return all;
         all.append(buffer, 0, count);
-        if (all.size() > reply_bytes_max) return unreachable("the answer is too long");
+        if (all.size() > reply_bytes_max) return unreachable("response too large");
     }
 }
 

@@ -1,4 +1,4 @@
-// Stream: a connection to a node, TCP or TLS, that gives up when its time is over.
+// Stream: a TCP or TLS connection to a node, with a deadline for all its operations.
 #pragma once
 
 #include "base/result.h"
@@ -14,16 +14,15 @@
 
 namespace revenant::cli {
 
-// Why there is no answer.
 struct NoResponse {
     enum class Reason : std::uint8_t { unreachable, timeout };
     Reason reason = Reason::unreachable;
     std::string text;
 };
 
-// Who may sign the certificate of a node.
+// How the certificate of a node is verified.
 struct Trust {
-    std::string ca_file;  // empty: whom the system trusts
+    std::string ca_file;  // empty: the system's CA certificates
     bool verifies = true;
 };
 
@@ -31,11 +30,11 @@ class Stream {
   public:
     static Result<Stream, NoResponse> connect(const std::string& host, const std::string& port,
                                               double timeout_seconds);
-    // The certificate has to be that of the host.
+    // Fails unless the certificate is valid for the host or verification is off.
     Result<void, NoResponse> start_tls(const std::string& host, const Trust& trust);
 
     Result<void, NoResponse> write_all(std::string_view bytes);
-    // Everything until the other end closes.
+    // Reads until the peer closes the connection.
     Result<std::string, NoResponse> read_all();
 
   private:
@@ -57,14 +56,14 @@ class Stream {
     struct FreeSsl {
         void operator()(SSL* connection) const { SSL_free(connection); }
     };
-    // How much was done; 0 is the end. What would block waits.
+    // The number of bytes transferred; 0 at the end of the stream. Waits instead of blocking.
     using Progress = Result<std::size_t, NoResponse>;
 
     Stream(Socket socket, Deadline deadline) : socket_(std::move(socket)), deadline_(deadline) {}
 
     Progress write_some(std::string_view bytes);
     Progress read_some(std::string& buffer);
-    // What OpenSSL wants before it goes on, or why it cannot.
+    // Waits for the event that OpenSSL needs to continue, or fails.
     Result<void, NoResponse> wait_for_tls(int result);
     Result<void, NoResponse> wait(short events) const;
 

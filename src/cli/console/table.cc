@@ -49,7 +49,7 @@ std::string erlang_term(const json::value& value) {
     }
 }
 
-// A line is a row and a tab ends a cell, so neither may stand in one.
+// Escapes line breaks and tabs, which separate rows and cells.
 std::string cell(const json::value& value) {
     std::string text;
     for (const char c : plain_text(value)) {
@@ -73,14 +73,14 @@ std::string quoted_cell(std::string_view text) {
     return result + "\"";
 }
 
-// Of characters, not of bytes.
+// The number of characters, not of bytes.
 std::size_t width(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     }));
 }
 
-// Text is a binary where a program reads it.
+// For to_erlang(), which prints text as binaries.
 std::string erlang_value(const json::value& value) {
     if (value.is_string()) return "<<" + json::serialize(value) + ">>";
     if (!value.is_array()) return erlang_term(value);
@@ -112,7 +112,7 @@ Table make_table(const json::array& objects, const std::vector<Column>& columns)
     for (const json::value& object : objects) {
         std::vector<json::value> row;
         for (const Column& column : columns) {
-            // A field in quotes is the value itself: every source of a binding is an exchange.
+            // A field in quotes is a constant: the source of a binding is always an exchange.
             row.push_back(column.field.starts_with('"')
                               ? json::value(column.field.substr(1, column.field.size() - 2))
                               : look_up(object, column.field));

@@ -1,4 +1,4 @@
-// Block: neighbouring entries of a chain, in memory or, as a ColdBlock, on the disk.
+// Block: adjacent entries of a chain, in memory or, as a ColdBlock, on disk.
 #pragma once
 
 #include "base/time.h"
@@ -16,31 +16,31 @@
 namespace revenant::engine {
 
 constexpr std::uint64_t block_entries = 256;
-// A block of large messages is complete before it has as many entries.
+// A block of large messages is complete before it has this many entries.
 constexpr std::uint64_t block_bytes_max = 512 * 1024;
 
-// Parked: its bytes on the disk cannot be read. Not durable: a restart tries again.
+// Parked: the bytes on disk cannot be read. Ephemeral: a restart tries again.
 enum class EntryState : std::uint8_t { gone, ready, unacked, parked };
 
 struct Entry {
     MessageRef message;
     EnvelopeRef envelope;              // empty until the broker adds something to the message
     std::uint32_t delivery_count = 0;  // failed attempts (DL-147)
-    std::uint16_t acquired_count = 0;  // deliveries that came back for whatever reason
+    std::uint16_t acquired_count = 0;  // deliveries that were requeued for any reason
     EntryState state = EntryState::gone;
     bool returned : 1 = false;  // was delivered before
-    bool durable : 1 = false;   // the journal knows that it is here
+    bool durable : 1 = false;   // the journal has a record of this entry
 
     void set_counts(DeliveryCounts counts) {
         delivery_count = counts.delivery;
         acquired_count = static_cast<std::uint16_t>(std::min(counts.acquired, 0xffffU));
     }
     DeliveryCounts counts() const { return {delivery_count, acquired_count}; }
-    // About what it takes beside itself.
+    // Approximate memory use in addition to the entry itself.
     std::size_t memory_bytes() const {
         return message->memory_bytes() + (envelope ? envelope->counted_bytes : 0);
     }
-    // What a consumer is told: somebody may have seen it already (DL-154, DL-155).
+    // The flag that consumers see: the message may have been delivered before (DL-154, DL-155).
     bool is_redelivered() const { return returned || delivery_count > 0; }
 };
 
@@ -50,10 +50,10 @@ struct Block {
     std::array<std::uint64_t, block_entries / 64> ready_bits{};
     std::uint32_t ready = 0;
     std::uint32_t live = 0;
-    std::uint64_t pushed_bytes = 0;  // of all messages that ever came into it
+    std::uint64_t pushed_bytes = 0;  // of all messages that were ever added
     Timestamp earliest = never;
     Timestamp scheduled = never;
-    bool may_shed = true;  // unacked messages may have bodies that the journal has too
+    bool may_shed = true;  // bodies of unacked messages may be in memory and in the journal
 
     Timestamp deadline(std::size_t index) const {
         return index < deadlines.size() ? deadlines[index] : never;
@@ -63,7 +63,7 @@ struct Block {
     void clear_ready(std::size_t index);
 };
 
-// What messages of one kind are there, and how large.
+// Number and size of the messages of one kind in a block.
 struct BlockTotals {
     std::uint32_t live = 0;
     std::uint64_t body_bytes = 0;
@@ -76,7 +76,7 @@ struct BlockTotals {
     friend bool operator==(const BlockTotals&, const BlockTotals&) = default;
 };
 
-// The same of many blocks.
+// Like BlockTotals, for many blocks.
 struct ChainTotals {
     std::uint64_t live = 0;
     std::uint64_t body_bytes = 0;
@@ -93,22 +93,21 @@ struct ChainTotals {
     }
 };
 
-// A stretch of the journal in which messages of a cold block lie.
+// A range of the journal that contains messages of a cold block.
 struct JournalRange {
     Lsn first;
-    Lsn last;  // where the last of them begins
+    Lsn last;  // start of the last message
     std::uint64_t bytes = 0;
     friend bool operator==(const JournalRange&, const JournalRange&) = default;
 };
 
-// A block whose entries are all ready, out of memory. It never changes: who wants to change it has
-// it brought back.
+// A paged-out block whose entries are all ready. It is immutable: to change it, page it in.
 struct ColdBlock {
     ColdPage durable_page;
     ColdPage transient_page;
     BlockTotals all;
     BlockTotals durable;
-    std::uint16_t first = 0;  // the index of its first entry
+    std::uint16_t first = 0;  // the index of the first entry
     std::uint16_t durable_first = 0;
     Timestamp earliest = never;
     Timestamp durable_earliest = never;

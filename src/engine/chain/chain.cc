@@ -13,14 +13,14 @@
 namespace revenant::engine {
 namespace {
 
-// A stretch of the journal that is read at once. Those next to each other in a queue mostly are so
-// there.
+// Limits for one read of the journal. Messages that are adjacent in a queue are usually adjacent in
+// the journal.
 constexpr std::uint64_t read_bytes_max = 1024 * 1024;
 constexpr std::uint64_t read_gap_max = 4 * 1024;
 constexpr std::uint64_t wary_read_bytes_max = 64 * 1024;
-// Messages of one cold block that lie within so many bytes of the journal are noted together.
+// Messages of one cold block within this distance in the journal share a JournalRange.
 constexpr std::uint64_t use_bytes = 16 * 1024 * 1024;
-// So many blocks that cannot be read are skipped in one search.
+// The maximum number of unreadable blocks that one search skips.
 constexpr std::size_t unreadable_at_once = 64;
 
 std::int64_t memory_of(const Entry& entry) {
@@ -105,7 +105,7 @@ void Chain::drop_empty_front() {
         ++front_;
         ++first_block_;
     }
-    // Spent slots are given back when they are the larger half, so the cost per block is constant.
+    // Unused slots are freed when they are more than half, so the cost per block is constant.
     if (front_ > 32 && front_ > blocks_.size() / 2) {
         blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(front_));
         front_ = 0;
@@ -166,14 +166,14 @@ std::uint64_t Chain::push(Entry entry, Timestamp deadline) {
 void Chain::push_at(std::uint64_t sequence, Entry entry, Timestamp deadline) {
     CHECK(sequence >= next_);
     const std::uint64_t number = block_of(sequence);
-    // Numbers may be left out; the block they leave behind may be empty already.
+    // Sequence numbers may be skipped; the block that is left may be empty already.
     const bool was_full = tail_is_full_ && is_tail(number);
     if (!is_tail(number)) {
         const View before = view(block_of(next_));
         if (before.hot != nullptr && before.hot->live == 0) {
             free_slot(block_of(next_));
         } else if (before.hot != nullptr && tail_is_full_) {
-            add_candidate(block_of(next_));  // a replay leaves it alone while it is the tail
+            add_candidate(block_of(next_));  // a replay does not page it out while it is the tail
         }
     }
     Slot& at = make_slot(number);
@@ -189,8 +189,8 @@ void Chain::push_at(std::uint64_t sequence, Entry entry, Timestamp deadline) {
     if (is_complete(number) && !was_full) add_candidate(number);
 }
 
-// `bring_back` says what to do with a cold block: the block in memory; nullptr, to go on with the
-// next; or nothing, to end the search with the first entry of the cold one.
+// `bring_back` decides about a cold block. It returns the block in memory; nullptr to continue with
+// the next block; or nothing to end the search with the first entry of the cold block.
 template <typename BringBack>
 std::optional<std::uint64_t> Chain::find_ready(BringBack bring_back) {
     if (first_ready_block_ < first_block_) first_ready_block_ = first_block_;
@@ -367,7 +367,7 @@ void Chain::due_at_head(Timestamp now, std::size_t count_max,
     if (ready_ == 0) return;
     const std::uint64_t first = *first_ready();
     for (std::uint64_t number = block_of(first); number <= block_of(next_); ++number) {
-        // A cold one that holds nothing due ends the search unseen.
+        // A cold block without due entries ends the search without being paged in.
         const View seen = view(number);
         if (seen.cold != nullptr && seen.cold->earliest > now) return;
         const Block* const candidate = block(number);
@@ -391,7 +391,7 @@ void Chain::add_candidate(std::uint64_t number) const {
     }
 }
 
-// Entries to come go into the next block.
+// The next entries go into a new block.
 void Chain::end_tail() {
     next_ = (block_of(next_) + 1) * block_entries;
     tail_is_full_ = false;
@@ -459,12 +459,12 @@ void Chain::shed_unacked() {
             entry.message = make_stub(message);
             count_resident(memory_of(entry));
         }
-        // The others may become unacked, and the last block gets further ones.
+        // Ready entries may become unacked, and the last block gets more entries.
         one.hot->may_shed = one.hot->ready > 0 || &one == &blocks_.back();
     }
 }
 
-// The entries of all pages that can be read, and none of the others: those are named.
+// Returns the entries of all readable pages; the other pages are returned in `unreadable`.
 std::unique_ptr<Block> Chain::read_pages(const ColdBlock& cold, ColdBlock& unreadable,
                                          std::string& why) const {
     auto block = std::make_unique<Block>();
@@ -487,7 +487,7 @@ std::unique_ptr<Block> Chain::read_pages(const ColdBlock& cold, ColdBlock& unrea
         unreadable.all = cold.durable;
     }
     if (!bring(cold.transient_page, Durability::transient, cold.transient().live)) {
-        // It may have given some of its entries.
+        // The page may have added some entries before it failed.
         block = std::make_unique<Block>();
         if (durable && !bring(cold.durable_page, Durability::durable, cold.durable.live)) {
             unreadable.durable_page = cold.durable_page;
@@ -503,7 +503,7 @@ std::unique_ptr<Block> Chain::read_pages(const ColdBlock& cold, ColdBlock& unrea
 void Chain::park_pages(Slot& slot, std::uint64_t number, ColdBlock unreadable,
                        std::string why) const {
     PROBE("chain.page_parked");
-    // What is needed to find it again after a restart.
+    // The data that is needed to find the block again after a restart.
     unreadable.first = slot.cold->first;
     unreadable.durable_first = slot.cold->durable_first;
     unreadable.durable_earliest = slot.cold->durable_earliest;
@@ -537,7 +537,7 @@ Block* Chain::page_in(Slot& slot, std::uint64_t number) const {
     return slot.hot.get();
 }
 
-// Chains are read from their head on: while this block is used, the disk can look for the next.
+// Chains are read from the head: the disk can prefetch the next block while this one is used.
 void Chain::read_ahead(std::uint64_t number) const {
     const Slot* const next = slot(number);
     if (next != nullptr && next->cold) paging_->store->will_need(*next->cold);
@@ -577,11 +577,11 @@ void Chain::park(std::uint64_t sequence) {
 Result<void, std::string> Chain::load_message(std::uint64_t sequence) {
     Block& holder = block_holding(sequence);
     if (holder.entries[sequence % block_entries].message->is_loaded()) return {};
-    // Behind one that cannot be read the next may be no better: then much is read for nothing.
+    // After an unreadable message the next may be unreadable, too: read less.
     const std::size_t index = sequence % block_entries;
     const bool is_wary = index > 0 && holder.entries[index - 1].state == EntryState::parked;
     const std::uint64_t bytes_max = is_wary ? wary_read_bytes_max : read_bytes_max;
-    // The stubs from here on, as far as one read goes.
+    // The stubs from here on, as many as fit in one read.
     std::vector<Entry*> stubs;
     Lsn begin;
     Lsn end;
@@ -604,7 +604,7 @@ Result<void, std::string> Chain::load_message(std::uint64_t sequence) {
     }
     std::string bytes(end.value - begin.value, '\0');
     auto read = paging_->store->read(begin, bytes);
-    if (!read && stubs.size() > 1) {  // perhaps because of a neighbour
+    if (!read && stubs.size() > 1) {  // another message may be the unreadable one
         stubs.resize(1);
         bytes.resize(stored_size(*stubs.front()->message));
         read = paging_->store->read(begin, bytes);
@@ -615,7 +615,7 @@ Result<void, std::string> Chain::load_message(std::uint64_t sequence) {
         const std::string_view stored =
             std::string_view(bytes).substr(at.value - begin.value, stored_size(*entry->message));
         MessageRef whole = decode_message(stored, paging_->formats, at);
-        if (!whole) {  // a neighbour is found when it is wanted
+        if (!whole) {  // others are reported when they are needed
             if (entry == stubs.front()) read = Unexpected{paging_->store->fail_damaged(at)};
             continue;
         }

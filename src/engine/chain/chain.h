@@ -1,13 +1,13 @@
-// Chain: one first-in-first-out sequence of entries, addressed by sequence number.
+// Chain: a first-in-first-out sequence of entries, addressed by sequence number.
 //
-// Entries live in blocks. Push, pop, removal in the middle and requeue to the original position are
-// O(1): a bitmap per block says which entries are ready, a count per block lets a search skip whole
-// blocks. A block whose entries are all gone is freed. Each block knows the earliest deadline of
-// its ready entries, so exact expiry costs a timer per block, not per message.
+// Entries are stored in blocks. Push, pop, removal in the middle and requeue to the original
+// position are O(1): a bitmap per block says which entries are ready, and a count per block lets a
+// search skip whole blocks. A block without live entries is freed. Each block stores the earliest
+// deadline of its ready entries, so exact expiry costs a timer per block, not per message.
 //
-// Depth costs no memory: a complete block may be paged out, and comes back when somebody looks at
-// an entry of it. Whoever uses a chain notices nothing of it, unless a page cannot be read any
-// more: then the entries in it are parked, and the chain goes on with the next block.
+// Depth costs no memory: a complete block may be paged out, and is paged in when an entry of it is
+// accessed. This is invisible to users of a chain, unless a page is unreadable: then its entries
+// are parked, and the chain continues with the next block.
 #pragma once
 
 #include "base/ids.h"
@@ -24,8 +24,8 @@
 
 namespace revenant::engine {
 
-// Whoever counts the entries of a chain. Told of those whose page turned out to be unreadable,
-// which may happen whenever a block is looked at.
+// The owner of a chain, which counts its entries. Called for entries whose page is found to be
+// unreadable, which may happen at any access to a block.
 class ParkingLot {
   public:
     virtual void page_parked(std::size_t level, std::uint64_t block, const ColdBlock& parked,
@@ -38,7 +38,7 @@ class ParkingLot {
 class Chain {
   public:
     Chain() = default;
-    // A chain that pages: that of a queue's level.
+    // A chain with paging, for a level of a queue.
     Chain(Paging& paging, QueueId queue, std::uint32_t level, ParkingLot* lot = nullptr)
         : paging_(&paging), lot_(lot), queue_(queue), level_(level) {}
     Chain(Chain&&) = default;
@@ -47,14 +47,14 @@ class Chain {
 
     // Appends a ready entry; `deadline` is `never` for a message that does not expire.
     std::uint64_t push(Entry entry, Timestamp deadline);
-    // Puts an entry back under a number it had before (replay); numbers only grow.
+    // Adds an entry with the number that it had before (replay). Numbers must increase.
     void push_at(std::uint64_t sequence, Entry entry, Timestamp deadline);
 
     std::optional<std::uint64_t> first_ready();
-    // The same, brought back into memory. Pages that cannot be read are parked on the way; after
-    // many of them it gives up, though entries may be ready.
+    // Like first_ready(), but pages the entry in. Unreadable pages are parked; after many of them
+    // the search ends without a result, even if entries are ready.
     std::optional<std::uint64_t> first_readable();
-    // The entry must be there (ready or unacked).
+    // The entry must exist (ready or unacked).
     Entry& at(std::uint64_t sequence);
     const Entry& at(std::uint64_t sequence) const;
     bool contains(std::uint64_t sequence) const;
@@ -63,52 +63,52 @@ class Chain {
     void mark_unacked(std::uint64_t sequence);
     void mark_ready(std::uint64_t sequence);
     void set_envelope(std::uint64_t sequence, EnvelopeRef envelope);
-    // Removes the entry in whatever state and hands it out.
+    // Removes and returns the entry, regardless of its state.
     Entry take(std::uint64_t sequence);
-    // Its message is there, properties and body and all; those of its neighbours as well. Or why
-    // it cannot be read.
+    // Loads properties and body of the message, and of adjacent ones. The error says why it cannot
+    // be read.
     Result<void, std::string> load_message(std::uint64_t sequence);
-    // A ready entry is no longer handed out; only take() and clear() remove it.
+    // The entry must be ready. It is skipped from now on; only take() and clear() remove it.
     void park(std::uint64_t sequence);
     void clear();
 
-    // Where push() puts the next entry. A block of large messages ends early: numbers may be left
-    // out.
+    // The number that push() uses next. A block of large messages ends early, so numbers may be
+    // skipped.
     std::uint64_t next_sequence() const {
         return tail_is_full_ ? (block_of(next_) + 1) * block_entries : next_;
     }
-    // The lowest number that push_at() takes. When a block is full is a rule of the build that
-    // wrote the entries, so a replay may go on in one that push() would leave.
+    // The lowest number that push_at() accepts. The version that wrote the entries determined when
+    // a block was full, so a replay may continue in a block that push() would end.
     std::uint64_t lowest_free() const { return next_; }
     std::uint64_t ready_count() const { return ready_; }
     std::uint64_t live_count() const { return live_; }
 
     // --- deadlines, per block ---
     static std::uint64_t block_of(std::uint64_t sequence) { return sequence / block_entries; }
-    // The earliest deadline for which a timer of this block should run; `never` if none.
+    // The earliest deadline for which this block needs a timer; `never` if none.
     Timestamp earliest_deadline(std::uint64_t block) const;
     // The deadline for which the owner has set a timer; `never` if none.
     Timestamp scheduled(std::uint64_t block) const;
     void set_scheduled(std::uint64_t block, Timestamp at);
-    // Appends the ready entries of the block that are due, oldest first and until there are so
-    // many, and brings the block's earliest deadline up to date.
+    // Appends the due ready entries of the block, oldest first, at most count_max, and updates the
+    // block's earliest deadline.
     void due_entries(std::uint64_t block, Timestamp now, std::size_t count_max,
                      std::vector<std::uint64_t>& sequences);
-    // Appends the ready entries from the head on that are due, up to the first that is not or until
-    // there are so many.
+    // Appends the due ready entries from the head up to the first that is not due, at most
+    // count_max.
     void due_at_head(Timestamp now, std::size_t count_max, std::vector<std::uint64_t>& sequences);
-    // The timer of the block should run at this time, if any of its entries has a deadline.
+    // Sets the time of the block's next timer, if any of its entries has a deadline.
     void look_again(std::uint64_t block, Timestamp at);
-    // How many ready entries are due; of a block that is out of memory all, if any is.
+    // The number of due ready entries; for a cold block, all of its entries if any is due.
     std::uint64_t count_due(Timestamp now) const;
 
-    template <typename Visit>  // visit(sequence, entry), in order, of every entry still here
+    template <typename Visit>  // visit(sequence, entry), in order, for every live entry
     void for_each(Visit visit) const {
         for (std::uint64_t number = first_block_; number < end_block(); ++number) {
             visit_block(number, block(number), visit);
         }
     }
-    template <typename Visit>  // the same, without those that are out of memory
+    template <typename Visit>  // like for_each(), without cold blocks
     void for_each_in_memory(Visit visit) const {
         for (std::uint64_t number = first_block_; number < end_block(); ++number) {
             visit_block(number, view(number).hot, visit);
@@ -116,40 +116,39 @@ class Chain {
     }
 
     // --- paging ---
-    // Whether the block left memory. Only complete ones of ready entries do, and not the one at the
-    // head while `keep_head`.
+    // Returns whether the block was paged out. It must be complete and all its entries ready; with
+    // `keep_head` it must not be the head block or the one after it.
     bool page_out(std::uint64_t block, bool keep_head);
-    // The same for every block that can; the one that is being filled is completed by it.
+    // Pages out every block possible; this completes the last block.
     void page_out_all();
-    // Replaces unacked messages that the journal has by stubs, if that frees much. If they come
-    // back they are read again.
+    // Replaces unacked messages that are in the journal by stubs, if that frees much memory. They
+    // are read again if they are requeued.
     void shed_unacked();
-    // Whether a replay may still put entries into it.
+    // Whether a replay may still add entries to the block.
     bool is_tail(std::uint64_t block) const { return block == block_of(next_); }
     std::size_t cold_blocks() const { return cold_; }
-    // What is in them.
+    // The totals of the cold blocks.
     const ChainTotals& paged_out() const { return paged_out_; }
-    // About what the others take.
+    // Approximate memory use of the other blocks.
     std::uint64_t resident_bytes() const { return resident_bytes_; }
-    // Forgets a cold block as if each of its entries had been taken; what was in it. Nothing if the
-    // block is in memory.
+    // Removes a cold block and returns its totals. Returns nothing if the block is in memory.
     std::optional<BlockTotals> drop_cold(std::uint64_t block);
-    // The same for what is parked of a block because its pages cannot be read.
+    // Removes the unreadable, parked part of a block.
     std::optional<ColdBlock> drop_parked(std::uint64_t block);
     std::uint64_t first_block() const { return first_block_; }
     std::uint64_t end_block() const { return first_block_ + (blocks_.size() - front_); }
-    // As it lies, without bringing it back: at most one of the first two is set.
+    // The block without paging it in: at most one of the first two is set.
     struct View {
         const Block* hot = nullptr;
         const ColdBlock* cold = nullptr;
         const ColdBlock* parked = nullptr;  // its unreadable pages
     };
     View view(std::uint64_t block) const;
-    // After a restart: a block as a snapshot knew it, behind all others.
+    // After a restart: adds a block from a snapshot at the end.
     void restore(std::uint64_t number, std::unique_ptr<Block> block);
     void restore(std::uint64_t number, ColdBlock block);
     void restore_next(std::uint64_t next) { next_ = std::max(next_, next); }
-    // After a crash nobody knows which of the entries so far a consumer has seen.
+    // After a crash it is unknown which of the existing entries were delivered.
     void mark_all_redelivered();
     std::uint64_t suspect_below() const { return redelivered_below_; }
     void restore_suspect_below(std::uint64_t sequence) { redelivered_below_ = sequence; }
@@ -172,7 +171,7 @@ class Chain {
         }
     }
     Slot* slot(std::uint64_t number) const;
-    // In memory, brought back if need be; nullptr if there is no such block, or it is parked.
+    // The block in memory, paged in if necessary; nullptr if it does not exist or is parked.
     Block* block(std::uint64_t number) const;
     Block& block_holding(std::uint64_t sequence) const;
     Block* page_in(Slot& slot, std::uint64_t number) const;
@@ -198,8 +197,8 @@ class Chain {
     ParkingLot* lot_ = nullptr;
     QueueId queue_;
     std::uint32_t level_ = 0;
-    // Which blocks are in memory is no part of the chain's value: looking brings them back.
-    mutable std::vector<Slot> blocks_;  // from front_ on; earlier slots are spent
+    // Which blocks are in memory is not part of the chain's value: const access may page in.
+    mutable std::vector<Slot> blocks_;  // from front_ on; earlier slots are unused
     mutable std::size_t cold_ = 0;
     mutable ChainTotals paged_out_;
     mutable std::uint64_t resident_bytes_ = 0;
@@ -208,7 +207,7 @@ class Chain {
     std::uint64_t first_ready_block_ = 0;  // no block before it has a ready entry
     std::uint64_t next_ = 0;
     bool tail_is_full_ = false;        // the block with the number next_
-    mutable std::uint64_t ready_ = 0;  // looking may find that a block cannot be read
+    mutable std::uint64_t ready_ = 0;  // mutable: an access may find a block unreadable
     std::uint64_t live_ = 0;
     std::uint64_t redelivered_below_ = 0;  // entries below may have been delivered before
 };

@@ -72,7 +72,7 @@ TEST(Chain, AReturnedEntryIsFoundThoughBlocksBehindItWereServedMeanwhile) {
     EXPECT_EQ(chain.first_ready(), 3U);
 }
 
-TEST(Chain, GoesOnThroughHundredsOfBlocks) {  // spent ones are given back on the way
+TEST(Chain, GoesOnThroughHundredsOfBlocks) {  // unused slots are freed
     Chain chain;
     const std::uint64_t depth = block_entries + 50;
     for (std::uint64_t i = 0; i < 300 * block_entries; ++i) {
@@ -108,12 +108,12 @@ TEST(Chain, AReplayMayLeaveNumbersOut) {
     EXPECT_EQ(chain.push(entry("c"), never), 9 * block_entries + 8);
 }
 
-// The build that wrote them may have filled its blocks by another rule.
+// The version that wrote the entries may have used another rule for full blocks.
 TEST(Chain, AReplayMayGoOnInABlockThatTodayHasEnded) {
     Chain chain;
     const std::string large(block_bytes_max, 'x');
     for (std::uint64_t i = 0; i < 3; ++i) chain.push_at(i, entry(large), never);
-    EXPECT_EQ(chain.next_sequence(), block_entries) << "numbers are left out";
+    EXPECT_EQ(chain.next_sequence(), block_entries) << "numbers are skipped";
     EXPECT_EQ(chain.push(entry("small"), never), block_entries);
     EXPECT_EQ(chain.push(entry("small"), never), block_entries + 1);
     EXPECT_THAT(sequences(chain), ElementsAre(0, 1, 2, block_entries, block_entries + 1));
@@ -140,7 +140,7 @@ TEST(Chain, TouchingAnEntryThatIsGoneIsABug) {
     chain.take(0);
     EXPECT_DEATH((void)chain.at(0), "CHECK failed");
     EXPECT_DEATH((void)chain.take(0), "CHECK failed");
-    EXPECT_DEATH(chain.mark_ready(1), "CHECK failed");  // it is ready
+    EXPECT_DEATH(chain.mark_ready(1), "CHECK failed");  // already ready
     EXPECT_DEATH((void)chain.at(99), "CHECK failed");
 }
 
@@ -193,7 +193,7 @@ TEST(ChainDeadlines, ABlockThatIsGoneHasNoTimer) {
     EXPECT_THAT(due(chain, 0, Timestamp{99}), IsEmpty());
 }
 
-// The same promises, kept by the most naive means.
+// The same interface, implemented naively.
 class NaiveChain {
   public:
     struct Item {
@@ -277,7 +277,7 @@ class ChainPair {
             ASSERT_EQ(entry.message->body(), expected->second.body);
             ASSERT_EQ(entry.state == EntryState::ready, expected->second.ready);
             ASSERT_EQ(chain_.deadline(sequence), expected->second.deadline);
-            // May be too early after a removal, never too late.
+            // May be too early after a removal, but never too late.
             ASSERT_LE(chain_.earliest_deadline(Chain::block_of(sequence)),
                       naive_.earliest(Chain::block_of(sequence)));
             ++expected;

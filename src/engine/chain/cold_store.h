@@ -1,6 +1,6 @@
-// ColdStore: where the parts of long queues lie that nobody needs soon. What the engine takes out
-// of memory it gets back from here unchanged, at once, as if it had stayed: a slower memory, not an
-// effect. A store that cannot give something back says why; whoever wanted it parks the message.
+// ColdStore: storage for the parts of long queues that are not needed soon. The engine gets data
+// back unchanged and synchronously, as if it had stayed in memory, so access is not an effect. If a
+// read fails, the store returns the error and the caller parks the message.
 #pragma once
 
 #include "base/ids.h"
@@ -13,12 +13,12 @@
 
 namespace revenant::engine {
 
-// Whether a restart must find it again.
+// Whether a restart must find the page again.
 enum class Durability : std::uint8_t { durable, transient };
 
 struct ColdPage {
     Lsn at;
-    std::uint32_t size = 0;  // 0: there is none
+    std::uint32_t size = 0;  // 0: no page
     explicit operator bool() const { return size != 0; }
     friend bool operator==(const ColdPage&, const ColdPage&) = default;
 };
@@ -28,19 +28,19 @@ struct ColdBlock;
 class ColdStore {
   public:
     virtual ~ColdStore() = default;
-    // None if it cannot take it now; then it stays in memory.
+    // Returns no page if the store cannot write now; the block then stays in memory.
     virtual ColdPage write_page(std::string_view page, Durability durability) = 0;
-    // The error says where it should be and what is wrong.
+    // The error names the position and the cause.
     virtual Result<std::string, std::string> read_page(ColdPage page, Durability durability) = 0;
-    // It will not be asked for again. Durable pages need no word: what refers to them decides.
+    // The page is not needed any more. Durable pages are freed when nothing refers to them.
     virtual void drop_transient(ColdPage page) = 0;
-    // The bytes of a message, or whatever else the journal holds there.
+    // Reads any bytes of the journal, such as those of a message.
     virtual Result<void, std::string> read(Lsn at, std::span<char> into) = 0;
-    // The same error for bytes that could be read, but are not what was written there.
+    // The error for bytes that were read but are not the ones that were written.
     virtual std::string fail_damaged(Lsn at) = 0;
-    // How far one read goes from here.
+    // The end of the range that one read can cover from here.
     virtual Lsn contiguous_end(Lsn at) = 0;
-    // Its page and its messages will be read soon.
+    // The pages and messages of this block will be read soon.
     virtual void will_need(const ColdBlock& block) = 0;
 };
 

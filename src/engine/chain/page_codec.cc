@@ -16,18 +16,18 @@ namespace {
 constexpr std::uint8_t page_version = 1;
 constexpr std::size_t page_checksum_bytes = 4;
 
-// What an entry of a page has.
+// Bits in the flags of an entry.
 struct EntryFlag {
     static constexpr std::uint8_t returned = 1;
     static constexpr std::uint8_t deadline = 2;
     static constexpr std::uint8_t priority = 4;
     static constexpr std::uint8_t ttl = 8;
     static constexpr std::uint8_t persistent = 16;
-    static constexpr std::uint8_t whole = 32;  // the whole message stands in the page
-    static constexpr std::uint8_t keys = 64;   // it has CC or BCC
+    static constexpr std::uint8_t whole = 32;  // the page contains the whole message
+    static constexpr std::uint8_t keys = 64;   // the message has CC or BCC
 };
 
-// The same few in all entries of a page.
+// Values that many entries of a page share.
 struct Route {
     std::uint8_t format = 0;
     std::string_view exchange;
@@ -40,7 +40,7 @@ std::uint32_t page_checksum(std::string_view page) {
     return static_cast<std::uint32_t>(XXH3_64bits(covered.data(), covered.size()));
 }
 
-// The number of an element, found from the back: neighbours are mostly alike.
+// The index of an element, searched from the end: adjacent entries are usually alike.
 template <typename Element>
 std::size_t number_in(std::vector<Element>& known, const Element& wanted) {
     for (std::size_t i = known.size(); i-- > 0;) {
@@ -63,7 +63,7 @@ class PageWriter {
         out_.varint(entry.delivery_count);
         out_.varint(entry.acquired_count);
         if (deadline != never) {
-            // As the reader adds: from one end of the range to the other, too.
+            // Unsigned like in the reader, so that the full range works.
             const auto last =
                 static_cast<std::uint64_t>(std::exchange(last_deadline_, deadline).us);
             out_.signed_varint(
@@ -168,7 +168,7 @@ class PageReader {
         entry.durable = durability_ == Durability::durable;
         Timestamp deadline = never;
         if ((flags & EntryFlag::deadline) != 0) {
-            // Without a sign, so that nonsense does not overflow.
+            // Unsigned, so that invalid data does not overflow.
             last_deadline_.us =
                 static_cast<std::int64_t>(static_cast<std::uint64_t>(last_deadline_.us) +
                                           static_cast<std::uint64_t>(in_.signed_varint()));
@@ -190,7 +190,7 @@ class PageReader {
         const std::uint64_t route = in_.varint();
         if (route >= routes_.size()) return {};
         last_at_.value += static_cast<std::uint64_t>(in_.signed_varint());
-        if (last_at_.value > INT64_MAX) return {};  // no journal is that long
+        if (last_at_.value > INT64_MAX) return {};  // beyond any journal
         StubSizes sizes;
         sizes.properties = static_cast<std::uint32_t>(in_.varint());
         sizes.body = static_cast<std::uint32_t>(in_.varint());

@@ -14,7 +14,7 @@ namespace {
 
 const MessageFormats formats{&test_message_format()};
 
-// A page with one route, and entries as they are written by hand.
+// A page with one route, and entries encoded by hand.
 class Page {
   public:
     Page() {
@@ -26,7 +26,7 @@ class Page {
         writer_.text("q");
         writer_.varint(0);
     }
-    // `moved` is the distance to where the entry before is stored.
+    // `moved` is the distance from the position of the previous entry.
     void add(std::uint8_t index, std::int64_t moved, std::uint64_t route = 0) {
         constexpr std::uint8_t persistent = 16;
         writer_.u8(index);
@@ -78,7 +78,7 @@ TEST(PageCodec, APlaceIsTakenOnce) {
     EXPECT_FALSE(page.reads());
 }
 
-// The position that stands for none.
+// The position that means none.
 TEST(PageCodec, AMessageThatIsNowhereIsNone) {
     Page page;
     page.add(0, -1);

@@ -8,7 +8,7 @@
 namespace revenant::engine {
 namespace {
 
-// The alternatives of Value::data by their place in it; the type says the rest.
+// The alternatives of Value::data by index; the type determines the rest.
 enum class Shape : std::uint8_t { nothing, boolean, integer, real, decimal, text, array, table };
 
 Shape shape_of(ValueType type) {

@@ -1,6 +1,6 @@
-// Archives: the fields of a fact, written and read by the same list, so that the two cannot drift
-// apart. `fields(archive, fact)` names the fields in order; a WriteArchive appends them to bytes, a
-// ReadArchive takes them from bytes and never trusts them.
+// Archives: the fields of an event are written and read by the same list, so that the two cannot
+// diverge. `fields(archive, event)` lists the fields in order. A WriteArchive appends them to
+// bytes; a ReadArchive reads them from bytes, which it does not trust.
 #pragma once
 
 #include "base/byte_reader.h"
@@ -20,17 +20,17 @@
 
 namespace revenant::engine {
 
-// Tables within tables, as deep as any client may send them.
+// The maximum nesting of tables; clients cannot send deeper ones.
 constexpr int value_depth_max = 128;
 
-// The last value of an enumeration; each that is in a fact has its own.
+// The last value of an enumeration; one overload for each enumeration in an event.
 constexpr DeathReason last_of(DeathReason) { return DeathReason::delivery_limit; }
 constexpr ValueType last_of(ValueType) { return ValueType::table; }
 
 void encode_value(const Value& value, ByteWriter& out);
 bool decode_value(ByteReader& in, Value& value, int depth = 0);
 
-// `Self` is the archive that is used, so that it may add shapes of its own.
+// `Self` is the derived archive, which may add overloads.
 template <typename Self>
 class WriteArchiveOf {
   public:
@@ -81,7 +81,7 @@ class WriteArchiveOf {
     template <typename Fact>
     requires std::is_class_v<Fact>
     void operator()(const Fact& fact) {
-        fields(self(), const_cast<Fact&>(fact));  // nothing is changed
+        fields(self(), const_cast<Fact&>(fact));  // not modified
     }
 
   private:
@@ -142,7 +142,7 @@ class ReadArchiveOf {
     void operator()(std::vector<Element>& elements) {
         const std::uint64_t count = in_.varint();
         elements.clear();
-        if (count > in_.remaining()) in_.fail();  // each takes a byte at least
+        if (count > in_.remaining()) in_.fail();  // each takes at least one byte
         for (std::uint64_t i = 0; i < count && !in_.failed(); ++i) self()(elements.emplace_back());
     }
     template <typename T>
@@ -172,7 +172,7 @@ class ReadArchive final : public ReadArchiveOf<ReadArchive> {
     using ReadArchiveOf::ReadArchiveOf;
 };
 
-// ------------------------------------------------------------------------- shared shapes
+// ------------------------------------------------------------------------- shared types
 
 template <typename Archive>
 void fields(Archive& a, Field& field) {

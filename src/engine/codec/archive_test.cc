@@ -25,7 +25,7 @@ std::string written(const Death& death) {
     return bytes;
 }
 
-// Without a type of its own, as every version has written it: the last byte holds the flags.
+// Without a type, as in every version: the last byte contains the flags.
 TEST(DeathCodec, ACountOfOurOwnIsWrittenAsBefore) {
     const std::string bytes = written(foreign_death(ValueType::int64));
     const std::string reason(1, static_cast<char>(DeathReason::rejected));

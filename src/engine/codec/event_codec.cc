@@ -11,7 +11,7 @@ namespace {
 
 enum class MessagePlace : std::uint8_t { here = 0, elsewhere = 1 };
 
-// Any other number is the distance to the envelope meant, which is larger.
+// Any larger number is the distance to the envelope.
 constexpr std::uint64_t envelope_here = 0;
 constexpr std::uint64_t no_envelope = 1;
 
@@ -68,7 +68,7 @@ class EventWriteArchive final : public WriteArchiveOf<EventWriteArchive> {
     }
 
     EventWriter& writer_;
-    const Lsn start_;  // where the first byte of the target stands
+    const Lsn start_;  // position of the first byte of the target
 };
 
 void EventWriter::write(Place place, const Event& event) {

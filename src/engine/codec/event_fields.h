@@ -1,5 +1,5 @@
-// The fields of each fact, in the order of the journal. Numbers of facts and orders of fields never
-// change; what is added later comes with a new version of the record.
+// The fields of each event, in journal order. Event numbers and field orders never change;
+// additions need a new version of the record.
 #pragma once
 
 #include "engine/codec/archive.h"
@@ -58,7 +58,7 @@ void fields(Archive& a, ExchangeDeleted& event) {
 }
 template <typename Archive>
 void fields(Archive& a, QueueDeclared& event) {
-    a(event.queue);  // the owner of an exclusive one passes
+    a(event.queue);  // the owner of an exclusive queue is ephemeral
 }
 template <typename Archive>
 void fields(Archive& a, QueueDeleted& event) {

@@ -123,7 +123,7 @@ void encode_message(const Message& message, std::string& out) {
                                 (message.priority() ? priority_flag : 0) |
                                 (message.ttl_ms() ? ttl_flag : 0);
     writer.u32(0);
-    // Small fields are gathered: every append costs, and this is done for every message.
+    // Small fields are combined: every append costs time, and this runs for every message.
     writer.u64(std::uint64_t{message.format().number} << 56 | flags << 48 |
                std::uint64_t{message.priority().value_or(0)} << 40 |
                std::uint64_t{message.exchange().size()} << 32 |

@@ -130,7 +130,7 @@ std::vector<Placement> DurableRecorder::durable_targets(const std::vector<Placem
 void DurableRecorder::place_letter(const MessageRef& message, const EnvelopeRef& envelope,
                                    std::vector<Placement> targets) {
     if (targets.empty()) return;
-    // Its bytes are written now, if they are not yet: a stub has been written before.
+    // Its bytes are written now, unless it is a stub, which is in the journal already.
     write(RefusedAndDeadLettered{message, envelope, std::move(targets)});
 }
 
@@ -159,7 +159,7 @@ void DurableRecorder::project(const ForwardedFromOutbox& event) {
     const Entry& entry = queue.at(event.position);
     std::vector<Placement> targets = durable_targets(event.targets, *entry.message);
     if (!entry.durable) return place_letter(entry.message, event.envelope, std::move(targets));
-    // Targets that pass are not named: after a restart they are gone, and so is their copy.
+    // Transient targets are left out: after a restart they and their copies no longer exist.
     write(ForwardedFromOutbox{event.queue, event.position, event.envelope, std::move(targets),
                               event.last});
 }

@@ -1,6 +1,6 @@
-// DurableRecorder: of all that happens in a virtual host, what a restart must know. Transient
-// messages and queues that do not survive never reach the journal; a death that leaves or enters
-// them is written as what it means for the rest.
+// DurableRecorder: writes the part of a virtual host's events that a restart needs. Transient
+// messages and queues that are not durable are never journaled; a death that moves a message from
+// or to them is written as its effect on the durable part.
 #pragma once
 
 #include "engine/codec/event_codec.h"
@@ -13,20 +13,20 @@
 
 namespace revenant::engine {
 
-// Where records are gathered.
+// Collects records.
 class RecordSink {
   public:
     virtual ~RecordSink() = default;
     virtual std::string& begin_record() = 0;
     virtual void end_record() = 0;
     virtual Lsn position() const = 0;        // of the next byte
-    virtual Lsn batch_position() const = 0;  // of the batch it will be in
+    virtual Lsn batch_position() const = 0;  // of the batch that will contain it
 };
 
 class DurableRecorder final : public Recorder {
   public:
     explicit DurableRecorder(RecordSink& journal) : journal_(journal) {}
-    // The state the facts are about, as it is before each of them.
+    // The state before each recorded event.
     void observe(State& state) { state_ = &state; }
 
     void record(const Event& event) override;
@@ -35,7 +35,7 @@ class DurableRecorder final : public Recorder {
     void removed(const Queue& queue, Position position, Ending ending) override;
     void turn_ended() override;
 
-    // Whether this turn has written something: who was promised something must wait for it.
+    // Whether this turn has written anything: its replies then wait until that is durable.
     bool has_begun() const { return record_ != nullptr; }
 
   private:
@@ -73,7 +73,7 @@ class DurableRecorder final : public Recorder {
     State* state_ = nullptr;
     RecordSink& journal_;
     EventWriter writer_;
-    std::string* record_ = nullptr;  // while one is open
+    std::string* record_ = nullptr;  // the open record, if any
 };
 
 }  // namespace revenant::engine

@@ -1,5 +1,5 @@
-// Every scenario is replayed at its end from what DurableRecorder wrote; here are the cases in
-// which what survives differs from what happened.
+// Every scenario is replayed at its end from the records of DurableRecorder. These are the cases in
+// which the durable state differs from the live one.
 #include "engine/recovery/durable_recorder.h"
 
 #include "base/probe.h"
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 struct Mixed {
-    // What a restart would find.
+    // The state that a restart would restore.
     std::string durable() { return describe(s.engine().state(), DescribeScope::durable); }
     void declare(const char* name, bool durable, const char* dead_to = nullptr) {
         Table given;
@@ -99,7 +99,7 @@ TEST(DurableRecorder, AMessageInAPassingAndADurableQueueIsWrittenOnce) {
     const std::string body(1000, 'x');
     const std::uint64_t before = m.s.journal_bytes();
     m.ch.publish("key", body, {.exchange = "amq.fanout"});
-    m.reject_head("passing");  // it refers to the bytes that are there
+    m.reject_head("passing");  // it refers to the bytes already written
     EXPECT_LT(m.s.journal_bytes() - before, 2 * body.size());
     m.ch.ack(m.ch.get("a")->tag);
     EXPECT_EQ(m.ch.get("b")->body(), body);
@@ -135,7 +135,7 @@ TEST(DurableRecorder, WhatExpiredStaysGoneAfterARestartAndTheRestIsThere) {  // 
     m.s.advance(milliseconds(500));
     EXPECT_THAT(m.durable(), Not(HasSubstr("old")));
     EXPECT_THAT(m.durable(), HasSubstr("new"));
-    m.s.finish();  // from the journal and from a snapshot: the same
+    m.s.finish();  // the same from the journal and from a snapshot
 }
 
 TEST(DurableRecorder, APurgeSparesWhatIsUnsettled) {

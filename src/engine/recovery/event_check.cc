@@ -7,7 +7,7 @@
 namespace revenant::engine {
 namespace {
 
-// What a Position can tell apart, less some room to go on.
+// The range of a Position, minus a reserve.
 constexpr std::uint64_t sequences_max = (std::uint64_t{1} << 48) - 1024 * block_entries;
 
 class FactCheck {
@@ -84,13 +84,13 @@ class FactCheck {
         const Queue* const queue = state_.find_queue(id);
         return queue != nullptr && queue->contains(position);
     }
-    // A place that nobody has taken, among those consumers are served from.
+    // Whether the position is free, on a level that consumers are served from.
     bool is_free(QueueId id, Position position) const {
         const Queue* const queue = state_.find_queue(id);
         return queue != nullptr && position.level() < queue->served_levels() &&
                is_behind(queue->level(position.level()), position.sequence());
     }
-    // The same on a level that quorum queues alone have.
+    // Whether the position is free, on a level that only quorum queues have.
     bool is_free(QueueId id, Position position, std::size_t level) const {
         const Queue* const queue = state_.find_queue(id);
         return queue != nullptr && queue->is_quorum() && position.level() == level &&
@@ -98,10 +98,10 @@ class FactCheck {
     }
     bool is_behind(const Chain& chain, std::uint64_t sequence) const {
         if (sequence < chain.lowest_free() || sequence >= sequences_max) return false;
-        // The first entry of a chain leaves no gap, whatever its number.
+        // The first entry of a chain leaves no gap, regardless of its number.
         return chain.live_count() == 0 || Chain::block_of(sequence) <= chain.end_block() + gap_max_;
     }
-    // A letter reaches a queue once.
+    // Whether all positions are free; a dead letter reaches a queue only once.
     bool are_free(const std::vector<Placement>& placements) const {
         std::vector<QueueId> queues;
         for (const Placement& placement : placements) {

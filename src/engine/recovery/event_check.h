@@ -1,11 +1,11 @@
-// Whether a fact from the disk fits the state it would be applied to. State::apply decides nothing
-// and trusts what it is given; whoever reads facts that he has not written himself asks here first.
-// So bytes that pass every checksum and make no sense are an error, not the end of the process.
+// Checks whether an event from disk fits the state to which it would be applied. State::apply
+// decides nothing and trusts its input, so events that were read must be checked here first. Bytes
+// with valid checksums but invalid content are then an error instead of a crash.
 //
-// The check is structural: what a fact refers to must be there, and the place it takes must be
-// free. The rules that commands are held to (check_binding, check_policy, queue_arguments) are not
-// asked: they get stricter, and what was accepted once must open forever. State has to cope with
-// it.
+// The check is structural: the objects to which an event refers must exist, and the positions that
+// it takes must be free. The rules for commands (check_binding, check_policy, queue_arguments) are
+// not applied: they become stricter over time, but events that were accepted once must always be
+// readable. State has to cope with them.
 #pragma once
 
 #include "engine/state/state.h"
@@ -15,16 +15,16 @@
 
 namespace revenant::engine {
 
-// A chain keeps a slot for every block between its first and its last entry. A number further away
-// than this is taken for nonsense: its slots would take gigabytes.
+// A chain has a slot for every block between its first and its last entry. A larger gap is treated
+// as invalid, because its slots would take gigabytes.
 constexpr std::uint64_t gap_blocks_max = std::uint64_t{1} << 28;
 
 bool can_apply(State& state, const Event& fact, std::uint64_t gap_max = gap_blocks_max);
-// The same for the definitions a snapshot holds.
+// Checks a queue declaration in a snapshot.
 bool can_apply(State& state, const QueueDeclaration& declaration);
-// Whether an entry can have this number.
+// Whether an entry can have this sequence number.
 bool is_sequence(std::uint64_t number);
-// Whether a block of this number may follow the others of the chain.
+// Whether a block with this number can follow the other blocks of the chain.
 bool can_follow(const Chain& chain, std::uint64_t block, std::uint64_t gap_max);
 
 }  // namespace revenant::engine

@@ -19,7 +19,7 @@ bool reads(const std::string& bytes) {
     return decode_snapshot(bytes, state, /*gap_max=*/100).has_value();
 }
 
-// Queue 1 is classic and holds 0/0 and 0/1; queue 2 is a quorum queue that holds 4/0.
+// Queue 1 is classic and contains 0/0 and 0/1; queue 2 is a quorum queue and contains 4/0.
 struct Checked : ::testing::Test {
     Checked() {
         state.paging().formats = {&test_message_format()};
@@ -70,7 +70,7 @@ TEST_F(Checked, BindingsLeadFromOneThingToAnother) {
     EXPECT_TRUE(fits_here(Unbound{"amq.topic", DestinationKind::queue, "classic", "a.*", {}}));
 }
 
-// What was accepted once opens forever: no rule of today is asked of a fact from the disk.
+// Accepted bindings stay readable: today's rules do not apply to events from disk.
 TEST_F(Checked, ABindingThatTodayWouldBeRefusedFits) {
     apply(ExchangeDeclared{{.name = "hash", .type = ExchangeType::consistent_hash}});
     const auto heads = std::vector<Table>{
@@ -93,7 +93,8 @@ TEST_F(Checked, ABindingThatTodayWouldBeRefusedFits) {
     }
     const auto& buckets =
         std::get<ConsistentHashRoutes>(state.find_exchange("hash")->routes).buckets;
-    EXPECT_EQ(buckets.size(), 40'000U) << "a weight takes no more memory than the largest of today";
+    EXPECT_EQ(buckets.size(), 40'000U)
+        << "memory is limited by the largest weight of a new binding";
     EXPECT_TRUE(reads(encode_snapshot(state, Shutdown::none)));
     for (const Bound& fact : accepted_once) {
         apply(Unbound{fact.source, fact.destination_kind, fact.destination, fact.routing_key,
@@ -102,7 +103,7 @@ TEST_F(Checked, ABindingThatTodayWouldBeRefusedFits) {
     EXPECT_TRUE(buckets.empty());
 }
 
-// Merged with one of the operator, a value of the wrong type is no number.
+// A value of the wrong type is not a number when it is merged with an operator policy.
 TEST_F(Checked, APolicyThatTodayWouldBeRefusedFits) {
     Policy odd{.name = "odd", .pattern = "(", .definition = arguments({{"max-length", "ten"}})};
     apply(PolicySet{PolicyScope::user, odd});
@@ -121,13 +122,13 @@ TEST_F(Checked, AMessageEntersAtAPlaceThatIsFree) {
         return Enqueued{message, {{queue}, Position::of(level, sequence), never}};
     };
     EXPECT_TRUE(fits_here(enqueued(1, 0, 2)));
-    EXPECT_TRUE(fits_here(enqueued(1, 0, 100 * block_entries))) << "numbers may be left out";
+    EXPECT_TRUE(fits_here(enqueued(1, 0, 100 * block_entries))) << "numbers may be skipped";
     EXPECT_FALSE(fits_here(enqueued(1, 0, 200 * block_entries))) << "but not that many";
     EXPECT_FALSE(fits_here(enqueued(1, 0, 1)));
-    EXPECT_FALSE(fits_here(enqueued(1, 1, 0))) << "a level it has not";
+    EXPECT_FALSE(fits_here(enqueued(1, 1, 0))) << "the queue has no such level";
     EXPECT_FALSE(fits_here(enqueued(1, 60'000, 0)));
     EXPECT_FALSE(fits_here(enqueued(9, 0, 0)));
-    EXPECT_FALSE(fits_here(enqueued(2, outbox_level, 0))) << "nothing is published there";
+    EXPECT_FALSE(fits_here(enqueued(2, outbox_level, 0))) << "not a level for publishes";
     EXPECT_FALSE(fits_here(Enqueued{{}, {{1}, Position::of(0, 2), never}}));
 }
 

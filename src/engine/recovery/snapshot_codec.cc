@@ -39,7 +39,7 @@ void fields(Archive& a, OutboxEntry& letter) {
 
 namespace {
 
-// What is written of a level.
+// The fields of a level in a snapshot.
 struct LevelShape {
     std::uint8_t level = 0;
     std::uint64_t next = 0;
@@ -57,7 +57,7 @@ void fields(Archive& a, LevelShape& shape) {
 enum class BlockForm : std::uint8_t { in_memory, on_disk };
 constexpr BlockForm last_of(BlockForm) { return BlockForm::on_disk; }
 
-// Of a cold block, the part that survives.
+// The durable part of a cold block.
 template <typename Archive>
 void cold_fields(Archive& a, ColdBlock& block) {
     a(block.durable_page);
@@ -82,7 +82,7 @@ void add_pages(const ColdBlock& cold, std::vector<JournalRange>& journal_ranges)
     if (page) journal_ranges.push_back({page.at, page.at, page.size});
 }
 
-// What journal_ranges_in_use() says of one queue.
+// The part of journal_ranges_in_use() for one queue.
 void add_uses(const Queue& queue, std::vector<JournalRange>& journal_ranges) {
     queue.for_each_level([&](std::size_t, const Chain& chain) {
         for (std::uint64_t number = chain.first_block(); number < chain.end_block(); ++number) {
@@ -124,11 +124,11 @@ class SnapshotWriter {
         }
         out_(policies);
     }
-    // All of a roster in the order they came: nothing has to be sorted, and what depends on the
-    // order, as the buckets of a consistent hash do, is the same after a restart.
-    // In one walk: with a hundred thousand members, looking at each of them again takes
-    // milliseconds. Their number comes first, so they are written beside it. `write_one` returns
-    // false for a member that does not survive, and has written nothing then.
+    // Writes all members of a roster in the order of their creation: nothing has to be sorted, and
+    // order-dependent state, such as the buckets of a consistent hash, is the same after a restart.
+    // One walk is enough: with 100,000 members, a second one would take milliseconds. The count
+    // precedes the members, so these are written to a separate buffer. `write_one` returns false,
+    // and writes nothing, for a member that is not durable.
     template <typename Member, typename Write>
     void write_all(const Roster<Member>& roster, Write write_one) {
         std::string members;
@@ -162,7 +162,7 @@ class SnapshotWriter {
                                     : to.exchange->declaration.durable);
     }
     static void write_binding(WriteArchive& out, const Binding& binding) {
-        // As the fields of Bound.
+        // The same fields as Bound.
         const Destination& to = binding.destination;
         out(binding.source->name());
         out(to.queue != nullptr ? DestinationKind::queue : DestinationKind::exchange);
@@ -207,8 +207,8 @@ class SnapshotWriter {
         out.bytes().bytes(blocks);
     }
     static bool write_block(WriteArchive& out, const Chain::View& view, std::uint64_t number) {
-        // All durable entries of a block are in one page: if that is parked, the others are not
-        // durable. The next start tries to read it again.
+        // All durable entries of a block are in one page: if it is parked, the others are not
+        // durable. The next startup tries to read it again.
         const bool is_parked = view.parked != nullptr && view.parked->durable.live > 0;
         const ColdBlock* const cold = is_parked ? view.parked : view.cold;
         if (cold != nullptr) {
@@ -319,7 +319,7 @@ class SnapshotReader {
         in_(form);
         if (in_.failed() || !can_follow(std::as_const(queue).level(level), number, gap_max_))
             return false;
-        // What cannot be served is not looked for on the disk.
+        // Entries that are never served are not paged out.
         if (form == BlockForm::on_disk && level >= queue.served_levels()) return false;
         if (form == BlockForm::on_disk) {
             ColdBlock cold;
@@ -363,7 +363,7 @@ class SnapshotReader {
         }
     }
 
-    // Each letter belongs to an entry of the outbox, and each entry there has its letter.
+    // Whether the outbox entries match the entries on the outbox level.
     static bool letters_agree(const Queue& queue) {
         if (!queue.is_quorum()) return queue.outbox_entries.empty();
         for (const auto& [sequence, letter] : queue.outbox_entries) {
@@ -439,7 +439,7 @@ ExactUse journal_ranges_in_use(State& state, Lsn start, Lsn end) {
         for (const ColdBlock* const paged : {view.cold, view.parked}) {
             if (paged == nullptr) continue;
             add_pages(*paged, journal_ranges);
-            // Only pages that refer to this part are read.
+            // Only pages that refer to this range are read.
             const bool refers = std::any_of(
                 paged->journal_ranges.begin(), paged->journal_ranges.end(),
                 [&](const JournalRange& use) { return use.first < end && use.last >= start; });

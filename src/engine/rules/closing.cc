@@ -11,8 +11,9 @@
 namespace revenant::engine {
 namespace {
 
-// The deliveries go back first: nobody else could take them while a consumer of this channel is
-// still in line, and an auto-delete queue must not go before they are back.
+// The deliveries are requeued first: they cannot be dispatched to others while a consumer of this
+// channel can still take them, and an auto-delete queue must not be deleted before they are
+// requeued.
 void begin_closing(Turn& turn, Channel& channel, bool detached) {
     channel.closing = true;
     channel.transaction.reset();
@@ -28,7 +29,7 @@ void close_channel(Turn& turn, Channel& channel, ChannelClosing closing) {
     if (closing.answer) channel.when_closed.push_back(std::move(*closing.answer));
     if (channel.closing) return;
     begin_closing(turn, channel, closing.detached);
-    // Otherwise it waits for its deliveries already.
+    // Otherwise the channel is on the worklist already.
     if (channel.settling.empty() && !go_on_closing(turn, channel)) {
         turn.worklist().settling.push_back(channel.id);
     }
@@ -48,7 +49,7 @@ bool go_on_closing(Turn& turn, Channel& channel) {
 
 void close_connection(Turn& turn, Connection& connection) {
     connection.closing = true;
-    connection.paused = true;  // none of its channels takes anything more
+    connection.paused = true;  // none of its channels receives deliveries any more
     const ConnectionId id = connection.id;
     if (!go_on_closing(turn, connection)) turn.worklist().closing.push_back(id);
 }

@@ -1,5 +1,5 @@
-// Closing: a channel or a connection goes, a portion at a time. Whoever reads that it has gone
-// finds its messages back in place.
+// Closing of channels and connections, a portion at a time. The client is notified only after all
+// unsettled messages have been requeued.
 #pragma once
 
 #include "engine/rules/turn.h"
@@ -7,11 +7,11 @@
 namespace revenant::engine {
 
 struct ChannelClosing {
-    bool detached = false;         // a link of AMQP 1.0 that its client gave up
-    std::optional<Effect> answer;  // what is told when it is closed
+    bool detached = false;         // a link of AMQP 1.0 was detached
+    std::optional<Effect> answer;  // sent when the channel is closed
 };
 void close_channel(Turn& turn, Channel& channel, ChannelClosing closing);
-// The next portion; true if that was the last, and the channel is gone.
+// Processes the next portion; true if it was the last and the channel no longer exists.
 bool go_on_closing(Turn& turn, Channel& channel);
 
 void close_connection(Turn& turn, Connection& connection);

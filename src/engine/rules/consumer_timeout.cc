@@ -11,7 +11,7 @@
 namespace revenant::engine {
 namespace {
 
-// A look costs a step per unsettled delivery of the channel, so there is one a second at most.
+// A check visits every unsettled delivery of the channel, so there is at most one per second.
 constexpr Duration check_interval = seconds(1);
 
 Refusal timeout_refusal(Duration timeout) {
@@ -20,18 +20,18 @@ Refusal timeout_refusal(Duration timeout) {
                 " ms. This timeout value can be configured, see consumers doc guide to learn more"};
 }
 
-// What a look at a channel has found.
+// The result of a check of a channel.
 struct Overdue {
     std::vector<DeliveryId> deliveries;
-    std::map<std::uint32_t, std::vector<DeliveryId>> by_consumer;  // those it loses
+    std::map<std::uint32_t, std::vector<DeliveryId>> by_consumer;  // timed-out deliveries
     std::optional<Refusal> refusal;
-    Timestamp next = never;  // when the first of the others is due
+    Timestamp next = never;  // when the next of the other deliveries times out
 };
 
 Overdue find_overdue(Turn& turn, Channel& channel) {
     Overdue overdue;
     channel.unsettled.for_each([&](DeliveryId delivery, const Unsettled& kept) {
-        // What a transaction holds is settled, as far as the client knows.
+        // Deliveries held in a transaction are settled from the client's view.
         if (kept.state != Unsettled::State::waiting) return;
         if (kept.queue->deleted) return;
         const auto timeout = timeout_of(turn.settings(), *kept.queue, kept.consumer);
@@ -82,7 +82,7 @@ std::optional<Refusal> enforce_timeouts(Turn& turn, Channel& channel) {
     requeue_overdue(turn, channel, overdue.deliveries);
     for (auto& [number, deliveries] : overdue.by_consumer) {
         const auto found = channel.consumers.find(number);
-        if (found == channel.consumers.end()) continue;  // its queue went with the one before it
+        if (found == channel.consumers.end()) continue;  // its queue was deleted in this loop
         Consumer& consumer = *found->second;
         if (consumer.on_timeout == TimeoutAction::consumer_cancelled) {
             PROBE("consumer_timeout.cancelled");

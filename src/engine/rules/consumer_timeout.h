@@ -1,6 +1,6 @@
-// Consumer timeout: a consumer that keeps a message of a quorum queue too long loses it (amqp091
-// 11.17, amqp10 5.27). How long is too long its own argument says, or the queue's argument and
-// policy, or the configuration; 0 is any time.
+// Consumer timeout: a consumer that does not settle a delivery of a quorum queue in time loses it
+// (amqp091 11.17, amqp10 5.27). The timeout is the consumer's argument, else the queue's argument
+// or policy, else the configuration's value; 0 means none.
 #pragma once
 
 #include "engine/rules/turn.h"
@@ -9,16 +9,16 @@
 
 namespace revenant::engine {
 
-// None: any time. Without a consumer, of basic.get.
+// Absent: no timeout. `consumer` is nullptr for basic.get.
 std::optional<Duration> timeout_of(const EngineSettings& settings, const Queue& queue,
                                    const Consumer* consumer);
-// A message was handed out; without a consumer, to basic.get.
+// A message was delivered; `consumer` is nullptr for basic.get.
 void start_delivery_timeout(Turn& turn, Channel& channel, const Queue& queue,
                             const Consumer* consumer);
-// A look at the channel's deliveries: those kept too long go back to their queues, and their
-// consumers get what they agreed to. If that is the end of the channel, the refusal says why.
+// Checks the channel's deliveries: overdue ones are requeued, and their consumers are treated
+// according to their TimeoutAction. If the channel has to be closed, returns the refusal.
 std::optional<Refusal> enforce_timeouts(Turn& turn, Channel& channel);
-// Settings have changed: whatever is too late by them is given back.
+// Called after a change of settings: requeues deliveries that are overdue under the new ones.
 void recheck_timeouts(Turn& turn);
 
 }  // namespace revenant::engine

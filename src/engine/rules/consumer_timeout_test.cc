@@ -17,7 +17,7 @@ constexpr std::string_view refusal_text =
     "timed out. Timeout value used: 1000 ms. This timeout value can be configured, see consumers "
     "doc guide to learn more";
 
-// A quorum queue "q" whose consumers may keep a message for a second.
+// A quorum queue "q" with a consumer timeout of one second.
 struct TimeoutFixture {
     explicit TimeoutFixture(std::initializer_list<Argument> more = {{"x-consumer-timeout", 1000}})
         : ch(s.open_channel()) {
@@ -109,7 +109,7 @@ TEST(ConsumerTimeout, SuspendsAConsumerUntilItHasSettled) {  // amqp10 5.27
     EXPECT_THAT(k.s.ready("q"), ElementsAre("a"));
     k.ch.publish("q", "b");
     EXPECT_THAT(k.ch.take_deliveries(), IsEmpty());
-    k.ch.reject(1);  // whatever it says of it: the message is not with it any more
+    k.ch.reject(1);  // the outcome is ignored: the consumer no longer holds the message
     EXPECT_THAT(k.ch.take_bodies(), ElementsAre("a", "b"));
     k.ch.ack(2);
     k.ch.ack(3);
@@ -149,7 +149,8 @@ TEST(ConsumerTimeout, PassesTheTurnOfASingleActiveConsumer) {  // amqp10 5.26, 5
     EXPECT_THAT(other.take_credit_states(),
                 ElementsAre("credit 1 delivered 0 until 10 available 1 active"));
     EXPECT_EQ(other.take_delivery().body(), "a");
-    // Nobody else is left when the second keeps it as well; the first to settle has its turn.
+    // No other consumer is left when the second one times out, too; the first to settle becomes
+    // active.
     k.s.advance(seconds(1));
     EXPECT_THAT(other.take_timed_out(), ElementsAre(1U));
     k.ch.ack(1);
@@ -225,7 +226,7 @@ TEST(ConsumerTimeout, ComesFromTheConfigurationIfNobodySaysOtherwise) {  // amqp
     ch.consume("any", {.on_timeout = TimeoutAction::consumer_cancelled});
     s.advance(seconds(3600));
     EXPECT_THAT(s.ready("plain"), ElementsAre("a"));
-    EXPECT_THAT(s.ready("any"), IsEmpty()) << "0 is any time";
+    EXPECT_THAT(s.ready("any"), IsEmpty()) << "0 means no timeout";
 }
 
 TEST(ConsumerTimeout, TheSmallerOfArgumentAndPolicyHoldsAtOnce) {  // amqp091 11.17

@@ -61,7 +61,7 @@ Result<void, Refusal> consume_replies(Turn& turn, Channel& channel, const Consum
     return {};
 }
 
-// The first is the active one (amqp091 11.7).
+// The first consumer is the active one (amqp091 11.7).
 void move_active_to_front(ConsumerList& consumers) {
     const auto importance = [](const Consumer* consumer) {
         return std::pair(!consumer->is_suspended(), consumer->priority);
@@ -72,14 +72,14 @@ void move_active_to_front(ConsumerList& consumers) {
     consumers.splice(consumers.begin(), consumers, best);
 }
 
-// Whether another consumer of the quorum queue is to be active instead.
+// Whether another consumer of the quorum queue has to become active.
 bool has_more_important(const ConsumerList& consumers, const Consumer& active) {
     return std::any_of(consumers.begin(), consumers.end(), [&](const Consumer* one) {
         return !one->is_suspended() && one->priority > active.priority;
     });
 }
 
-// The consumers of a queue with a single active one have changed.
+// Called when the consumers of a queue with a single active consumer have changed.
 void choose_active(Turn& turn, Queue& queue) {
     Consumer& before = *queue.consumers.all.front();
     if (queue.is_quorum()) {
@@ -99,8 +99,8 @@ void choose_active(Turn& turn, Queue& queue) {
     report_active(turn, active);
 }
 
-// A consumer of a higher priority becomes the active one of a quorum queue. The one before it gets
-// no more messages, but settles those that it has first (amqp091 11.7).
+// A consumer of higher priority becomes the active one of a quorum queue. The previous one receives
+// no more messages, but settles its deliveries first (amqp091 11.7).
 void let_take_over(Turn& turn, Queue& queue, const Consumer& added) {
     if (!queue.settings.single_active_consumer || !queue.is_quorum()) return;
     Consumer& active = *queue.consumers.all.front();
@@ -114,7 +114,8 @@ void let_take_over(Turn& turn, Queue& queue, const Consumer& added) {
     choose_active(turn, queue);
 }
 
-// Consumers have left the queue. In a classic queue the active one stays active until it leaves.
+// Called when consumers have left the queue. In a classic queue the active one stays active until
+// it leaves.
 void note_departure(Turn& turn, Queue& queue, bool active_left) {
     if (queue.deleted) return;
     if (queue.settings.single_active_consumer && !queue.consumers.empty() &&
@@ -124,7 +125,7 @@ void note_departure(Turn& turn, Queue& queue, bool active_left) {
     if (queue.consumers.empty()) restart_expiry(turn, queue);
 }
 
-// Takes the consumer off its queue; the Consumer itself stays while deliveries are unsettled.
+// Removes the consumer from its queue; the Consumer exists while it has unsettled deliveries.
 void detach_from_queue(Turn& turn, Consumer& consumer) {
     Queue& queue = *consumer.queue;
     const bool was_active = queue.consumers.all.front() == &consumer;
@@ -201,7 +202,7 @@ Result<void, Refusal> consume(Turn& turn, const Consume& command) {
     }
     const auto& others = queue->consumers.all;
     const bool taken = !others.empty() && (command.exclusive || others.front()->exclusive);
-    // With a single active consumer, exclusive would say the same thing twice (amqp091 11.4).
+    // With a single active consumer, exclusive would be redundant (amqp091 11.4).
     if (taken || (command.exclusive && queue->settings.single_active_consumer)) {
         return Unexpected{Refusal{RefusalKind::access_refused,
                                   turn.queue_phrase(command.queue) + " in exclusive use"}};
@@ -241,7 +242,7 @@ void cancel(Turn& turn, const Cancel& command) {
         return;
     }
     const auto found = channel.consumers.find(command.consumer);
-    if (found == channel.consumers.end()) return;  // its queue went meanwhile
+    if (found == channel.consumers.end()) return;  // its queue was deleted in the meantime
     Queue& queue = *found->second->queue;
     detach_from_queue(turn, *found->second);
     forget(channel, command.consumer);
@@ -281,7 +282,7 @@ void resume(Turn& turn, Consumer& consumer) {
 
 namespace {
 
-// Whether that were all of them.
+// Returns whether all consumers are cancelled.
 bool cancel_some(Turn& turn, Queue& queue) {
     while (!queue.consumers.empty()) {
         if (turn.portion().is_used_up()) {
@@ -294,7 +295,7 @@ bool cancel_some(Turn& turn, Queue& queue) {
         const std::uint32_t number = consumer.number;
         queue.consumers.remove(consumer);
         forget(channel, number);
-        // RabbitMQ answers a queue.delete before it cancels, and clients rely on it.
+        // RabbitMQ replies to queue.delete before it cancels consumers, and clients rely on this.
         turn.worklist().after_answer.push_back(CancelConsumer{channel.id, number});
     }
     return true;
@@ -326,7 +327,7 @@ bool cancel_some(Turn& turn, Channel& channel) {
     const std::size_t count = std::min(numbers.size(), turn.portion().steps_left());
     const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(count);
     std::partial_sort(numbers.begin(), end, numbers.end());
-    std::vector<QueueId> left;  // each once, in the order they were left
+    std::vector<QueueId> left;  // each once, in order
     boost::unordered_flat_map<QueueId, bool> active_left;
     for (auto number = numbers.begin(); number != end; ++number) {
         Consumer& consumer = *channel.consumers.at(*number);

@@ -1,4 +1,4 @@
-// Consumers: they come, they go, and their credit comes back.
+// Consumers: adding, cancelling, suspending and reactivating.
 #pragma once
 
 #include "base/result.h"
@@ -9,26 +9,27 @@ namespace revenant::engine {
 Result<void, Refusal> consume(Turn& turn, const Consume& command);
 void cancel(Turn& turn, const Cancel& command);
 void set_qos(Turn& turn, const SetQos& command);
-// The queue goes: its consumers end and their channels are told, a portion at a time. The worklist
-// has the queue while some are left.
+// Called when the queue is deleted: cancels its consumers and notifies their channels, a portion at
+// a time. The queue is on the worklist while consumers remain.
 void cancel_consumers_of(Turn& turn, Queue& queue);
 void go_on_cancelling(Turn& turn);
-// The channel goes: its consumers end silently, a portion at a time; true if that was the last.
-// Auto-delete queues may go with them.
+// Called when the channel is closed: removes its consumers without notification, a portion at a
+// time. Returns true after the last. Auto-delete queues may be deleted with them.
 bool cancel_some(Turn& turn, Channel& channel);
 
-// It has kept messages too long, and they are back in the queue: it ends and its channel is told,
-// or it waits, and gives its turn to another, until it has settled them.
+// Deliveries of the consumer timed out and were requeued. Either the consumer is cancelled and its
+// channel notified, or it is suspended, and another consumer may become active, until it has
+// settled them.
 void cancel_for_timeout(Turn& turn, Consumer& consumer);
 void suspend(Turn& turn, Consumer& consumer);
 void resume(Turn& turn, Consumer& consumer);
 
-// May this consumer be handed a message now?
+// Whether this consumer can receive a message now.
 bool can_take(const Consumer& consumer);
-// Credit came back or the connection can take more again: the consumer stands in line anew.
+// The consumer got credit or its connection can take deliveries again: makes it eligible.
 void reactivate(Turn& turn, Consumer& consumer);
 void reactivate_all(Turn& turn, Channel& channel);
-// A cancelled consumer whose last delivery was settled is forgotten.
+// Erases a cancelled consumer after its last delivery was settled.
 void release_if_done(Consumer& consumer);
 
 }  // namespace revenant::engine

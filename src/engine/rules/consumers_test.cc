@@ -47,7 +47,7 @@ TEST(PausedChannel, TakesNothingWhileTheOthersOfItsConnectionGoOn) {  // amqp10 
     publish_numbers(other, "r", 2);
     paused.set_credit(drained, 5, {.drain = true});
     EXPECT_THAT(paused.take_deliveries(), IsEmpty());
-    EXPECT_THAT(paused.take_credit_states(), IsEmpty()) << "a drain waits as well";
+    EXPECT_THAT(paused.take_credit_states(), IsEmpty()) << "a drain is paused, too";
     EXPECT_THAT(other.take_bodies(), ElementsAre("1", "2"));
     paused.resume();
     EXPECT_THAT(paused.take_bodies(), ElementsAre("1", "2"));
@@ -121,7 +121,7 @@ TEST(Prefetch, GlobalIsSharedByTheConsumersOfTheChannel) {  // amqp091 11.1
     publish_numbers(ch, "a", 2);
     publish_numbers(ch, "b", 4);
     EXPECT_THAT(ch.take_deliveries(), SizeIs(3));
-    ch.ack(1);  // of a: the credit goes to whoever has work
+    ch.ack(1);  // of a: the credit goes to the consumer with ready messages
     EXPECT_THAT(ch.take_deliveries(), SizeIs(1));
     ch.ack_up_to(0);
     EXPECT_THAT(ch.take_deliveries(), SizeIs(2));
@@ -137,7 +137,7 @@ TEST(Prefetch, GlobalMayBeChangedWhileConsumersRun) {  // amqp091 11.1
     EXPECT_THAT(ch.take_deliveries(), SizeIs(1));
     ch.qos(4, true);
     EXPECT_THAT(ch.take_deliveries(), SizeIs(3));
-    ch.qos(2, true);  // below what is out already
+    ch.qos(2, true);  // below the number already unsettled
     ch.ack(1);
     ch.ack(2);
     EXPECT_THAT(ch.take_deliveries(), IsEmpty());
@@ -245,7 +245,7 @@ TEST(Consume, ThePriorityMustBeAnInteger) {  // amqp091 11.5
     EXPECT_TRUE(ch.is_open());
 }
 
-TEST(Consume, AnOffsetIsForStreams) {  // amqp091 11.5, as RabbitMQ 4.3.6
+TEST(Consume, AnOffsetIsForStreams) {  // amqp091 11.5, as in RabbitMQ 4.3.6
     Scenario s;
     auto& ch = s.open_channel();
     for (const std::string type : {"classic", "quorum"}) {
@@ -268,7 +268,7 @@ TEST(ConsumerPriority, TheHigherIsServedWhileItCanTake) {  // amqp091 11.6
     publish_numbers(ch, "q", 3);
     EXPECT_THAT(per_consumer(ch.take_deliveries()),
                 (std::map<std::uint32_t, int>{{high, 2}, {normal, 1}}));
-    ch.ack(1);  // the high one again
+    ch.ack(1);  // the consumer of high priority again
     ch.publish("q", "4");
     ch.publish("q", "5");
     ch.publish("q", "6");
@@ -366,7 +366,8 @@ TEST(SingleActiveConsumer, WaitingOnesTakeNothingThoughTheActiveIsFull) {  // am
     EXPECT_TRUE(ch.get("q"));  // a get is not a consumer
 }
 
-// A quorum queue with a consumer of priority 0 and prefetch 1 that has the first of three messages.
+// A quorum queue with a consumer of priority 0 and prefetch 1 that received the first of three
+// messages.
 struct QuorumWithActive {
     Scenario s;
     ScenarioChannel& low_channel = s.open_channel();

@@ -20,7 +20,7 @@ bool is_active(const Consumer& consumer) {
     return !queue.settings.single_active_consumer || queue.consumers.all.front() == &consumer;
 }
 
-// How it stands, and whether it is its turn if it was not told so before.
+// The credit state, with `active` if it differs from the last report.
 CreditState credit_state_of(Turn& turn, Consumer& consumer) {
     CreditState state;
     state.channel = consumer.channel->id;
@@ -45,9 +45,10 @@ void report_active(Turn& turn, Consumer& consumer) {
 
 void set_credit(Turn& turn, const SetCredit& command) {
     Consumer* const consumer = find_consumer(turn, command.channel, command.consumer);
-    if (consumer == nullptr) return;  // its queue went meanwhile
+    if (consumer == nullptr) return;  // its queue was deleted in the meantime
     consumer->credit_until = command.until;
-    // A drain is answered later, the first credit where consumers are told of their turn at once.
+    // A drain is answered later. The first credit of a quorum queue's consumer also reports
+    // `active`.
     const bool news = consumer->queue->is_quorum() && !consumer->reported_active;
     if ((news || command.echo) && !command.drain)
         turn.effects().request(credit_state_of(turn, *consumer));

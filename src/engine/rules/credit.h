@@ -1,5 +1,5 @@
-// Credit: a consumer of AMQP 1.0 says how many messages it may be given, and may take back what
-// its queue cannot use.
+// Credit: an AMQP 1.0 consumer limits how many messages it receives, and may drain credit that its
+// queue cannot use.
 #pragma once
 
 #include "engine/rules/turn.h"
@@ -7,10 +7,10 @@
 namespace revenant::engine {
 
 void set_credit(Turn& turn, const SetCredit& command);
-// Tells a consumer that its turn has come or is over, if it was told otherwise before.
+// Reports to a consumer whether it is active, if this differs from the last report.
 void report_active(Turn& turn, Consumer& consumer);
-// At the end of a turn, when everything was handed out that could be: consumers that wanted to be
-// drained lose the rest of their credit and are told.
+// Called at the end of a turn, after all possible deliveries: draining consumers lose their
+// remaining credit and are notified.
 void complete_drains(Turn& turn);
 
 }  // namespace revenant::engine

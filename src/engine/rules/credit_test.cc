@@ -81,7 +81,7 @@ TEST(Credit, EchoTellsHowItStands) {
     Credited c;
     c.publish({"a", "b", "c"});
     c.link.set_credit(c.consumer, 2, {.echo = true});
-    // The answer is of before the deliveries it brings about.
+    // The reply is sent before the deliveries that the command causes.
     EXPECT_EQ(c.link.take_credit_states(), Lines{"credit 1 delivered 0 until 2 available 3"});
     c.link.set_credit(c.consumer, 2, {.echo = true});
     EXPECT_EQ(c.link.take_credit_states(), Lines{"credit 1 delivered 2 until 2 available 1"});
@@ -172,7 +172,7 @@ TEST(Credit, WhoWaitsIsToldWhenItsTurnComes) {
     EXPECT_EQ(second.take_credit_states(),
               Lines{"credit 1 delivered 0 until 4 available 0 active"});
     second.cancel(1);
-    EXPECT_EQ(third.take_credit_states(), Lines{});  // it never gave credit
+    EXPECT_EQ(third.take_credit_states(), Lines{});  // it never got credit
     third.set_credit(1, 1, {.drain = true});
     EXPECT_EQ(third.take_credit_states(),
               Lines{"credit 1 delivered 0 until 1 available 0 drained active"});

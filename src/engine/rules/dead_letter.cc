@@ -12,7 +12,7 @@
 namespace revenant::engine {
 namespace {
 
-// A message that full queues pass on to each other visits at most so many of them.
+// The maximum number of full queues that dead-letter a refused message to each other.
 constexpr std::size_t refusal_hops_max = 200;
 
 struct DeathLabels {
@@ -105,8 +105,8 @@ void handle_deaths(Turn& turn, Queue& source, std::span<const Position> position
 
 void dead_letter_refused(Turn& turn, Queue& refusing, const MessageRef& message,
                          EnvelopeRef envelope) {
-    // A chain of full queues that all pass on what they refuse: each hop is one more death in the
-    // history, and the cycle rule ends it at the latest when a queue comes round again.
+    // A chain of full queues that dead-letter what they refuse. Each hop adds a death to the
+    // history; the cycle rule ends the chain at the latest when a queue occurs again.
     struct Step {
         Queue* queue;
         EnvelopeRef envelope;

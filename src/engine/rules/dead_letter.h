@@ -1,4 +1,4 @@
-// Dead letters: plans a death — settings, targets, cycle rule, history entry — and carries it out.
+// Dead-lettering: plans a death (settings, targets, cycle rule, history entry) and executes it.
 #pragma once
 
 #include "engine/rules/turn.h"
@@ -7,12 +7,12 @@
 
 namespace revenant::engine {
 
-// These messages of the queue die together, in this order. Each leaves the queue and enters all its
-// targets in one event; without a target it is removed with the cause on record.
+// These messages of the queue die together, in this order. Each moves from the queue to all its
+// targets in one event; a message without targets is removed with its cause.
 void handle_deaths(Turn& turn, Queue& source, std::span<const Position> positions,
                    DeathReason reason);
 
-// A full queue refuses the message and sends it on as dead (reject-publish-dlx, DL-8).
+// A full queue refuses the message and dead-letters it (reject-publish-dlx, DL-8).
 void dead_letter_refused(Turn& turn, Queue& refusing, const MessageRef& message,
                          EnvelopeRef envelope);
 

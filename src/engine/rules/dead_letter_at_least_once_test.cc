@@ -1,5 +1,5 @@
-// Letters of a quorum queue that keeps them until every target has confirmed.
-// Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
+// At-least-once dead-lettering of quorum queues. tools/dead_letter_cases.txt maps the cases of
+// RabbitMQ to tests.
 #include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST_F(AtLeastOnceCases, WhatFailedOnceTooOftenIsForwarded) {  // DL-148, DL-150
     publish({"1"});
     ScenarioChannel& lost = s.open_channel();
     lost.get("q");
-    lost.ack(77);  // an error ends the channel
+    lost.ack(77);  // an error closes the channel
     EXPECT_TRUE(lost.take_refusal());
     EXPECT_THAT(take("dead").deaths(), ElementsAre("q delivery_limit 1"));
     EXPECT_EQ(died(DeathReason::delivery_limit), 1U);
@@ -128,8 +128,8 @@ TEST_F(AtLeastOnceCases, WithDropHeadItIsAtMostOnce) {  // DL-171
     EXPECT_EQ(died(DeathReason::rejected, DeathStrategy::at_least_once), 0U);
 }
 
-// RabbitMQ deletes the five when the strategy changes back; ours stay and are delivered.
-TEST_F(AtLeastOnceCases, APolicyTurnsItOnAndOff) {  // DL-188, decided otherwise
+// RabbitMQ deletes the five when the strategy changes back; here they stay and are delivered.
+TEST_F(AtLeastOnceCases, APolicyTurnsItOnAndOff) {  // DL-188, intentionally different
     ch.declare_exchange("dlx", "direct");
     declare("dead");
     ch.declare_queue("q", {.durable = true,

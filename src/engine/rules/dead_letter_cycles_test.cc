@@ -1,4 +1,4 @@
-// Cycles of dead letters, and cascades through full queues.
+// Dead-letter cycles, and cascades through full queues.
 #include "base/probe.h"
 #include "tests/support/dead_letter_scenario.h"
 
@@ -104,7 +104,7 @@ TEST(Cycles, AnOldRejectionElsewhereDoesNotBreakThem) {  // DL-114
 
 // ---------------------------------------------------------------------------- cascades
 
-// Each queue is full from the start and hands what it gets to the next one.
+// Each queue is full and dead-letters to the next one.
 void declare_ring(ScenarioChannel& ch, int queues, const char* overflow) {
     for (int i = 0; i < queues; ++i) {
         ch.declare_queue("r" + std::to_string(i),
@@ -146,7 +146,7 @@ TEST(Cascades, FullQueuesInACircleEndWithTheCycleRule) {
     declare_ring(ch, 3, "reject-publish-dlx");
     ch.publish("r0", "a");
     EXPECT_EQ(s.engine().state().traffic().refusal_chains_dropped, 0U);
-    EXPECT_EQ(s.notices().size(), 1U) << "one warning per circle";
+    EXPECT_EQ(s.notices().size(), 1U) << "one warning per cycle";
     ch.publish("r0", "b");
     EXPECT_EQ(s.notices().size(), 1U);
 }

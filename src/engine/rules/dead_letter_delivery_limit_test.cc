@@ -1,5 +1,5 @@
-// What was tried too often, and what waits for its next attempt.
-// Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
+// Delivery limit and delayed retry. tools/dead_letter_cases.txt maps the cases of RabbitMQ to
+// tests.
 #include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
@@ -116,7 +116,7 @@ TEST_F(QuorumCases, ACountComesAlongAndMeetsTheLimitOfTheTarget) {  // DL-155
 
 // ------------------------------------------------------------------------------- delayed retry
 
-// Whether a message waits after a failure, after a plain return, after its consumer was lost.
+// Whether a message is delayed after a failure, after a requeue, after its consumer was lost.
 struct Waits {
     const char* type;
     bool failed;

@@ -1,5 +1,4 @@
-// The time of messages, and of queues.
-// Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
+// Expiry of messages and queues. tools/dead_letter_cases.txt maps the cases of RabbitMQ to tests.
 #include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +52,7 @@ TEST_P(EveryKind, TwoMessagesOfOneMomentNeedNotDieTogether) {  // DL-126, DL-128
 TEST_P(EveryKind, CountsAreRightWhenTheOnlyMessageExpired) {  // DL-131
     declare("q");
     publish({"1"}, {.ttl_ms = 1});
-    s.let_pass(milliseconds(2));  // nobody ticks: the get finds it overdue
+    s.let_pass(milliseconds(2));  // no Tick: the get finds it overdue
     EXPECT_FALSE(ch.get("q"));
     publish({"2", "3"});
     EXPECT_EQ(s.queue("q").ready_count(), 2U);
@@ -72,7 +71,7 @@ TEST_P(EveryKind, AnExpiredMessageBehindAnotherIsNotDelivered) {  // DL-128
     EXPECT_THAT(ch.take_bodies(), ElementsAre("1", "3"));
 }
 
-// Ours die on time at any depth; with ttl-mode head they wait for the head, as in RabbitMQ.
+// Messages expire on time at any depth; with ttl-mode head only at the head, as in RabbitMQ.
 TEST_P(EveryKind, WhatExpiredBehindTheHeadDiesInOrder) {  // DL-128, DL-133
     declare_with_grave();
     const auto publish_three = [&] {
@@ -121,11 +120,11 @@ TEST_P(EveryKind, AnOperatorsTimeToLiveIsNotRetroactive) {  // DL-123, DL-128, D
     set_policy({{"message-ttl", 1}}, "^q$", PolicyScope::operator_only);
     publish(numbers(51, 75));
     s.advance(milliseconds(10));
-    EXPECT_THAT(s.ready("q"), ElementsAreArray(numbers(1, 50))) << "ours die on time";
+    EXPECT_THAT(s.ready("q"), ElementsAreArray(numbers(1, 50))) << "messages expire on time";
     set_policy({{"ttl-mode", "head"}});
     publish(numbers(51, 75));
     s.advance(milliseconds(10));
-    EXPECT_EQ(s.queue("q").ready_count(), 75U) << "RabbitMQ's wait behind the others";
+    EXPECT_EQ(s.queue("q").ready_count(), 75U) << "messages expire only at the head";
     for (const std::string& body : numbers(1, 50)) EXPECT_EQ(take("q").body(), body);
     EXPECT_FALSE(ch.get("q"));
 }
@@ -184,7 +183,7 @@ TEST_F(QuorumCases, OneActiveConsumerKeepsTheQueueAlive) {  // DL-134
     ch.cancel(consumer);
     s.advance(milliseconds(99));
     ASSERT_TRUE(s.has_queue("q"));
-    crash();  // its end starts the time anew
+    crash();  // recovery restarts the period
     s.advance(milliseconds(99));
     ASSERT_TRUE(s.has_queue("q"));
     s.advance(milliseconds(1));

@@ -1,5 +1,5 @@
-// What a letter tells of its deaths, and the cycles found by it.
-// Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
+// The death history of dead letters, and cycle detection. tools/dead_letter_cases.txt maps the
+// cases of RabbitMQ to tests.
 #include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>

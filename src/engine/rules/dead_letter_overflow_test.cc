@@ -1,5 +1,5 @@
-// What a full queue does: the oldest dies, or the newest is refused.
-// Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
+// Overflow: the oldest message is dropped, or the newest refused. tools/dead_letter_cases.txt maps
+// the cases of RabbitMQ to tests.
 #include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>

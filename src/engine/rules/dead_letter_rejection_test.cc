@@ -1,5 +1,5 @@
-// What is rejected dies, what is returned does not.
-// Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
+// Rejected messages are dead-lettered, requeued ones are not. tools/dead_letter_cases.txt maps the
+// cases of RabbitMQ to tests.
 #include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ TEST_F(QuorumCases, ALimitOfMemoryChangesNothing) {  // DL-57
     EXPECT_THAT(s.ready("dead"), ElementsAre("1"));
 }
 
-// ------------------------------------------------------------------------------------- returns
+// ------------------------------------------------------------------------------------- requeues
 
 TEST_P(EveryGroup, ANackThatRequeuesIsNoDeath) {  // DL-16
     declare_with_grave();
@@ -165,7 +165,7 @@ TEST_P(EveryGroup, RequeuedAndConsumedAgainTheyDieLast) {  // DL-4, DL-156
     EXPECT_THAT(s.ready("dead"), ElementsAre("3", "1", "2"));
 }
 
-// A classic queue gives every message its place back, a quorum queue keeps the order of returns.
+// A classic queue restores the position of a message, a quorum queue uses the order of requeues.
 TEST_P(EveryKind, RequeuedOnOneChannelTheyComeAgain) {  // DL-156
     declare("q");
     publish(numbers(1, 4));
@@ -216,7 +216,7 @@ TEST_F(QuorumCases, AHundredComeAgainInTheOrderOfTheirReturn) {  // DL-156
     const auto tags = get(100);
     std::vector<std::string> returned;
     for (std::size_t i = 0; i < 100; ++i) {
-        const std::size_t index = i * 37 % 100;  // each once, in no order
+        const std::size_t index = i * 37 % 100;  // each once, in mixed order
         ch.requeue(tags[index]);
         returned.push_back(std::to_string(index + 1));
     }

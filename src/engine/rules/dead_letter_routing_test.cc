@@ -1,5 +1,4 @@
-// Where letters go.
-// Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
+// Routing of dead letters. tools/dead_letter_cases.txt maps the cases of RabbitMQ to tests.
 #include "tests/support/dead_letter_fixture.h"
 
 #include <gmock/gmock.h>

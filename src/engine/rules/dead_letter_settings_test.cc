@@ -1,5 +1,5 @@
-// Where a queue has its settings from: arguments and policies.
-// Cases of RabbitMQ: tools/dead_letter_cases.txt says which of them is which test.
+// Settings from arguments and policies. tools/dead_letter_cases.txt maps the cases of RabbitMQ to
+// tests.
 #include "engine/engine.h"
 #include "engine/words/policy.h"
 #include "tests/support/dead_letter_fixture.h"
@@ -200,7 +200,7 @@ TEST_F(QuorumCases, KnowItsTypeAndItsLimits) {  // DL-40
                       "{value_negative,-5}");
 }
 
-// What an engine answers that was configured by hand.
+// Collects the answers of an engine with its own settings.
 struct Answers : EffectSink {
     bool deliver(Deliver&& /*effect*/) override { return true; }
     void confirm(const Confirm& /*effect*/) override {}

@@ -62,7 +62,7 @@ TEST(DeadLetter, WithMultipleTheyDieInTheOrderOfTheirTags) {  // DL-4
     for (const char* body : {"1", "2", "3"}) c.ch.publish("q", body);
     c.ch.consume("q");
     c.ch.requeue(1);
-    c.ch.requeue(2);  // delivered again, under later tags
+    c.ch.requeue(2);  // delivered again, with later tags
     c.ch.nack_up_to(0);
     EXPECT_THAT(c.s.ready("dead"), ElementsAre("3", "1", "2"));
 }
@@ -253,7 +253,7 @@ TEST(DeadLetterRouting, ARunOfMessagesFromSeveralWaysGoesSeveralWays) {  // DL-5
 
 // -------------------------------------------------------------------- shared envelopes
 
-TEST(DeathPlanCache, MessagesThatDieInTheSameMillisecondShareTheirEnvelope) {  // design 4: runs
+TEST(DeathPlanCache, MessagesThatDieInTheSameMillisecondShareTheirEnvelope) {  // design 4
     Cemetery c;
     c.declare("dead");
     c.declare("q", dead_to("dead"));
@@ -386,7 +386,7 @@ TEST(DeadLetterKeys, AnEmptyDeadLetterKeyIsAKey) {  // DL-27
     EXPECT_EQ(c.take("dead").routing_key(), "");
 }
 
-// --------------------------------------------------------------- targets that are full
+// --------------------------------------------------------------- full targets
 
 TEST(FullTargets, ARefusingTargetRefusesTheDeadToo) {  // DL-168
     Cemetery c;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t logged_cycles_max = 100;  // per queue
 
-// The keys a death record shows: the publish key, then CC, never BCC (DL-68).
+// The keys of a death record: the publish key, then CC, never BCC (DL-68).
 std::vector<std::string> recorded_keys(const DyingMessage& dying) {
     if (dying.envelope && dying.envelope->keys_replaced) return dying.envelope->routing_keys;
     std::vector<std::string> keys{std::string(dying.message->routing_key())};
@@ -35,7 +35,7 @@ Death new_death(const Queue& source, const DyingMessage& dying, DeathReason reas
     death.exchange =
         dying.envelope ? dying.envelope->exchange : std::string(dying.message->exchange());
     death.routing_keys = recorded_keys(dying);
-    // The message's own time-to-live goes with its first death (DL-70, DL-78).
+    // The message's own TTL is removed at its first death (DL-70, DL-78).
     if (!dying.has_died()) death.ttl_ms = dying.message->ttl_ms();
     return death;
 }
@@ -45,7 +45,7 @@ DeathHistory history_after(const State& state, const DyingMessage& dying, Death 
     if (state.compatibility() == Compatibility::v4_3) {
         return with_death(dying.envelope ? &dying.envelope->history : nullptr, std::move(death));
     }
-    // RabbitMQ 3.12 goes on with what a client's x-death says and keeps no last death (DL-109).
+    // RabbitMQ 3.12 continues the x-death header of a client and has no last death (DL-109).
     std::optional<DeathHistory> before;
     if (dying.has_died()) {
         before = dying.envelope->history;
@@ -73,7 +73,7 @@ void fill_envelope(Envelope* envelope, const State& state, const Queue& source,
     } else if (envelope->keys_replaced) {
         envelope->routing_keys = dying.envelope->routing_keys;
     } else {
-        // It is routed with those of the message (DL-63, DL-64).
+        // The dead letter is routed with the message's own keys (DL-63, DL-64).
         envelope->routing_keys = {std::string(dying.message->routing_key())};
     }
     envelope->history = history_after(state, dying, std::move(death), unreadable);
@@ -81,7 +81,7 @@ void fill_envelope(Envelope* envelope, const State& state, const Queue& source,
         envelope->annotations = dying.envelope->annotations;
         envelope->error = dying.envelope->error;
     }
-    // Failures so far count in the target, too (DL-72).
+    // The target continues the count of failures (DL-72).
     if (state.compatibility() == Compatibility::v4_3)
         envelope->delivery_count = dying.delivery_count;
 }
@@ -95,9 +95,8 @@ void log_cycle(Turn& turn, Queue& source, const DeathHistory& history, const Que
     }
     if (source.logged_cycles.size() >= logged_cycles_max) return;
     if (!source.logged_cycles.insert(circle).second) return;
-    turn.notice(Notice::Level::warning,
-                "dead letters of " + turn.queue_phrase(source.name()) +
-                    " go round in a circle without a rejection and are not sent on: " + circle);
+    turn.notice(Notice::Level::warning, "dead letters from " + turn.queue_phrase(source.name()) +
+                                            " not sent on: cycle without a rejection: " + circle);
 }
 
 }  // namespace
@@ -131,7 +130,7 @@ DeathPlan plan_death(Turn& turn, Queue& source, const DyingMessage& dying, Death
     route(turn.state(), *exchange, input, routed);
     if (plan.unreadable.empty()) plan.unreadable = input.unreadable();
     if (!plan.unreadable.empty()) return plan;
-    // Where a client's own x-death counts, no two messages are alike.
+    // Where the client's x-death counts, plans cannot be shared between messages.
     plan.by_key_only = routed.by_key_only && compatibility == Compatibility::v4_3;
     const std::size_t bytes = memory_of(*plan.envelope);
     if (!plan.is_shareable(*dying.message)) {

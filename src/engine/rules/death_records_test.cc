@@ -56,7 +56,7 @@ TEST(DeathRecords, TheMessagesOwnTimeToLiveIsNotedOnceAndThenGone) {  // DL-70, 
     c.declare("third");
     c.declare("first", dead_to("second"));
     c.ch.publish("first", "m", {.ttl_ms = 60'000});
-    c.reject_head("first");  // whatever the reason
+    c.reject_head("first");  // for any reason
     c.s.advance(seconds(3600));
     EXPECT_THAT(c.s.ready("second"), ElementsAre("m"));
     c.reject_head("second");
@@ -121,11 +121,11 @@ TEST(DeathRecords, FailuresTravelWithTheMessage) {  // DL-72, DL-155
     for (const char* body : {"c", "d"}) c.ch.publish("q", body);
     c.ch.get("q");
     c.ch.get("q");
-    c.ch.settle(0, {OutcomeKind::rejected, true}, true);  // as a run
+    c.ch.settle(0, {OutcomeKind::rejected, true}, true);  // as one batch
     EXPECT_EQ(count(), 1U);
 }
 
-// DL-155, as RabbitMQ 4.3.6 does it.
+// DL-155, as in RabbitMQ 4.3.6.
 TEST(DeathRecords, WhatGoesStraightToAConsumerOfAClassicQueueIsNoRedelivery) {
     Cemetery c;
     c.declare("dead");
@@ -140,10 +140,10 @@ TEST(DeathRecords, WhatGoesStraightToAConsumerOfAClassicQueueIsNoRedelivery) {
     const Delivery straight = consumer.take_delivery();
     EXPECT_FALSE(straight.redelivered);
     consumer.ack(straight.tag);
-    EXPECT_TRUE(consumer.take_delivery().redelivered) << "this one had to wait";
+    EXPECT_TRUE(consumer.take_delivery().redelivered) << "this one was ready first";
 }
 
-// DL-152, DL-155, as RabbitMQ 4.3.6 does it.
+// DL-152, DL-155, as in RabbitMQ 4.3.6.
 TEST(DeathRecords, AQuorumQueueCountsCarriedFailuresAsAcquisitions) {
     Cemetery c;
     c.declare("dead", arguments({{"x-queue-type", "quorum"}}));

@@ -15,9 +15,9 @@
 namespace revenant::engine {
 namespace {
 
-// The consumer whose turn it is. Those found unable to take leave the line until credit returns.
+// The next consumer to be served. Those that cannot take a message leave the line until they can.
 Consumer* next_consumer(Queue& queue) {
-    // A few empty lines may stay: their consumers will be back.
+    // A few empty lines are kept: their consumers will be added again.
     constexpr std::size_t lines_kept = 4;
     auto& lines = queue.consumers.lines;
     for (auto line = lines.begin(); line != lines.end();) {
@@ -39,8 +39,7 @@ void move_to_back(Queue& queue, Consumer& consumer) {
     active.push_back(consumer);
 }
 
-// What has expired and is still in the queue, because there is more of it than a turn does, is not
-// handed out.
+// Expired messages are not delivered, even if a backlog of expiry has left them in the queue.
 bool is_held(Turn& turn, Queue& queue, Position head) {
     return turn.is_behind() && queue.deadline(head) <= turn.now();
 }
@@ -51,8 +50,8 @@ ShownCounts shown_counts(Turn& turn, const Queue& queue, const Entry& entry) {
     return {entry.delivery_count, both ? std::uint32_t{entry.acquired_count} : 0};
 }
 
-// The redelivered flag (DL-154). A dead letter with failed attempts is redelivered, unless it
-// goes straight to a consumer of a classic queue (DL-155).
+// The redelivered flag (DL-154). A dead letter with failed attempts is redelivered, unless it goes
+// directly to a consumer of a classic queue (DL-155).
 bool is_redelivered(const Turn& turn, const Queue& queue, const Entry& entry, Position position) {
     if (!entry.is_redelivered()) return false;
     return entry.returned || !queue.arrivals ||
@@ -96,12 +95,12 @@ void deliver(Turn& turn, Queue& queue, Consumer& consumer, Position position) {
     if (!turn.effects().deliver(std::move(delivery))) channel.connection->paused = true;
 }
 
-// So much is handed out of one queue before others are served.
+// The maximum number of deliveries from one queue before other queues are served.
 constexpr std::size_t deliveries_at_once = 1'000;
 
 enum class Held : std::uint8_t { stays, goes };
 
-// True if something was handed out, or could not be read and is out of the way.
+// True if a message was delivered, or was unreadable and has been parked.
 bool dispatch_one(Turn& turn, Queue& queue, Held held = Held::stays) {
     if (queue.ready_count() == 0) return false;
     Consumer* const consumer = next_consumer(queue);
@@ -145,8 +144,8 @@ void dispatch(Turn& turn, Queue& queue) {
 
 void dispatch_zero_ttl(Turn& turn, Queue& queue) {
     if (queue.is_quorum()) return;
-    // Where messages expire at any place the end of the turn is soon enough, if it can be trusted
-    // to come in time.
+    // Where messages expire at any depth, the end of the turn is early enough, unless expiry has a
+    // backlog.
     if (queue.settings.ttl_mode == TtlMode::exact && !turn.is_behind()) return;
     while (const auto head = queue.head()) {
         if (queue.deadline(*head) < turn.now() || !dispatch_one(turn, queue, Held::goes)) return;
@@ -155,7 +154,7 @@ void dispatch_zero_ttl(Turn& turn, Queue& queue) {
 
 namespace {
 
-// Whole and not expired. None if too many in a row cannot be read: the next one who asks goes on.
+// Loaded and not expired. Absent if too many in a row are unreadable: the next call continues.
 std::optional<Position> head_to_get(Turn& turn, Queue& queue) {
     for (std::size_t count = 0; count < deliveries_at_once; ++count) {
         if (queue.settings.ttl_mode == TtlMode::head) expire_heads(turn, queue);
@@ -214,8 +213,8 @@ Result<GetAnswer, Refusal> get(Turn& turn, const Get& command) {
     update_refusing(*queue);
     answer.messages_left = turn.ready_count(*queue);
     if (queue->settings.ttl_mode == TtlMode::head) {
-        // Whoever has come to the head now may be expired; it dies when this is answered, but a
-        // classic queue no longer counts it (DL-131).
+        // The message now at the head may be expired. It is removed after the reply, but a classic
+        // queue no longer counts it (DL-131).
         if (!queue->is_quorum() && !turn.is_behind()) {
             answer.messages_left -= due_at_heads(turn, *queue);
         }

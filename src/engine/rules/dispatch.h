@@ -1,4 +1,4 @@
-// Dispatch: ready messages × consumers with credit → Deliver. And the work that waits on queues.
+// Dispatch: ready messages × consumers with credit → Deliver.
 #pragma once
 
 #include "base/result.h"
@@ -6,16 +6,16 @@
 
 namespace revenant::engine {
 
-// Hands out what can be handed out of this queue; where messages expire at the head, what is due
-// there dies before.
+// Delivers as many messages of this queue as possible. Where messages expire at the head, due ones
+// expire first.
 void serve(Turn& turn, Queue& queue);
 
-// Hands out what can be handed out of this queue now, before the turn ends.
+// Delivers as many messages of this queue as possible now, before the turn ends.
 void dispatch(Turn& turn, Queue& queue);
 
-// The same for a message that has just come into a classic queue without any time to live, where
-// messages expire at the head or expiry is behind: whoever can take it must take it now (DL-126).
-// Stops at what had expired before.
+// Like dispatch(), for a message with a TTL of zero that was just added to a classic queue, where
+// messages expire at the head or expiry has a backlog: a consumer that can take it must receive it
+// now (DL-126). Stops at messages that expired earlier.
 void dispatch_zero_ttl(Turn& turn, Queue& queue);
 
 Result<GetAnswer, Refusal> get(Turn& turn, const Get& command);

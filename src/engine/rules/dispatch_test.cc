@@ -140,7 +140,7 @@ TEST(Priorities, AReturnedMessageKeepsItsLevelAndPlace) {  // amqp091 11.12, 16.
     EXPECT_THAT(s.ready("q"), ElementsAre("high", "high too", "low"));
 }
 
-// --------------------------------------------------------- a connection that can take no more
+// --------------------------------------------------------- paused connections
 
 TEST(Pause, AFullConnectionGetsNothingUntilItAsks) {
     Scenario s;
@@ -155,7 +155,7 @@ TEST(Pause, AFullConnectionGetsNothingUntilItAsks) {
     for (const char* body : {"a", "b", "c", "d"}) ch.publish("q", body);
     ch.publish("other", "e");
     EXPECT_THAT(consumer.take_bodies(), ElementsAre("a", "b"));
-    consumer.ack(1);  // credit alone does not help
+    consumer.ack(1);  // credit alone is not enough
     EXPECT_THAT(consumer.take_bodies(), IsEmpty());
     s.check();
     s.resume(slow);
@@ -176,7 +176,7 @@ TEST(Pause, OthersAreServedMeanwhile) {
     EXPECT_THAT(fast.take_bodies(), ElementsAre("b", "c", "d"));
     s.resume(slow);
     for (const char* body : {"e", "f"}) fast.publish("q", body);
-    EXPECT_THAT(full.take_bodies(), SizeIs(1));  // in turn again
+    EXPECT_THAT(full.take_bodies(), SizeIs(1));  // round robin again
     EXPECT_THAT(fast.take_bodies(), SizeIs(1));
 }
 

@@ -12,7 +12,7 @@
 namespace revenant::engine {
 namespace {
 
-// What is due in one queue, gathered over its blocks.
+// Due messages of one queue, collected from its blocks.
 struct DueInQueue {
     QueueId queue;
     std::vector<Position> positions;
@@ -21,7 +21,7 @@ struct Due {
     std::vector<DueInQueue> queues;
     std::size_t count = 0;
 };
-// So many queues are gathered at a time: each block looks for its own among them.
+// The maximum number of queues collected at a time, because each block is searched among them.
 constexpr std::size_t gathered_queues_max = 64;
 
 std::vector<Position>& positions_of(Due& due, QueueId queue) {
@@ -31,12 +31,12 @@ std::vector<Position>& positions_of(Due& due, QueueId queue) {
     return due.queues.emplace_back(DueInQueue{queue, {}}).positions;
 }
 
-// Those that were returned first, then by priority, the oldest first (DL-129, DL-133).
+// Requeued messages first, then by priority, oldest first (DL-129, DL-133).
 bool dies_before(Position a, Position b) {
     return a.level() != b.level() ? a.level() > b.level() : a.sequence() < b.sequence();
 }
 
-// As many of them as the portion allows; a timer will look for the others again.
+// Expires as many as the portion allows; a timer is set for the rest.
 void expire(Turn& turn, Queue& queue, std::span<const Position> positions) {
     constexpr std::size_t at_once = 128;
     while (!positions.empty() && !turn.portion().is_used_up()) {
@@ -49,7 +49,7 @@ void expire(Turn& turn, Queue& queue, std::span<const Position> positions) {
         queue.level(position.level()).look_again(Chain::block_of(position.sequence()), turn.now());
         turn.state().schedule_block(queue, position);
     }
-    // Its consumers may have waited for what stands behind.
+    // Consumers may be waiting for later messages.
     if (turn.worklist().expiry_is_behind && queue.ready_count() > 0) turn.touch_later(queue);
 }
 
@@ -64,7 +64,7 @@ void expire_collected(Turn& turn, Due& due) {
     }
 }
 
-// What was delayed joins the returned ones, in the order of their times (DL-163).
+// Delayed messages join the requeued ones, in the order of their times (DL-163).
 void end_delays(Turn& turn, Queue& queue, const std::vector<std::uint64_t>& due) {
     std::vector<std::pair<Timestamp, Position>> order;
     for (const std::uint64_t sequence : due) {
@@ -88,7 +88,7 @@ void collect_due(Turn& turn, const Deadlines::Item& item, Due& due) {
     Queue* const queue = turn.state().find_queue(item.queue);
     if (queue == nullptr) return;
     Chain& chain = queue->level(item.level);
-    if (chain.scheduled(item.block) != item.at) return;  // an earlier timer took its place
+    if (chain.scheduled(item.block) != item.at) return;  // replaced by an earlier timer
     std::vector<std::uint64_t> sequences;
     chain.due_entries(item.block, turn.now(), turn.portion().steps_left(), sequences);
     chain.set_scheduled(item.block, never);
@@ -98,7 +98,7 @@ void collect_due(Turn& turn, const Deadlines::Item& item, Due& due) {
         turn.portion().spend(sequences.size());
     } else if (queue->settings.ttl_mode == TtlMode::head) {
         queue->may_hold_expired = true;
-        turn.add_to_worklist(*queue);  // its heads are looked at before the turn ends
+        turn.add_to_worklist(*queue);  // its heads are checked before the turn ends
     } else {
         std::vector<Position>& positions = positions_of(due, queue->id());
         for (const std::uint64_t sequence : sequences) {
@@ -112,12 +112,12 @@ void collect_due(Turn& turn, const Deadlines::Item& item, Due& due) {
 void expire_queue(Turn& turn, const Deadlines::Item& item) {
     Queue* const queue = turn.state().find_queue(item.queue);
     if (queue == nullptr) return;
-    if (item.at != queue->expiry_timer) return;  // an earlier timer took its place
+    if (item.at != queue->expiry_timer) return;  // replaced by an earlier timer
     queue->expiry_timer = never;
-    // The last consumer that leaves starts the period anew.
+    // The period starts again when the last consumer leaves.
     if (!queue->settings.expires_ms || !queue->consumers.empty()) return;
     if (queue->last_used + milliseconds(*queue->settings.expires_ms) > turn.now()) {
-        turn.state().schedule_expiry(*queue);  // it was used since
+        turn.state().schedule_expiry(*queue);  // used in the meantime
         return;
     }
     PROBE("expiry.queue");
@@ -129,8 +129,8 @@ void expire_queue(Turn& turn, const Deadlines::Item& item) {
 
 void expire_due(Turn& turn) {
     Deadlines& deadlines = turn.state().deadlines();
-    // Not what comes up on the way: a message that expires into a queue whose time-to-live is zero
-    // is offered to the consumers there before it expires again (DL-126).
+    // Without items added on the way: a message that expires into a queue with a TTL of zero is
+    // offered to the consumers there before it expires again (DL-126).
     const std::uint64_t newest = deadlines.newest();
     Due due;
     while (!turn.portion().is_used_up()) {
@@ -150,8 +150,8 @@ void expire_due(Turn& turn) {
 
 namespace {
 
-// A quorum queue takes the expired prefix of every level; a classic one goes on to a lower priority
-// only when it has emptied the higher one (DL-129, DL-130).
+// A quorum queue takes the expired prefix of every level; a classic one continues with a lower
+// priority only after it has emptied the higher one (DL-129, DL-130).
 std::vector<Position> find_due_at_heads(Turn& turn, Queue& queue, std::size_t count_max) {
     std::vector<Position> positions;
     std::vector<std::uint64_t> sequences;
@@ -208,7 +208,7 @@ Timestamp deadline_for(const Turn& turn, const Queue& queue,
     std::optional<std::int64_t> ttl_ms = queue.settings.message_ttl_ms;
     if (message_ttl_ms) ttl_ms = ttl_ms ? std::min(*ttl_ms, *message_ttl_ms) : *message_ttl_ms;
     if (!ttl_ms) return never;
-    // A quorum queue keeps even a message without any time for a millisecond (DL-126).
+    // A quorum queue keeps a message with a TTL of zero for a millisecond (DL-126).
     return turn.now() +
            milliseconds(queue.is_quorum() ? std::max<std::int64_t>(*ttl_ms, 1) : *ttl_ms);
 }

@@ -1,4 +1,4 @@
-// Expiry: time-to-live of messages and queues. It acts on time at any depth of a queue.
+// Expiry: TTL of messages and queues. Messages expire on time at any depth of a queue.
 #pragma once
 
 #include "engine/rules/turn.h"
@@ -7,20 +7,21 @@
 
 namespace revenant::engine {
 
-// Everything whose time has come by turn.now() dies or goes.
+// Expires all messages and queues that are due by turn.now().
 void expire_due(Turn& turn);
 
-// Where a message expires only at the head of its queue (ttl-mode: head): what is due there dies.
+// For queues whose messages expire only at the head (ttl-mode: head): expires those that are due
+// there.
 void expire_heads(Turn& turn, Queue& queue);
 
-// How many of them would.
+// The number of messages that expire_heads() would expire.
 std::uint64_t due_at_heads(Turn& turn, Queue& queue);
 
-// It no longer does: what expired behind the head meanwhile dies now.
+// Called when a queue leaves ttl-mode head: expires due messages that are not at the head.
 void expire_overdue(Turn& turn, Queue& queue);
 
-// When a message entering the queue now will expire: the smaller of its own and the queue's
-// time-to-live (DL-122). A message the broker sends on has lost its own (DL-70).
+// The deadline of a message that is added to the queue now: the smaller of its own TTL and the
+// queue's (DL-122). A dead letter has lost its own TTL (DL-70).
 Timestamp deadline_for(const Turn& turn, const Queue& queue,
                        std::optional<std::int64_t> message_ttl_ms);
 

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A queue "q" whose dead go to "dead".
+// Arguments that dead-letter to the queue "dead".
 Table dead_to_dead(std::initializer_list<Argument> more = {}) {
     Table table = arguments(more);
     table.push_back({"x-dead-letter-exchange", Value::string("")});
@@ -63,7 +63,7 @@ TEST(MessageTtl, TheSmallerOfBothCounts) {  // amqp091 8.16; DL-122
     EXPECT_THAT(e.s.ready("q"), IsEmpty());
 }
 
-TEST(MessageTtl, ActsAtAnyDepth) {  // our decision over DL-6 and DL-128
+TEST(MessageTtl, ActsAtAnyDepth) {  // differs from DL-6 and DL-128
     Expiring e;
     e.ch.publish("q", "head");
     for (int i = 0; i < 600; ++i) {
@@ -114,7 +114,7 @@ TEST(MessageTtl, ZeroWithAWaitingConsumerIsDelivered) {  // DL-126
     e.ch.qos(1);
     e.ch.consume("q");
     e.ch.publish("q", "a");
-    e.ch.publish("q", "b");  // the consumer is full
+    e.ch.publish("q", "b");  // the consumer's prefetch is used up
     EXPECT_THAT(e.ch.take_bodies(), ElementsAre("a"));
     EXPECT_THAT(e.s.ready("dead"), ElementsAre("b"));
 }
@@ -167,7 +167,7 @@ TEST(MessageTtl, ARequeueSetsATimerAgain) {  // DL-132
     e.ch.get("q");
     e.ch.get("q");
     e.ch.requeue(1);
-    e.s.advance(milliseconds(60));  // the timer ran for "a" and found "b" away
+    e.s.advance(milliseconds(60));  // the timer ran for "a" while "b" was unacked
     EXPECT_EQ(e.s.engine().next_deadline(), never);
     e.ch.requeue(2);
     e.s.advance(milliseconds(40));
@@ -197,10 +197,10 @@ TEST(MessageTtl, AMessageRequeuedTooLateIsNotHandedToAWaitingConsumer) {  // DL-
     EXPECT_THAT(e.ch.get("dead")->deaths(), ElementsAre("q expired 1"));
 }
 
-TEST(MessageTtl, AnExpiredMessageIsNeverHandedOut) {  // DL-131: whoever comes late finds it gone
+TEST(MessageTtl, AnExpiredMessageIsNeverHandedOut) {  // DL-131
     Expiring e{{"x-message-ttl", 100}};
     e.ch.publish("q", "a");
-    e.s.let_pass(milliseconds(150));  // no tick came
+    e.s.let_pass(milliseconds(150));  // no Tick
     EXPECT_FALSE(e.ch.get("q"));
     e.ch.publish("q", "b");
     e.s.let_pass(milliseconds(150));
@@ -209,7 +209,7 @@ TEST(MessageTtl, AnExpiredMessageIsNeverHandedOut) {  // DL-131: whoever comes l
     EXPECT_THAT(e.s.ready("dead"), ElementsAre("a", "b"));
 }
 
-TEST(MessageTtl, EveryLevelOfAPriorityQueueExpiresOnTime) {  // amqp091 16.3; over DL-130
+TEST(MessageTtl, EveryLevelOfAPriorityQueueExpiresOnTime) {  // amqp091 16.3; differs from DL-130
     Expiring e{{"x-max-priority", 3}};
     e.ch.publish("q", "high", {.ttl_ms = 500, .priority = 3});
     e.ch.publish("q", "low", {.ttl_ms = 100});
@@ -265,7 +265,7 @@ TEST(MessageTtl, TimersOfMessagesThatWereTakenInTimeDoNotPileUp) {
 
 // ------------------------------------------------------------------------------ queues
 
-// A quorum queue whose returned messages wait two milliseconds.
+// A quorum queue that delays requeued messages for two milliseconds.
 Table retrying(std::initializer_list<Argument> more) {
     Table table = arguments(more);
     for (const Argument& one :
@@ -286,7 +286,7 @@ TEST(MessageTtl, AfterItsDelayALateMessageDiesThoughALetterHasLeft) {  // DL-163
                                                   {"x-dead-letter-exchange", ""},
                                                   {"x-dead-letter-routing-key", "dead"}})});
     ch.publish("q", "letter");
-    ch.nack(ch.get("q")->tag);  // waits for a route
+    ch.nack(ch.get("q")->tag);  // goes to the outbox: there is no route
     ch.publish("q", "late");
     ch.requeue(ch.get("q")->tag);
     ch.declare_queue("dead");
@@ -320,10 +320,10 @@ TEST(QueueTtl, AnUnusedQueueIsDeletedOnTime) {  // amqp091 8.17; DL-14, DL-134
     ch.publish("q", "a");
     s.advance(milliseconds(999));
     EXPECT_TRUE(s.has_queue("q"));
-    ch.publish("q", "b");  // a publish is no use
+    ch.publish("q", "b");  // a publish is not a use
     s.advance(milliseconds(1));
     EXPECT_FALSE(s.has_queue("q"));
-    EXPECT_THAT(s.ready("dead"), IsEmpty());  // its messages vanish
+    EXPECT_THAT(s.ready("dead"), IsEmpty());  // its messages are dropped
     EXPECT_EQ(s.ended(Ending::queue_deleted), 2U);
 }
 
@@ -396,7 +396,7 @@ TEST(QueueTtl, AQueueMayExpireWithUnsettledDeliveries) {  // amqp091 8.17
     EXPECT_TRUE(ch.is_open());
 }
 
-TEST(QueueTtl, AnExpiredTargetTakesNothingMore) {  // both at the same moment
+TEST(QueueTtl, AnExpiredTargetTakesNothingMore) {  // both expire at the same time
     Scenario s;
     auto& ch = s.open_channel();
     ch.declare_queue("dead", {{"x-expires", 1000}});

@@ -1,5 +1,5 @@
-// Random histories: clients that do anything at all, in any order, and a scenario that checks after
-// every few commands what must always hold. A failure names its seed; the seed alone repeats it.
+// Random histories: clients send arbitrary commands in arbitrary order, and the scenario checks the
+// invariants after every few commands. A failure prints its seed, which reproduces it.
 
 #include "base/probe.h"
 #include "tests/support/scenario.h"
@@ -51,7 +51,7 @@ class History {
     struct Client {
         explicit Client(ScenarioChannel* opened) : channel(opened) {}
         ScenarioChannel* channel;
-        std::vector<std::uint64_t> tags;  // perhaps unsettled
+        std::vector<std::uint64_t> tags;  // possibly unsettled
         std::vector<std::uint32_t> consumers;
     };
     using Action = void (History::*)();
@@ -121,7 +121,7 @@ class History {
         gather();
     }
 
-    // What came back decides what may be asked next.
+    // The deliveries determine which commands are possible next.
     void gather() {
         for (Client& client : clients_) {
             for (const Delivery& delivery : client.channel->take_deliveries()) {
@@ -145,11 +145,11 @@ class History {
         return (seed_ + static_cast<unsigned char>(name.back())) % 3 == 0;
     }
 
-    // In some histories the classic queues are full most of the time and pass on what they refuse:
-    // else a letter hardly ever meets two of them on its way.
+    // In some histories the classic queues are usually full and dead-letter what they refuse:
+    // otherwise a dead letter rarely meets two of them.
     bool is_crowded() const { return seed_ % 16 == 0; }
 
-    // Each name mostly has the same arguments, so that declaring again mostly succeeds.
+    // A name usually has the same arguments, so that redeclaring usually succeeds.
     Table arguments_of(const std::string& name) {
         std::mt19937_64 fixed(seed_ * 1000 + static_cast<unsigned char>(name.back()) +
                               (one_in(8) ? 100 + below(100) : 0));
@@ -314,7 +314,8 @@ class History {
             channel().settle(0, outcome, true);
             return;
         }
-        // Mostly a recent one: old ones were settled long ago and end the channel.
+        // Usually a recent one: old ones are settled already, and settling them again closes the
+        // channel.
         const std::uint64_t tag =
             one_in(20) ? any(tags)
                        : tags[tags.size() - 1 - below(std::min<std::size_t>(tags.size(), 3))];
@@ -409,7 +410,7 @@ class History {
     std::uint64_t published_ = 0;
 };
 
-// True if all went well.
+// True on success.
 bool run_histories(std::uint64_t first_seed, std::uint64_t last_seed, int commands,
                    Portion::Size portion = {}) {
     SeedWatch watch("history");
@@ -427,7 +428,7 @@ TEST(RandomHistory, ShortOnesKeepEveryPromise) { run_histories(1, 2000, 40); }
 
 TEST(RandomHistory, LongOnesKeepEveryPromise) { run_histories(10'001, 10'020, 1500); }
 
-// Nearly everything is left for later, and may be interrupted by anything.
+// Nearly all work is left for later Ticks and can be interrupted by any command.
 TEST(RandomHistory, InSmallPortionsTheyKeepThemAsWell) {
     run_histories(30'001, 31'000, 60, {.steps = 1});
     run_histories(31'001, 32'000, 60, {.steps = 3});

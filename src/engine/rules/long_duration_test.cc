@@ -1,5 +1,5 @@
-// Numbers that are too large for what they mean. New ones are refused; a journal may hold some from
-// before they were, and those mean: never.
+// Durations that are too large. New ones are refused; a journal may contain older ones, which mean:
+// never.
 #include "tests/support/scenario.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ QueueDeclared old_queue(const char* name, Table given, QueueKind kind) {
     return {{QueueId{900}, name, true, false, false, std::move(given), kind}, {}};
 }
 
-// Nearly all the time that a policy of today may name.
+// Nearly the maximum duration of a policy.
 void pass_years(Scenario& s) {
     for (int year = 0; year < 9; ++year) s.advance(seconds(365 * 24 * 3600));
 }

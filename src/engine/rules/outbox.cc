@@ -11,9 +11,9 @@
 namespace revenant::engine {
 namespace {
 
-// Letters of one queue that are tried in one turn: a full outbox must not hold up the others.
+// Dead letters of one queue that are tried per turn: a full outbox must not delay the others.
 constexpr std::size_t tries_per_turn_max = 1000;
-// The same of queues.
+// Queues whose outboxes are processed per turn.
 constexpr std::size_t outboxes_at_once = 100;
 
 Position outbox_position(std::uint64_t sequence) { return Position::of(outbox_level, sequence); }
@@ -28,16 +28,16 @@ void log_outbox_waiting(Turn& turn, Queue& source, Ending cause) {
     if (source.outbox_progress->logged) return;
     source.outbox_progress->logged = true;
     turn.notice(Notice::Level::warning,
-                "dead letters of " + turn.queue_phrase(source.name()) +
-                    " wait for their targets: " + std::string(to_string(cause)));
+                "dead letters from " + turn.queue_phrase(source.name()) +
+                    " are waiting in the outbox: " + std::string(to_string(cause)));
 }
 
 void log_outbox_empty(Turn& turn, const Queue& source) {
     turn.notice(Notice::Level::info,
-                "no dead letter of " + turn.queue_phrase(source.name()) + " waits any more");
+                "the outbox of " + turn.queue_phrase(source.name()) + " is empty");
 }
 
-// Whether the letter has left.
+// Returns whether the dead letter has left the outbox.
 bool try_forward(Turn& turn, Queue& source, std::uint64_t sequence) {
     const Position position = outbox_position(sequence);
     const Entry& entry = source.at(position);
@@ -49,7 +49,7 @@ bool try_forward(Turn& turn, Queue& source, std::uint64_t sequence) {
         source.park(position, std::move(plan.unreadable));
         return false;
     }
-    plan.strategy = DeathStrategy::at_least_once;  // whatever the settings say by now (DL-188)
+    plan.strategy = DeathStrategy::at_least_once;  // regardless of the current settings (DL-188)
     std::erase_if(plan.targets, [&](const Queue* target) {
         return std::find(letter.reached.begin(), letter.reached.end(), target->id()) !=
                letter.reached.end();
@@ -57,7 +57,7 @@ bool try_forward(Turn& turn, Queue& source, std::uint64_t sequence) {
     if (plan.targets.empty() && letter.reached.empty()) return false;
     std::vector<Queue*> refusing;
     std::vector<Placement> placements = plan_placements(turn, plan, *entry.message, refusing);
-    const bool last = refusing.empty();  // also if those it still missed are gone (DL-181)
+    const bool last = refusing.empty();  // also if the remaining targets no longer exist (DL-181)
     if (last || !placements.empty()) {
         turn.emit(
             ForwardedFromOutbox{source.id(), position, plan.envelope, std::move(placements), last});
@@ -72,7 +72,7 @@ bool try_forward(Turn& turn, Queue& source, std::uint64_t sequence) {
     return last;
 }
 
-// Every letter once, from the oldest; the topology or the settings have changed.
+// Tries every dead letter once, oldest first, after a change of topology or settings.
 void continue_pass(Turn& turn, Queue& source, std::size_t& tries_left) {
     while (tries_left > 0 && source.outbox_progress && source.outbox_progress->pass_at) {
         const auto next = source.outbox_entries.lower_bound(*source.outbox_progress->pass_at);
@@ -87,8 +87,8 @@ void continue_pass(Turn& turn, Queue& source, std::size_t& tries_left) {
     }
 }
 
-// Those that wait for room in this queue, in their order. One that is too large for the room there
-// is does not hold up smaller ones behind it (DL-177).
+// Tries the dead letters that wait for room in this queue, in order. One that is too large for the
+// free space does not delay smaller ones after it (DL-177).
 void forward_into(Turn& turn, Queue& source, Queue& target, std::size_t& tries_left) {
     std::uint64_t next = 0;
     while (tries_left > 0 && source.outbox_progress && has_room(target)) {
@@ -114,7 +114,7 @@ void forward_where_room(Turn& turn, Queue& source, std::size_t& tries_left) {
         if (!source.outbox_progress) return;
         Queue* const target = turn.state().find_queue(id);
         if (target != nullptr) forward_into(turn, source, *target, tries_left);
-        // Where the target is gone, a full round follows.
+        // If the target no longer exists, a complete pass follows.
         if (source.outbox_progress &&
             (target == nullptr || source.outbox_progress->waiting_for_room[id].empty())) {
             source.outbox_progress->waiting_for_room.erase(id);

@@ -1,6 +1,7 @@
-// At-least-once dead-lettering of quorum queues (dead-lettering 20): a message that dies goes to
-// all its targets at once if they are there and take it. Otherwise it waits in the outbox of its
-// queue, on the disk and in the limits, until the last of them has it. It never leaves by itself.
+// At-least-once dead-lettering of quorum queues (dead-lettering 20): a dying message goes to all
+// its targets in one step if they exist and accept it. Otherwise it stays in the outbox of its
+// queue, on disk and counted by the limits, until the last target has it. It is never dropped from
+// the outbox.
 #pragma once
 
 #include "engine/rules/death_plan.h"
@@ -19,8 +20,8 @@ void dead_letter_at_least_once(Turn& turn, Queue& source, Position position,
                                const OutboxDeath& death, std::vector<Placement> placements,
                                const std::vector<Queue*>& refusing);
 
-// Sends on what waits in outboxes and can now go: after every turn, a portion at a time. True if
-// there is more to try at once.
+// Forwards dead letters from outboxes where possible: called after every turn, a portion at a time.
+// True if more can be tried immediately.
 bool forward_outboxes(Turn& turn);
 
 }  // namespace revenant::engine

@@ -46,7 +46,7 @@ TEST(AtLeastOnce, ALetterWithoutAnExchangeWaits) {  // DL-173, DL-177, DL-213
     g.ch.declare_exchange("dlx", "fanout");
     EXPECT_EQ(g.waiting(), 1U);
     g.ch.declare_queue("dead");
-    g.ch.bind("dlx", "dead");  // the moment a route appears
+    g.ch.bind("dlx", "dead");  // now there is a route
     EXPECT_EQ(g.waiting(), 0U);
     EXPECT_THAT(g.ch.get("dead")->deaths(), ElementsAre("q rejected 1"));
     EXPECT_EQ(g.s.notices().size(), 2U);
@@ -101,7 +101,7 @@ TEST(AtLeastOnce, AFullTargetGetsItWhenItHasRoom) {  // DL-179, DL-176
     EXPECT_THAT(g.s.ready("open"), ElementsAre("a", "b", "c")) << "each once";
 }
 
-TEST(AtLeastOnce, OneTooLargeDoesNotHoldUpSmallerOnes) {  // DL-177, decided otherwise
+TEST(AtLeastOnce, OneTooLargeDoesNotHoldUpSmallerOnes) {  // DL-177, intentionally different
     Guarded g;
     g.ch.declare_exchange("dlx", "fanout");
     g.ch.declare_queue("small", {{"x-max-length-bytes", 5}, {"x-overflow", "reject-publish"}});
@@ -142,7 +142,7 @@ TEST(AtLeastOnce, ADeletedTargetIsNotWaitedFor) {  // DL-181, DL-182
     g.kill("a");
     EXPECT_EQ(g.waiting(), 1U);
     g.ch.delete_queue("full");
-    EXPECT_EQ(g.waiting(), 0U) << "all that are left have it";
+    EXPECT_EQ(g.waiting(), 0U) << "all remaining targets have it";
     EXPECT_THAT(g.s.ready("open"), ElementsAre("a"));
     g.ch.delete_queue("open");
     g.kill("b");
@@ -174,11 +174,11 @@ TEST(AtLeastOnce, TheRoutingInForceAtTheRetryIsUsed) {  // DL-183, DL-184, DL-18
     EXPECT_EQ(g.waiting(), 1U);
     g.ch.bind("dlx", "dead", "other");
     EXPECT_EQ(g.waiting(), 1U);
-    g.ch.clear_policy("p");  // now its own keys count, CC included
+    g.ch.clear_policy("p");  // now the message's own keys are used, including CC
     EXPECT_THAT(g.s.ready("dead"), ElementsAre("a"));
 }
 
-TEST(AtLeastOnce, ChangingTheStrategyDeletesNothing) {  // DL-188, decided otherwise
+TEST(AtLeastOnce, ChangingTheStrategyDeletesNothing) {  // DL-188, intentionally different
     Guarded g;
     g.kill("a");
     g.ch.set_policy({"p", "^q$", ApplyTo::all, 0, arguments({{"overflow", "drop-head"}})});
@@ -192,7 +192,7 @@ TEST(AtLeastOnce, ChangingTheStrategyDeletesNothing) {  // DL-188, decided other
     EXPECT_THAT(g.s.ready("dead"), ElementsAre("a"));
 }
 
-TEST(AtLeastOnce, TheUndeliverableDoNotBlockTheOthers) {  // DL-177, decided otherwise
+TEST(AtLeastOnce, TheUndeliverableDoNotBlockTheOthers) {  // DL-177, intentionally different
     Guarded g;
     g.ch.declare_exchange("dlx", "direct");
     g.ch.declare_queue("dead");

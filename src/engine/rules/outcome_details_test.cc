@@ -1,5 +1,5 @@
-// What few outcomes carry: annotations of `modified` (DL-203), the error of `rejected`; and what a
-// detached link counts for (DL-150).
+// Details of outcomes: annotations of `modified` (DL-203), the error of `rejected`; and the
+// counting of detached links (DL-150).
 #include "base/probe.h"
 #include "tests/support/scenario.h"
 

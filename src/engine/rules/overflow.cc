@@ -25,7 +25,7 @@ bool would_exceed_limit(const Queue& queue, const Message& message) {
            exceeds(queue.settings.max_length_bytes, amount.bytes + queue.bytes_of(message));
 }
 
-// A quorum queue takes publishes again at four fifths of its limits (DL-140).
+// A quorum queue accepts publishes again at four fifths of its limits (DL-140).
 bool is_below_resume_limit(const Queue& queue) {
     const auto above = [](const std::optional<std::int64_t>& limit, std::uint64_t amount) {
         return limit && amount > static_cast<std::uint64_t>(*limit) / 5 * 4 +
@@ -36,7 +36,7 @@ bool is_below_resume_limit(const Queue& queue) {
            !above(queue.settings.max_length_bytes, amount.bytes);
 }
 
-// Whoever waits for what came before is served before anything is refused.
+// Waiting consumers are served with earlier messages before a message is refused.
 bool quorum_refuses(Turn& turn, Queue& queue) {
     update_refusing(queue);
     if (!queue.refusing && !over_limit(queue)) return false;
@@ -84,7 +84,7 @@ void update_refusing(Queue& queue) {
 }
 
 void enforce_limits(Turn& turn, Queue& queue) {
-    // A refusing queue may stand above its limit after a requeue (DL-142); nothing is dropped then.
+    // A refusing queue may be above its limit after a requeue (DL-142); nothing is dropped then.
     if (queue.settings.overflow != Overflow::drop_head) {
         update_refusing(queue);
         if (queue.is_quorum() && over_limit(queue)) queue.refusing = true;
@@ -102,7 +102,7 @@ void enforce_limits(Turn& turn, Queue& queue) {
             return;
         }
         handle_deaths(turn, queue, {&*head, 1}, DeathReason::maxlen);
-        // Another message has come to the head, perhaps an expired one.
+        // The new head may be expired.
         if (queue.settings.ttl_mode == TtlMode::head) turn.add_to_worklist(queue);
     }
 }

@@ -5,23 +5,25 @@
 
 namespace revenant::engine {
 
-// Does a queue that refuses publishes refuse this one? A classic queue does if it would break a
-// limit (DL-138), a quorum queue from the moment it is over one until it has come down (DL-140).
-// Consumers that wait for what came earlier in this turn are served first: that is not in the way.
+// Whether a queue with reject-publish refuses this message. A classic queue does if the message
+// would exceed a limit (DL-138), a quorum queue from exceeding a limit until it is below the resume
+// limit (DL-140). Consumers are first served with messages of this turn, so that these do not
+// count.
 bool refuses_publish(Turn& turn, Queue& queue, const Message& message);
 
-// The same for a dead letter: a quorum queue takes it even then, unless the sender can wait
-// (DL-168, DL-179).
+// Like refuses_publish(), for a dead letter: a quorum queue accepts it even then, unless the sender
+// can wait (DL-168, DL-179).
 bool refuses_dead_letter(Turn& turn, Queue& queue, const Message& message, DeathStrategy strategy);
 
-// Would a queue that refuses publishes take at least a small one?
+// Whether a queue with reject-publish would accept at least a small message.
 bool has_room(Queue& queue);
 
-// The queue has lost a message: a quorum queue that told its publishers to stop may have come down
-// far enough (DL-140).
+// Called when the queue lost a message: a refusing quorum queue may be below its resume limit
+// (DL-140).
 void update_refusing(Queue& queue);
 
-// A drop-head queue over its limit loses messages from the head, each dying `maxlen` (DL-137).
+// A drop-head queue over its limit drops messages from the head, each with reason `maxlen`
+// (DL-137).
 void enforce_limits(Turn& turn, Queue& queue);
 
 }  // namespace revenant::engine

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A queue "q" with these arguments, whose dead go to "dead".
+// A queue "q" with these arguments that dead-letters to "dead".
 struct Limited {
     Limited(std::initializer_list<Argument> limits) {
         Table table = arguments(limits);
@@ -118,7 +118,7 @@ TEST(RejectPublish, NacksAndDropsWithoutADeath) {  // amqp091 8.18; DL-18, DL-13
     EXPECT_THAT(l.s.ready("q"), ElementsAre("a", "b"));
     EXPECT_THAT(l.s.ready("dead"), IsEmpty());
     EXPECT_EQ(l.s.engine().state().accounts().ended_total(), 0U);
-    l.publish({"d"});  // silent without confirms
+    l.publish({"d"});  // no effect without confirms
     EXPECT_THAT(l.ch.take_transcript(), IsEmpty());
     EXPECT_EQ(l.s.engine().state().traffic().refused_by_queue, 2U);
 }
@@ -171,7 +171,7 @@ TEST(RejectPublishDlx, NacksAndSendsOnWhatItRefuses) {  // DL-7, DL-8, DL-139
     EXPECT_THAT(l.s.ready("dead"), ElementsAre("b", "c"));
     const auto dead = l.ch.get("dead");
     EXPECT_THAT(dead->deaths(), ElementsAre("q maxlen 1"));
-    EXPECT_EQ(dead->envelope->history.first.queue, "q");  // though it never stood there
+    EXPECT_EQ(dead->envelope->history.first.queue, "q");  // although it was never in that queue
 }
 
 TEST(RejectPublishDlx, RequeuesStayEvenAboveTheLimit) {  // DL-142

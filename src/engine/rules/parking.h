@@ -1,7 +1,6 @@
-// Parking: a message whose bytes on the disk cannot be read is skipped, counted and told of, and
-// its queue goes on with the next. Parked messages are removed by a purge, with their queue, or by
-// the command here. A restart reads them again, because a disk that fails to read may do better
-// later.
+// Parking: a message whose bytes on disk cannot be read is skipped, counted and logged, and its
+// queue continues with the next one. Parked messages are removed by a purge, with their queue, or
+// by discard_parked(). A restart reads them again, because a read error may be temporary.
 #pragma once
 
 #include "base/result.h"
@@ -11,7 +10,7 @@ namespace revenant::engine {
 
 Result<CountAnswer, Refusal> discard_parked(Turn& turn, const DiscardParked& command);
 
-// A notice per queue, once until it has no parked messages any more.
+// Issues one notice per queue until the queue has no parked messages any more.
 void tell_parked(Turn& turn);
 
 }  // namespace revenant::engine

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A backlog that is not in memory, and a disk that no longer has all of it.
+// A backlog that is paged out, and a disk on which part of it is damaged.
 struct Damaged {
     Damaged() {
         s.engine().state().paging().budget_bytes = 64 * 1024;
@@ -35,7 +35,7 @@ struct Damaged {
         EXPECT_NE(found, nullptr) << "block " << number << " is in memory";
         return found;
     }
-    // Where the first message of the block is.
+    // The position of the block's first message.
     Lsn message() { return cold(block)->journal_ranges.front().first; }
     std::vector<std::string> drain() {
         std::vector<std::string> bodies;
@@ -77,7 +77,7 @@ TEST(Parking, ADamagedMessageIsSkippedAndTheOthersAreDelivered) {
     EXPECT_THAT(Probe::reached(), Contains("queue.message_parked"));
     EXPECT_THAT(d.s.notices(), ElementsAre(AllOf(HasSubstr("queue 'q'"), HasSubstr("parked"))));
     d.s.check();
-    d.s.store().flip(at);  // what follows is a restart, which reads it
+    d.s.store().flip(at);  // undo the damage for the restart that follows
 }
 
 TEST(Parking, ConsumersGetWhatStandsBehindADamagedMessage) {
@@ -133,7 +133,7 @@ TEST(Parking, ADamagedPageIsParkedAsOneWithTheNumberOfItsMessages) {
     EXPECT_THAT(Probe::reached(), Contains("chain.page_parked"));
     EXPECT_EQ(d.s.notices().size(), 1U);
     d.s.check();
-    // A restart may do better; what the page refers to stays for it, wherever that is.
+    // A restart may be able to read the page, so everything that it refers to is kept.
     const auto used = journal_ranges_in_use(d.s.engine().state(), {0}, d.s.store().position());
     EXPECT_FALSE(used.somewhere.empty());
     State restored;
@@ -142,7 +142,7 @@ TEST(Parking, ADamagedPageIsParkedAsOneWithTheNumberOfItsMessages) {
     EXPECT_EQ(restored.find_queue("q")->ready_count(), block_entries);
     d.s.store().flip(at);
     ASSERT_TRUE(restored.find_queue("q")->head());
-    // A replay of this finds the messages, and removes them.
+    // A replay of this event finds the messages and removes them.
     EXPECT_EQ(d.ch.discard_parked("q"), block_entries);
     EXPECT_EQ(d.s.queue("q").message_count(), 0U);
     EXPECT_EQ(d.s.queue("q").persistent_messages(), MessageTotals{});

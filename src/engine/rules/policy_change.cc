@@ -9,8 +9,8 @@
 namespace revenant::engine {
 namespace {
 
-// Limits that shrank are kept before the turn ends, the period of an expiring queue begins now,
-// outboxes are tried again because the topology changed.
+// Reduced limits are enforced before the turn ends, the period of an expiring queue starts now, and
+// outboxes are tried again because the topology version changed.
 void apply_to_queues(Turn& turn, Queue& queue) {
     if (queue.settings.expires_ms && queue.consumers.empty()) {
         queue.last_used = turn.now();

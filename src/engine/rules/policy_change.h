@@ -1,4 +1,4 @@
-// Setting and clearing policies, and what follows for queues that are running (DL-29 to DL-31).
+// Setting and clearing policies, and the consequences for existing queues (DL-29 to DL-31).
 #pragma once
 
 #include "base/result.h"
@@ -8,8 +8,7 @@ namespace revenant::engine {
 
 Result<void, Refusal> set_policy(Turn& turn, const SetPolicy& command);
 Result<void, Refusal> clear_policy(Turn& turn, const ClearPolicy& command);
-// Brings the settings of queues up to date with the policies, a portion at a time; true if that was
-// the last.
+// Updates the settings of queues, a portion at a time; true after the last.
 bool apply_policies(Turn& turn);
 void set_compatibility(Turn& turn, const SetCompatibility& command);
 

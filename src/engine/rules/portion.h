@@ -1,6 +1,6 @@
-// Portion: how much of what has piled up is done before others are served. A turn does the work of
-// its own command, and of everything that follows from it at most one portion; the rest stays on
-// the worklist for the next Tick (worklist.h).
+// Portion: how much accumulated work is done before other work is served. A turn does the work of
+// its command, and at most one portion of the consequences; the rest stays on the worklist for the
+// next Tick (worklist.h).
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace revenant::engine {
 
 class Portion {
   public:
-    // A step is about a microsecond of work: one death, one settlement, one queue looked at. Bytes
-    // are those a death adds to what the journal has to write.
+    // A step is about a microsecond of work: one death, one settlement, one queue visited. Bytes
+    // are those that deaths add to the journal.
     struct Size {
         std::size_t steps = 1'500;
         std::size_t bytes = 1024 * 1024;

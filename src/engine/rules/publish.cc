@@ -18,12 +18,12 @@ namespace {
 constexpr std::string_view reply_prefix = "amq.rabbitmq.reply-to.";
 
 std::size_t cache_line(std::string_view exchange, std::string_view routing_key) {
-    // Enough to spread a handful of keys over a handful of lines; collisions only cost a lookup.
+    // Spreads a few keys over a few lines; a collision only costs a lookup.
     const auto last = routing_key.empty() ? 0U : static_cast<unsigned char>(routing_key.back());
     return (routing_key.size() * 7 + exchange.size() + last) % RouteCache::line_count;
 }
 
-// The queues behind exchange and key; from the channel's cache while the topology stands still.
+// The queues for exchange and key; from the channel's cache while the topology is unchanged.
 const std::vector<Queue*>& find_queues(Turn& turn, Channel& channel, Exchange& exchange,
                                        const Message& message, RoutingResult& scratch) {
     const std::string_view key = message.routing_key();
@@ -45,8 +45,8 @@ const std::vector<Queue*>& find_queues(Turn& turn, Channel& channel, Exchange& e
     return scratch.queues;
 }
 
-// No queue holds replies back while their reader is full. So many bytes of them go to it all the
-// same; beyond that nobody is there for them.
+// Replies are not queued while their consumer is paused. This many bytes are still sent to it;
+// further replies are unroutable.
 constexpr std::uint64_t excess_reply_bytes_max = 16 * 1024 * 1024;
 
 bool has_room_for_reply(Channel& channel, const Message& message) {
@@ -62,7 +62,7 @@ bool has_room_for_reply(Channel& channel, const Message& message) {
     return true;
 }
 
-// A reply to a direct reply-to consumer goes straight to its channel (amqp091 14.3).
+// A reply to a direct reply-to consumer goes directly to its channel (amqp091 14.3).
 bool deliver_reply(Turn& turn, const Message& message, const MessageRef& reference) {
     Channel* const channel = turn.attached().find_reply_channel(message.routing_key());
     if (channel == nullptr || !has_room_for_reply(*channel, message)) return false;
@@ -78,7 +78,7 @@ bool deliver_reply(Turn& turn, const Message& message, const MessageRef& referen
     return true;
 }
 
-// True if the queue took it.
+// Returns whether the queue accepted the message.
 bool enqueue_in(Turn& turn, const Exchange& exchange, Queue& queue, const MessageRef& message) {
     if (refuses_publish(turn, queue, *message)) {
         turn.state().traffic().refused_by_queue += 1;
@@ -97,7 +97,7 @@ bool enqueue_in(Turn& turn, const Exchange& exchange, Queue& queue, const Messag
     return true;
 }
 
-// Where a message came to.
+// The result of routing a message to queues.
 struct PublishResult {
     std::uint64_t count = 0;
     const Queue* full_queue = nullptr;  // the first that refused it
@@ -147,7 +147,7 @@ void confirm(Turn& turn, Channel& channel, Exchange* exchange, std::uint64_t seq
     turn.effects().confirm({channel.id, sequence, accepted});
 }
 
-// Why the exchange does not take the message.
+// Why the exchange refuses the message.
 std::optional<Refusal> refusal_of(Turn& turn, const Exchange* exchange, Publish& command) {
     const std::string_view name = command.message->exchange();
     if (exchange == nullptr) {
@@ -163,7 +163,7 @@ std::optional<Refusal> refusal_of(Turn& turn, const Exchange* exchange, Publish&
     return std::move(command.refusal);
 }
 
-// The exchange is absent if it went between publish and commit.
+// `exchange` is nullptr if it was deleted between publish and commit.
 bool route_from(Turn& turn, Channel& channel, Exchange* exchange, const Publish& command) {
     PublishResult places;
     if (exchange != nullptr) places = enqueue_in_queues(turn, channel, *exchange, command);

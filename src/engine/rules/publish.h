@@ -1,4 +1,4 @@
-// Publish: a message comes in.
+// Publish: routing of published messages.
 #pragma once
 
 #include "base/result.h"
@@ -6,10 +6,10 @@
 
 namespace revenant::engine {
 
-// Checks, then routes (or holds, in a transaction).
+// Checks the message, then routes it or, in a transaction, holds it.
 Result<void, Refusal> publish(Turn& turn, Publish&& command);
-// Routes a message whose checks have passed, answers with return and confirm. False: a queue
-// refused it.
+// Routes a message that passed the checks and issues its return and confirm. False: a queue refused
+// it.
 bool route_publish(Turn& turn, const Publish& command);
 
 }  // namespace revenant::engine

@@ -47,7 +47,7 @@ TEST(Publish, WhatElseIsWrongIsToldAfterTheExchange) {  // amqp091 9.2
     ch.publish("q", "a", {.refusal = wrong});
     ch.expect_refused(wrong.kind, wrong.text);
     ch.select();
-    ch.publish("q", "a", {.refusal = wrong});  // at once, not at the commit
+    ch.publish("q", "a", {.refusal = wrong});  // immediately, not at the commit
     ch.expect_refused(wrong.kind, wrong.text);
     EXPECT_THAT(s.ready("q"), IsEmpty());
 }
@@ -120,7 +120,7 @@ TEST(Confirms, ARefusalByOneOfSeveralQueuesIsANack) {  // amqp091 10.2; DL-144
         ch.publish("", body, {.exchange = "amq.fanout", .confirm = true});
     }
     EXPECT_THAT(ch.take_transcript(), ElementsAre("ack 1", "nack 2", "nack 3"));
-    EXPECT_THAT(s.ready("open"), ElementsAre("a", "b", "c"));  // the others keep it
+    EXPECT_THAT(s.ready("open"), ElementsAre("a", "b", "c"));  // the other queue keeps it
     EXPECT_THAT(s.ready("full"), ElementsAre("a"));
 }
 

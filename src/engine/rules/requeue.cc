@@ -7,7 +7,7 @@
 namespace revenant::engine {
 namespace {
 
-// DL-147, DL-150: RabbitMQ 3.12 counts every return to a quorum queue, and none to a classic one.
+// DL-147, DL-150: RabbitMQ 3.12 counts every requeue in a quorum queue, and none in a classic one.
 DeliveryCounts counts_after_requeue(Turn& turn, const Queue& queue, const Entry& entry,
                                     bool delivery_failed) {
     const bool counts =
@@ -36,7 +36,7 @@ std::optional<Duration> retry_delay(const QueueSettings& settings, bool delivery
         std::min(saturated_product(settings.retry_min_ms, attempts), settings.retry_max_ms));
 }
 
-// When the message may be handed out again; nothing for at once.
+// When the message can be delivered again; absent: immediately.
 std::optional<Timestamp> retry_at(Turn& turn, const QueueSettings& settings,
                                   const RequeueDetails& returned, DeliveryCounts counts) {
     if (returned.delivery_time) {
@@ -55,7 +55,7 @@ void requeue_to_quorum_queue(Turn& turn, Queue& queue, Position position,
         turn.emit(Delayed{queue.id(), position, queue.next_in(delayed_level), *until, counts});
         return;
     }
-    // Without a limit, what was merely not wanted goes to the back (DL-156).
+    // Without a delivery limit, a message that did not fail goes to the end (DL-156).
     const bool to_the_back = !queue.settings.delivery_limit && !returned.delivery_failed;
     const std::size_t level = to_the_back ? queue.level_for(std::nullopt) : requeued_level;
     turn.requeue_entry(queue, position, queue.next_in(level), counts);
@@ -72,12 +72,12 @@ std::optional<DeathReason> requeue_delivery(Turn& turn, Queue& queue, Position p
         entry.set_counts(counts);
         return reason;
     };
-    // The limit is looked at first (DL-162).
+    // The limit is checked first (DL-162).
     if (queue.settings.delivery_limit && counts.delivery > *queue.settings.delivery_limit) {
         PROBE("returning.delivery_limit");
         return record_death(DeathReason::delivery_limit);
     }
-    // What expired while it was away dies before anybody else gets it (DL-132).
+    // A message that expired while it was unacked is not delivered again (DL-132).
     if (queue.settings.ttl_mode == TtlMode::exact && queue.deadline(position) <= turn.now()) {
         PROBE("returning.too_late");
         return record_death(DeathReason::expired);

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A quorum queue q whose dead go to the classic queue dead.
+// A quorum queue q that dead-letters to the classic queue dead.
 struct Retrying {
     Retrying(std::initializer_list<Argument> given = {}) : ch(s.open_channel()) {
         ch.declare_queue("dead");
@@ -68,7 +68,7 @@ TEST(DeliveryLimit, OnlyFailuresCount) {  // DL-147, DL-150
     r.ch.recover();
     EXPECT_THAT(r.s.ready("q"), ElementsAre("a"));
     r.get();
-    r.ch.close();  // even politely
+    r.ch.close();  // a regular close counts, too
     EXPECT_THAT(r.s.ready("dead"), ElementsAre("a"));
 }
 
@@ -223,7 +223,7 @@ TEST(DelayedRetry, WhatExpiredMeanwhileDiesInsteadOfComingBack) {  // DL-163
     r.ch.publish("q", "a", {.ttl_ms = 10});
     r.ch.requeue(r.get().tag);
     r.s.advance(milliseconds(20));
-    EXPECT_EQ(r.s.queue("q").delayed().count, 1U) << "it does not expire while it waits";
+    EXPECT_EQ(r.s.queue("q").delayed().count, 1U) << "it does not expire while delayed";
     r.s.advance(milliseconds(10));
     EXPECT_THAT(r.ch.get("dead")->deaths(), ElementsAre("q expired 1"));
 }
@@ -306,7 +306,7 @@ TEST(QuorumOverflow, IsSoftAndLetsGoAtFourFifths) {  // DL-140
     for (int i = 0; i < 6; ++i) EXPECT_TRUE(publish()) << i;
     EXPECT_FALSE(publish());
     ch.ack(ch.get("q")->tag);
-    EXPECT_FALSE(publish()) << "within the limit, but not yet down";
+    EXPECT_FALSE(publish()) << "below the limit, but above the resume limit";
     ch.ack(ch.get("q")->tag);
     EXPECT_TRUE(publish()) << "four of five";
 }
@@ -321,7 +321,7 @@ TEST(QuorumOverflow, ResumesAlsoIfItGrowsAgainBeforeTheNextPublish) {  // DL-140
     ch.publish("q", "a");
     ch.publish("q", "b");
     const auto a = ch.get("q");
-    const auto b = ch.get("q");  // down to none
+    const auto b = ch.get("q");  // now below the resume limit
     ch.ack(a->tag);
     ch.requeue(b->tag);
     ch.publish("q", "c", {.confirm = true});

@@ -21,7 +21,7 @@ Unexpected<Refusal> unknown_delivery(DeliveryId delivery) {
                               "unknown delivery tag " + std::to_string(delivery.value)}};
 }
 
-// Takes the delivery off the channel's books; the credit goes back to its consumer.
+// Removes the delivery from the channel; its consumer regains the credit.
 Unsettled take_unsettled(Turn& turn, Channel& channel, DeliveryId delivery) {
     const Unsettled unsettled = *channel.unsettled.find(delivery);
     channel.unsettled.remove(delivery);
@@ -45,14 +45,14 @@ Unsettled take_unsettled(Turn& turn, Channel& channel, DeliveryId delivery) {
     return unsettled;
 }
 
-// Those that a transaction holds are settled already, as far as the client knows.
+// Deliveries held in a transaction are already settled from the client's view.
 void leave_out_held(Channel& channel, std::vector<DeliveryId>& deliveries) {
     std::erase_if(deliveries, [&](DeliveryId delivery) {
         return channel.unsettled.find(delivery)->state == Unsettled::State::held_in_transaction;
     });
 }
 
-// May the client settle it? It need not know yet that it kept the message too long.
+// Whether the client may settle it. The client need not know yet that it timed out.
 bool may_be_settled(Channel& channel, DeliveryId delivery) {
     if (delivery <= channel.settled_up_to) return false;
     const Unsettled* const named = channel.unsettled.find(delivery);
@@ -64,7 +64,7 @@ void release_queue_if_done(Turn& turn, Queue& queue) {
     if (queue.deleted && queue.unsettled_deliveries == 0) turn.state().release_deleted_queue(queue);
 }
 
-// Those in a row from one queue that die of the same cause die as one run (design: runs of deaths).
+// Consecutive deaths in one queue with the same reason are processed as one batch.
 class DeathBatch {
   public:
     explicit DeathBatch(Turn& turn) : turn_(turn) {}
@@ -86,20 +86,20 @@ class DeathBatch {
     Turn& turn_;
     Queue* source_ = nullptr;
     DeathReason reason_ = DeathReason::rejected;
-    boost::container::small_vector<Position, 8> positions_;  // a single rejection allocates nothing
+    boost::container::small_vector<Position, 8> positions_;  // a single rejection does not allocate
 };
 
 bool counts_as_failure(const Outcome& outcome, const Queue& queue) {
     return outcome.delivery_failed && !(outcome.exempt_from_delivery_limit && queue.is_quorum());
 }
 
-// A client names a time of the wall clock.
+// Clients specify wall-clock times.
 std::optional<Timestamp> delivery_time_of(const Turn& turn, const OutcomeDetails* details) {
     if (details == nullptr || !details->delivery_time) return std::nullopt;
     return *details->delivery_time - turn.settings().wall_ahead;
 }
 
-// Consumers may go on adding forever, and what they add is kept.
+// Limit on the annotations of a message: consumers can add to them without end.
 constexpr std::size_t annotations_bytes_max = 64 * 1024;
 
 std::size_t bytes_of(const std::vector<Annotation>& annotations) {
@@ -108,7 +108,7 @@ std::size_t bytes_of(const std::vector<Annotation>& annotations) {
     return bytes;
 }
 
-// Over those it has: a key is there once. What would be too much is left out.
+// Replaces annotations with the same key. Annotations beyond the limit are dropped.
 void merge(std::vector<Annotation>& annotations, const std::vector<Annotation>& added) {
     std::size_t bytes = bytes_of(annotations);
     for (const Annotation& one : added) {
@@ -128,8 +128,8 @@ void merge(std::vector<Annotation>& annotations, const std::vector<Annotation>& 
     }
 }
 
-// Keeps with the message what the consumer said of it: annotations only in quorum queues (DL-203),
-// an error where it may be read one day.
+// Stores details of the outcome with the message: annotations only in quorum queues (DL-203), an
+// error only if the message may become a dead letter.
 void store_details(Turn& turn, Queue& queue, Position position, const OutcomeDetails& details) {
     const bool annotates = queue.is_quorum() && !details.annotations.empty();
     const bool tells_error = details.error && queue.settings.dead_letter_exchange;
@@ -151,7 +151,7 @@ void settle_one(Turn& turn, Channel& channel, DeliveryId delivery, const Settlem
                 DeathBatch& run) {
     const Outcome& outcome = settlement.outcome;
     const Unsettled unsettled = take_unsettled(turn, channel, delivery);
-    if (unsettled.state == Unsettled::State::timed_out) return;  // its message is elsewhere
+    if (unsettled.state == Unsettled::State::timed_out) return;  // the message was requeued already
     Queue& queue = *unsettled.queue;
     if (outcome.kind == OutcomeKind::accepted) {
         turn.count_consumed(queue, channel, &Consumption::acknowledged);
@@ -193,7 +193,7 @@ std::uint64_t bytes_of_details(const OutcomeDetails& details) {
     return bytes;
 }
 
-// About what its commit will write for it: what is rejected takes its keys and its history along.
+// Approximate bytes of the settlement in the commit: a rejection includes keys and history.
 std::uint64_t bytes_of_settlement(const Unsettled& held, const Settlement& settlement) {
     constexpr std::uint64_t least = 64;
     if (held.queue->deleted) return least;
@@ -210,7 +210,7 @@ Result<void, Refusal> hold_in_transaction(Turn& turn, Channel& channel,
     const Settlement settlement{command.outcome, command.details.get()};
     for (const DeliveryId delivery : deliveries) {
         Unsettled& held = *channel.unsettled.find(delivery);
-        if (held.state == Unsettled::State::timed_out) {  // nothing a rollback could bring back
+        if (held.state == Unsettled::State::timed_out) {  // a rollback could not restore it
             take_unsettled(turn, channel, delivery);
             continue;
         }
@@ -267,10 +267,10 @@ Result<void, Refusal> settle(Turn& turn, const Settle& command) {
 
 namespace {
 
-// How many deliveries are settled before the portion is looked at again.
+// The number of deliveries settled between checks of the portion.
 constexpr std::size_t settled_at_once = 128;
 
-// Whether all of it is carried out.
+// Returns whether the settlement is complete.
 bool carry_out(Turn& turn, Channel& channel, SettlementUnderWay& under_way) {
     std::vector<DeliveryId> some;
     for (;;) {
@@ -281,7 +281,7 @@ bool carry_out(Turn& turn, Channel& channel, SettlementUnderWay& under_way) {
         if (some.empty()) return true;
         if (turn.portion().is_used_up()) return false;
         under_way.next = {some.back().value + 1};
-        turn.portion().spend(1 + some.size() / 4);  // a death spends more by itself
+        turn.portion().spend(1 + some.size() / 4);  // a death spends additional steps
         if (!channel.closing) leave_out_held(channel, some);
         settle_deliveries(turn, channel, some, {under_way.outcome, under_way.details.get()});
     }

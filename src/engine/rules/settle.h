@@ -1,5 +1,5 @@
-// Settle: accepted, rejected, released. And recover, what a closing channel leaves behind, and what
-// a consumer kept too long.
+// Settle: accepted, rejected, released. Also recover, the unsettled deliveries of a closing
+// channel, and deliveries that timed out.
 #pragma once
 
 #include "base/result.h"
@@ -10,23 +10,23 @@
 namespace revenant::engine {
 
 Result<void, Refusal> settle(Turn& turn, const Settle& command);
-// Settles what is left of it in portions: the first now.
+// Settles the deliveries in portions, the first one now.
 void begin_settling(Turn& turn, Channel& channel, SettlementUnderWay settlement);
-// The next portion of what is under way; true if that was the last.
+// Processes the next portion of the settlements in progress; true after the last.
 bool go_on_settling(Turn& turn, Channel& channel);
-// Requeues everything unsettled on the channel that no transaction holds; a closing channel counts
-// it as failed (DL-150), and gives back what a transaction held.
+// Requeues all unsettled deliveries of the channel that are not held in a transaction. A closing
+// channel counts them as failed (DL-150), and also requeues those held in a transaction.
 void requeue_all(Turn& turn, Channel& channel, Outcome outcome);
 
-// Returns these deliveries to their queues, which is no failure of theirs (DL-150). Those of a
-// consumer that is to be suspended stay on the books, as timed out, until it settles them.
+// Requeues these deliveries without counting a failure (DL-150). Those of a consumer that will be
+// suspended stay on the channel as timed out until it settles them.
 void requeue_overdue(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries);
 
 struct Settlement {
     Outcome outcome;
-    const OutcomeDetails* details = nullptr;  // few have any
+    const OutcomeDetails* details = nullptr;  // usually nullptr
 };
-// Settles these deliveries of the channel now; they must be there (transaction.cc).
+// Settles these deliveries of the channel now; they must exist (transaction.cc).
 void settle_deliveries(Turn& turn, Channel& channel, std::span<const DeliveryId> deliveries,
                        const Settlement& settlement);
 

@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 using enum RefusalKind;
 
-// A queue of these bodies, all of them handed out to one consumer.
+// A queue with these bodies, all delivered to one consumer.
 struct Handed {
     explicit Handed(std::initializer_list<const char*> bodies) {
         ch.declare_queue("q");
@@ -46,7 +46,7 @@ TEST(Settle, TheTagMustBeUnsettledOnThisChannel) {  // amqp091 11.11; DL-208
         other.expect_refused(precondition_failed, "unknown delivery tag 1");
         h.ch.settle(99, {OutcomeKind::rejected}, multiple);
         h.ch.expect_refused(precondition_failed, "unknown delivery tag 99");
-        EXPECT_THAT(h.s.ready("q"), ElementsAre("a", "b"));  // nothing died
+        EXPECT_THAT(h.s.ready("q"), ElementsAre("a", "b"));  // nothing was dead-lettered
     }
 }
 
@@ -68,7 +68,7 @@ TEST(Settle, MultipleTakesEverythingUpToTheTag) {  // amqp091 11.11
     h.ch.ack(2);
     h.ch.ack_up_to(3);
     EXPECT_EQ(h.s.queue("q").unacked_count(), 1U);
-    h.ch.ack_up_to(2);  // itself settled already
+    h.ch.ack_up_to(2);  // 2 itself is settled already
     h.ch.expect_refused(precondition_failed, "unknown delivery tag 2");
     EXPECT_THAT(h.s.ready("q"), ElementsAre("d"));
 }
@@ -77,7 +77,7 @@ TEST(Settle, MultipleWithTagZeroMeansAll) {  // amqp091 11.11; DL-208
     Handed h{"a", "b", "c"};
     h.ch.ack_up_to(0);
     EXPECT_EQ(h.s.queue("q").unacked_count(), 0U);
-    h.ch.ack_up_to(0);  // none is no error
+    h.ch.ack_up_to(0);  // none unsettled: not an error
     EXPECT_TRUE(h.ch.is_open());
 }
 
@@ -131,7 +131,7 @@ TEST(Requeue, OnlyAFailureIsCounted) {  // DL-150
     ch.recover();
     EXPECT_EQ(count(), 1U);
     ch.get("q");
-    ch.close();  // even politely
+    ch.close();  // a regular close counts, too
     EXPECT_EQ(count(), 2U);
 }
 
@@ -149,7 +149,7 @@ TEST(Reject, WithoutADeadLetterExchangeDiscards) {  // amqp091 11.12; DL-11
     EXPECT_EQ(h.s.ended(Ending::no_dlx), 3U);
 }
 
-// ----------------------------------------------------------- a queue that goes meanwhile
+// ----------------------------------------------------------- deleted queues
 
 TEST(DeletedQueue, ItsDeliveriesMayStillBeSettledInEveryWay) {
     Handed h{"a", "b", "c", "d", "e", "f"};

@@ -33,7 +33,7 @@ Result<void, Refusal> check_target(Turn& turn, const CheckTarget& command) {
 
 Result<QueueDescription, Refusal> describe_queue(Turn& turn, const DescribeQueue& command) {
     const Channel& channel = *turn.attached().find_channel(command.channel);
-    // A place for replies has no queue, yet clients ask whether it is there (amqp091 14.3).
+    // A reply-to name has no queue, but clients check whether it exists (amqp091 14.3).
     if (turn.attached().find_reply_channel(command.name) != nullptr) {
         QueueDescription replies;
         replies.name = command.name;
@@ -57,7 +57,7 @@ Result<QueueDescription, Refusal> describe_queue(Turn& turn, const DescribeQueue
 Result<BindingsAnswer, Refusal> list_bindings(Turn& turn, const ListBindings& command) {
     BindingsAnswer answer;
     if (command.source.empty()) {
-        // Every queue is bound to the default exchange under its name.
+        // Every queue is bound to the default exchange with its name as key.
         if (command.destination_kind == DestinationKind::queue &&
             command.routing_key == command.destination &&
             turn.state().find_queue(command.destination) != nullptr) {

@@ -1,4 +1,4 @@
-// Inquiries: what a client asks of the topology before it uses it. Nothing changes.
+// Read-only queries of clients about the topology.
 #pragma once
 
 #include "base/result.h"

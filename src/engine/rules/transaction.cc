@@ -37,7 +37,7 @@ Result<void, Refusal> commit(Turn& turn, const Commit& command) {
     for (const Publish& publish : work.publishes) {
         if (!route_publish(turn, publish)) accepted = false;
     }
-    // Those in a row with the same outcome and details are settled as one run.
+    // Consecutive settlements with the same outcome and details are processed together.
     const auto alike = [](const auto& one, const auto& next) {
         return one.outcome == next.outcome && one.details.get() == next.details.get();
     };

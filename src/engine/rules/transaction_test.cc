@@ -89,7 +89,7 @@ TEST(Transaction, TagsAreCheckedWhenTheyArrive) {  // amqp091 10.5
     ch.ack(1);
     ch.ack(1);  // held already
     ch.expect_refused(precondition_failed, "unknown delivery tag 1");
-    EXPECT_THAT(s.ready("q"), ElementsAre("a"));  // the transaction went with its channel
+    EXPECT_THAT(s.ready("q"), ElementsAre("a"));  // the transaction ended with its channel
     ch.select();
     ch.ack(77);
     ch.expect_refused(precondition_failed, "unknown delivery tag 77");

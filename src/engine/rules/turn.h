@@ -1,5 +1,5 @@
-// Turn: the work on one command. emit() applies and records a fact, effects() asks something of the
-// outside. The next decision of a turn sees every fact already applied.
+// Turn: the processing of one command. emit() applies and records an event, effects() issues
+// output. Every decision of a turn sees all earlier events applied.
 #pragma once
 
 #include "base/time.h"
@@ -19,25 +19,25 @@
 
 namespace revenant::engine {
 
-// What the engine was configured with.
+// The configuration of the engine.
 struct EngineSettings {
     std::string vhost = "/";
-    // Lets a quorum queue be declared again as a classic one with the same arguments (DL-46).
+    // Accepts redeclaring a quorum queue as a classic one with the same arguments (DL-46).
     bool relaxed_checks_on_redeclaration = false;
-    // How long a consumer may keep a message of a quorum queue, where nothing else is said; none:
-    // any time.
+    // Default timeout for unsettled deliveries of quorum queues; absent: none.
     std::optional<std::int64_t> consumer_timeout_ms;
-    // What a turn does of the work that follows from its command, or that has piled up.
+    // How much accumulated work a turn does in addition to its command.
     Portion::Size portion;
-    // Where the parts of queues go that are beyond the budget; without a store all stays in memory.
+    // Stores the parts of queues that exceed the budget; nullptr: everything stays in memory.
     ColdStore* cold_store = nullptr;
     MessageFormats formats;
     std::uint64_t memory_budget_bytes = 8 * 1024 * 1024;
-    // Queues that are neither durable nor exclusive may be declared (amqp091 8.7).
+    // Whether queues that are neither durable nor exclusive may be declared (amqp091 8.7).
     bool permits_transient_queues = true;
     NodeLimits node_limits;
-    const OtherVhosts* other_vhosts = nullptr;  // without: this virtual host is the only one
-    // What was added to the wall clock since the time handed in began to run: somebody set it.
+    const OtherVhosts* other_vhosts = nullptr;  // nullptr: this is the only virtual host
+    // How far the wall clock is ahead of the turn's time, because it was set since the process
+    // started.
     Duration wall_ahead;
 };
 
@@ -58,15 +58,14 @@ class Turn {
     State& state() { return state_; }
     Attached& attached() { return attached_; }
     EffectSink& effects() { return effects_; }
-    // The time that deadlines are measured by. It never jumps.
+    // The time for deadlines. Monotonic.
     Timestamp now() const { return now_; }
-    // The time that people and clients speak of.
+    // The wall-clock time, for clients and logs.
     Timestamp wall_now() const { return now_ + settings_.wall_ahead; }
     Portion& portion() { return portion_; }
     Worklist& worklist() { return worklist_; }
     const Worklist& worklist() const { return worklist_; }
-    // Messages that have expired may still stand in their queues: whoever hands one out looks at
-    // its deadline first.
+    // Queues may contain expired messages: check the deadline before delivering one.
     bool is_behind() const { return worklist_.expiry_is_behind || portion_.is_used_up(); }
 
     void emit(const Event& event) {
@@ -74,7 +73,7 @@ class Turn {
         state_.apply(event);
     }
 
-    // The direct doors: the same facts as Enqueued, Removed and Requeued without building them.
+    // Fast paths, equivalent to emitting Enqueued, Removed and Requeued without building them.
     Position enqueue(Queue& queue, MessageRef message, Timestamp deadline) {
         if (recorder_ != nullptr) {
             const Position position = queue.next_in(queue.level_for(message->priority()));
@@ -91,7 +90,7 @@ class Turn {
         state_.requeue_entry(queue, position, to, counts);
     }
 
-    // For metrics: a channel took something from a queue.
+    // For metrics: a channel received or settled a message of a queue.
     void count_consumed(Queue& queue, Channel& channel, std::uint64_t Consumption::*counter) {
         ClientTraffic& traffic = state_.traffic().of(channel.protocol);
         traffic.consumed_from(queue.declaration.kind).*counter += 1;
@@ -99,16 +98,16 @@ class Turn {
         channel.stats.consumed.*counter += 1;
     }
 
-    // The queue has messages or consumers that want looking at before the turn ends.
+    // The queue's messages or consumers have to be processed before the turn ends.
     void add_to_worklist(Queue& queue) {
         if (!queue.awaits_work() && !queue.deleted) worklist_.touched.push_back(queue);
     }
-    // The same, but not before others were served.
+    // Like add_to_worklist(), but after other queues have been served.
     void touch_later(Queue& queue) {
         if (!queue.awaits_work() && !queue.deleted) worklist_.left.push_back(queue);
     }
 
-    // What a client is told of a queue: without what has expired and is still to be removed.
+    // The count that clients see: excludes expired messages that are not removed yet.
     std::uint64_t ready_count(const Queue& queue) const {
         if (!is_behind() || queue.settings.ttl_mode == TtlMode::head) return queue.ready_count();
         return queue.ready_count_at(now_);

@@ -1,4 +1,4 @@
-// Somebody sets the clock of the machine: what is shown follows it, what is due does not.
+// Changes of the system clock: displayed times follow it, deadlines do not.
 #include "tests/support/scenario.h"
 
 #include <gtest/gtest.h>

@@ -17,8 +17,8 @@
 namespace revenant::engine {
 namespace {
 
-// When the portion is used up, so many more queues are served, though nobody dies in them: what has
-// come in without any time to live is offered before it is too late (DL-126).
+// The number of further queues that are served after the portion is used up, without expiry:
+// messages with a TTL of zero are offered to consumers before they expire (DL-126).
 constexpr std::size_t served_beyond_portion = 16;
 
 Queue& take_first(Worklist::Queues& queues) {
@@ -47,7 +47,7 @@ void go_on_with_channels(Turn& turn) {
         const ChannelId id = settling.front();
         settling.pop_front();
         Channel* const channel = turn.attached().find_channel(id);
-        if (channel == nullptr) continue;  // it went with its connection
+        if (channel == nullptr) continue;  // closed with its connection
         const bool done =
             channel->closing ? go_on_closing(turn, *channel) : go_on_settling(turn, *channel);
         if (!done) settling.push_back(id);
@@ -69,7 +69,7 @@ void go_on_with_bindings(Turn& turn) { free_retired_bindings(turn); }
 
 void go_on_with_queues(Turn& turn) {
     Worklist& worklist = turn.worklist();
-    // Those that are left again by this turn stand behind this one.
+    // Queues added in this turn come after this one.
     if (worklist.left.empty()) return;
     const Queue* const last = &worklist.left.back();
     while (!worklist.left.empty() && !turn.portion().is_used_up()) {
@@ -86,7 +86,7 @@ void go_on_with_queues(Turn& turn) {
 void serve_touched(Turn& turn) {
     Worklist& worklist = turn.worklist();
     do {
-        // Grows while it is walked: deaths put messages into other queues.
+        // Grows during the loop: deaths add messages to other queues.
         while (!worklist.touched.empty()) {
             if (turn.portion().is_used_up()) {
                 leave_the_rest(turn);
@@ -95,7 +95,8 @@ void serve_touched(Turn& turn) {
             serve_and_keep_limits(turn, take_first(worklist.touched));
             turn.portion().spend(1);
         }
-        // A time-to-live of zero: whoever could not be served at once dies now (DL-126).
+        // With a TTL of zero, a message that no consumer could take immediately expires now
+        // (DL-126).
         if (!worklist.expiry_is_behind && turn.state().deadlines_next() <= turn.now()) {
             expire_due(turn);
         }
@@ -103,7 +104,7 @@ void serve_touched(Turn& turn) {
 }
 
 void go_on_with_work(Turn& turn) {
-    // Each kind of work comes first in its turn, so that none waits for the whole of another.
+    // The first kind of work rotates, so that no kind has to wait until another is finished.
     constexpr std::array kinds{expire_due,       go_on_with_channels, go_on_with_connections,
                                go_on_cancelling, go_on_with_policies, go_on_with_bindings,
                                go_on_with_queues};

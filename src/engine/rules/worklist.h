@@ -1,10 +1,10 @@
-// Worklist: what is to be done before a turn ends, and what earlier turns left undone because their
-// portion was used up. Each Tick does one portion of that, so that nobody waits for the whole of
-// it.
+// Worklist: work to be done before a turn ends, and work left over from earlier turns because their
+// portion was used up. Each Tick does one portion of the latter, so that other commands need not
+// wait.
 //
-// What is due but not yet done is never seen half done: an expired message that is still in its
-// queue is neither handed out nor counted, deliveries that were settled are settled for their
-// channel, and a channel is closed for its client when all of it is.
+// Unfinished work is not visible: an expired message that is still in its queue is neither
+// delivered nor counted, settled deliveries are settled from the channel's view, and a channel is
+// reported as closed only when it is closed completely.
 #pragma once
 
 #include "base/ids.h"
@@ -28,33 +28,33 @@ struct Worklist {
                                boost::intrusive::member_hook<Queue, WorkHook, &Queue::work_hook>,
                                boost::intrusive::constant_time_size<false>>;
 
-    Queues touched;                    // by this turn
-    Queues left;                       // by earlier ones
-    std::deque<ChannelId> settling;    // channels with settlements that are not carried out yet
+    Queues touched;                    // with work from this turn
+    Queues left;                       // with work from earlier turns
+    std::deque<ChannelId> settling;    // channels with unfinished settlements
     std::deque<ConnectionId> closing;  // connections that are being closed
-    std::deque<Queue*> cancelling;     // deleted queues with consumers that are not told yet
-    bool expiry_is_behind = false;     // something is due that has not died yet
-    bool letters_wait = false;         // outboxes that were not all looked at
-    QueueId last_outbox;               // that was looked at
-    std::size_t ticks = 0;             // that went on with work
-    std::uint64_t turn = 0;            // the number of this turn
+    std::deque<Queue*> cancelling;     // deleted queues with consumers that are not cancelled yet
+    bool expiry_is_behind = false;     // there are due messages that have not expired yet
+    bool letters_wait = false;         // not all outboxes were processed
+    QueueId last_outbox;               // the last one processed
+    std::size_t ticks = 0;             // that did leftover work
+    std::uint64_t turn = 0;            // number of this turn
     // Effects of this turn that follow the answer to its command.
     std::vector<Effect> after_answer;
 
-    // Whether the next Tick has something to do at once.
+    // Whether the next Tick is needed immediately.
     bool has_work() const {
         return expiry_is_behind || letters_wait || !left.empty() || !settling.empty() ||
                !closing.empty() || !cancelling.empty();
     }
 };
 
-// Serves every queue touched in this turn, expires what came up on the way, and so on until nothing
-// is left or the portion is used up. A death may touch further queues; they are served in the same
+// Serves every queue with work from this turn and expires messages that become due, until nothing
+// is left or the portion is used up. A death may add further queues; they are served in the same
 // loop, never by recursion.
 void serve_touched(Turn& turn);
 
-// One portion of what earlier turns left: expiry, settlements, closing connections, consumers of
-// deleted queues, policies, retired bindings and queues.
+// Does one portion of the work left by earlier turns: expiry, settlements, closing connections,
+// consumers of deleted queues, policies, retired bindings and queues.
 void go_on_with_work(Turn& turn);
 
 }  // namespace revenant::engine

@@ -18,7 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A few steps are a portion here, so that a dozen messages are many.
+// A small portion, so that a dozen messages exceed it.
 EngineSettings in_small_portions() {
     EngineSettings settings;
     settings.portion = {.steps = 10, .bytes = 1024 * 1024};
@@ -36,7 +36,7 @@ struct Portions {
     ScenarioChannel& other{s.open_channel()};
 
     Portions() { ch.declare_queue("dead"); }
-    // Publishes so many messages to "q", which the other channel is given.
+    // Publishes `count` messages to "q", which the other channel receives.
     std::vector<Delivery> deliver_to_other(int count) {
         publish_many(ch, "q", count);
         other.consume("q");
@@ -45,7 +45,7 @@ struct Portions {
     }
     bool has_more() { return s.engine().next_deadline() <= s.now(); }
     std::uint64_t dead() { return s.queue("dead").ready_count(); }
-    // How many Ticks it takes until nothing is left.
+    // The number of Ticks until no work is left.
     int finish() {
         int ticks = 0;
         for (; has_more() && ticks < 10'000; ++ticks) s.tick();
@@ -61,7 +61,7 @@ TEST(Worklist, WhatExpiresAtOnceDiesInPortionsAndIsNeverSeen) {
                        {{"x-message-ttl", 100}, to_dead(), {"x-dead-letter-routing-key", "dead"}});
     publish_many(p.ch, "q", 300);
     p.s.let_pass(milliseconds(100));
-    // The first command that comes finds more due than it may do.
+    // The first command finds more due messages than it may expire.
     EXPECT_FALSE(p.ch.get("q", true));
     ASSERT_TRUE(p.has_more());
     EXPECT_LT(p.dead(), 20U);
@@ -71,7 +71,7 @@ TEST(Worklist, WhatExpiresAtOnceDiesInPortionsAndIsNeverSeen) {
             .message_count,
         0U);
     EXPECT_EQ(find_queue(p.s.engine(), "q")->ready, 0U);
-    // Commands do no more of it, however many come: only Ticks do.
+    // Further commands do not continue this work; only Ticks do.
     const std::uint64_t before = p.dead();
     for (int i = 0; i < 50; ++i) EXPECT_FALSE(p.other.get("q", true));
     EXPECT_EQ(p.dead(), before);
@@ -175,7 +175,7 @@ TEST(Worklist, ManyDeliveriesAreSettledInPortionsInTheirOrder) {
     p.other.nack_up_to(598);
     EXPECT_TRUE(p.has_more());
     EXPECT_LT(p.dead(), 300U);
-    p.other.nack(599);  // stands behind them
+    p.other.nack(599);  // processed after them
     EXPECT_LT(p.dead(), 300U);
     p.finish();
     const auto dead = p.s.ready("dead");
@@ -194,7 +194,7 @@ TEST(Worklist, WhatIsBeingSettledCannotBeSettledAgain) {
     p.other.ack(500);
     p.finish();
     p.other.expect_refused(RefusalKind::precondition_failed, "unknown delivery tag 500");
-    EXPECT_EQ(p.s.queue("q").message_count(), 0U) << "what was settled before stays settled";
+    EXPECT_EQ(p.s.queue("q").message_count(), 0U) << "settled deliveries stay settled";
 }
 
 TEST(Worklist, AChannelIsClosedWhenItsDeliveriesAreBack) {
@@ -222,7 +222,7 @@ TEST(Worklist, ManyConsumersLeaveInPortions) {
     EXPECT_FALSE(p.s.has_queue("q"));
 }
 
-// The queue is gone at once; its consumers are told one portion after the other.
+// The queue is deleted immediately; its consumers are cancelled in portions.
 TEST(Worklist, ManyConsumersOfADeletedQueueAreCancelledInPortions) {
     Portions p;
     p.ch.declare_queue("q");
@@ -241,7 +241,7 @@ TEST(Worklist, ManyConsumersOfADeletedQueueAreCancelledInPortions) {
     EXPECT_THAT(Probe::reached(), Contains("consumers.cancelled_in_portions"));
 }
 
-// What consumers and channels of a deleted queue do before it is their turn to be told.
+// Actions of consumers and channels of a deleted queue before they are notified.
 TEST(Worklist, ConsumersOfADeletedQueueMayLeaveBeforeTheyAreCancelled) {
     for (const char* kind : {"classic", "quorum"}) {
         SCOPED_TRACE(kind);
@@ -289,7 +289,7 @@ TEST(Worklist, ALongBacklogIsHandedOutInPortions) {
     EXPECT_THAT(Probe::reached(), Contains("dispatch.in_portions"));
 }
 
-// --- what a record may hold
+// --- record size
 
 TEST(RecordSize, ATransactionBeyondTheLimitIsRefused) {
     Scenario s;
@@ -367,7 +367,7 @@ TEST(RecordSize, ManyThatExpireAtOnceWithManyKeysAreManyRecords) {
     EXPECT_GT(Probe::hits("expiry.in_portions"), 1U);
 }
 
-// --- many of a kind
+// --- many objects
 
 TEST(ManyOfAKind, DeletingAQueueWithManyBindingsWritesOneFact) {
     Scenario s;
@@ -415,7 +415,7 @@ TEST_P(BindingsInPortions, AQueueOfTheSameNameDoesNotInheritThem) {
     EXPECT_EQ(
         m.ch.list_bindings({.source = "x", .destination = "other", .routing_key = "1"}).size(), 1U);
     EXPECT_EQ(m.s.engine().state().find_exchange("x")->outgoing_count, 1U);
-    EXPECT_TRUE(m.arrives("1", "other")) << "routes past the queue that is gone";
+    EXPECT_TRUE(m.arrives("1", "other")) << "skips the deleted queue";
 
     m.ch.declare_queue("q", {.durable = true});
     EXPECT_FALSE(m.arrives("1", "q"));
@@ -428,7 +428,7 @@ TEST_P(BindingsInPortions, AQueueOfTheSameNameDoesNotInheritThem) {
 
     EXPECT_GT(m.p.finish(), 5);
     EXPECT_FALSE(m.has_retired());
-    EXPECT_TRUE(m.arrives("1", "q")) << "what was freed was not the new one";
+    EXPECT_TRUE(m.arrives("1", "q")) << "the new binding was not freed";
     EXPECT_TRUE(m.arrives("1", "other"));
     EXPECT_THAT(Probe::reached(), Contains("topology.bindings_in_portions"));
 }
@@ -444,7 +444,7 @@ TEST_P(BindingsInPortions, AnExchangeOfTheSameNameDoesNotInheritThem) {
     EXPECT_FALSE(m.arrives("1", "q"));
     m.ch.bind("x", "q", "1");
     EXPECT_TRUE(m.arrives("1", "q"));
-    // The other end goes before the first is freed.
+    // The other end is deleted before the bindings of the first are freed.
     m.ch.delete_queue("q");
     m.ch.delete_exchange("x");
     EXPECT_GT(m.p.finish(), 5);
@@ -475,7 +475,7 @@ TEST(ManyOfAKind, AnExchangeTakesItsBindingsAlong) {
     ch.bind("x", "x", "itself", {.to = DestinationKind::exchange});
     for (int i = 0; i < 100; ++i) ch.bind("x", "q", std::to_string(i));
     ch.delete_exchange("x");
-    EXPECT_FALSE(s.has_exchange("from")) << "its last binding is gone";
+    EXPECT_FALSE(s.has_exchange("from")) << "its last binding was deleted";
     EXPECT_THAT(s.queue("q").bindings, IsEmpty());
 }
 

@@ -53,7 +53,7 @@ void Attached::close_channel(ChannelId id) {
     clear_reply_name(channel);
     set_target(channel, {});
     timeout_checks_.erase({channel.timeout_check, id});
-    // Mostly the last one: a connection closes its channels from there.
+    // Usually the last one: a closing connection closes its channels in reverse order.
     auto& channels = channel.connection->channels;
     const auto listed = std::find(channels.rbegin(), channels.rend(), id);
     channels.erase(std::next(listed).base());

@@ -1,5 +1,5 @@
-// Attached: passing state — connections, channels, consumers, credit, unsettled deliveries.
-// Never journaled: after a restart nobody is attached and everything unsettled is ready again.
+// Attached: ephemeral state — connections, channels, consumers, credit, unsettled deliveries. Never
+// journaled: after a restart there are no clients and all unsettled messages are ready again.
 #pragma once
 
 #include "base/ids.h"
@@ -7,8 +7,8 @@
 #include "base/roster.h"
 #include "base/time.h"
 #include "engine/state/death_plan_cache.h"
-#include "engine/words/counters.h"
 #include "engine/words/command.h"
+#include "engine/words/counters.h"
 #include "engine/words/effect.h"
 #include "message/value.h"
 
@@ -37,8 +37,9 @@ using ActiveHook =
 struct Consumer;
 using ConsumerList = std::list<Consumer*>;
 
-// In the queue's active list while it may be able to take a message. One found unable leaves the
-// list and comes back when credit returns, so a busy queue never walks over the blocked.
+// In the queue's active list while it may be able to take a message. A consumer that cannot is
+// removed and added again when it gets credit, so that a busy queue never iterates over blocked
+// consumers.
 struct Consumer : ActiveHook {
     Channel* channel = nullptr;
     Queue* queue = nullptr;
@@ -46,21 +47,21 @@ struct Consumer : ActiveHook {
     std::string tag;
     bool no_ack = false;
     bool exclusive = false;
-    bool cancelled = false;  // kept until its last delivery is settled
+    bool cancelled = false;  // exists until its last delivery is settled
     std::int64_t priority = 0;
     std::uint32_t prefetch = 0;  // 0: unlimited
     std::uint32_t unsettled = 0;
-    bool uses_credit = false;  // takes until delivered reaches credit_until, and then nothing
+    bool uses_credit = false;  // receives until delivered reaches credit_until
     bool draining = false;
-    bool yields = false;  // gets no more: a consumer of higher priority waits to become active
+    bool yields = false;  // receives no more: one of higher priority is about to become active
     std::uint64_t delivered = 0;
     std::uint64_t credit_until = 0;
-    std::optional<bool> reported_active;  // what it was told last
+    std::optional<bool> reported_active;  // the last value reported to the client
     TimeoutAction on_timeout = TimeoutAction::channel_closed;
-    std::optional<std::int64_t> timeout_ms;  // its own; without it the queue's counts
-    std::uint32_t timed_out = 0;             // of its unsettled: suspended while there are any
+    std::optional<std::int64_t> timeout_ms;  // of this consumer; otherwise the queue's applies
+    std::uint32_t timed_out = 0;             // of its unsettled deliveries; suspended while not 0
     Table arguments;
-    ConsumerList::iterator place;  // in the list of its queue, until it leaves
+    ConsumerList::iterator place;  // in the list of its queue, while it is in one
     Roster<Consumer>::Place roster_place;
     bool is_suspended() const { return timed_out > 0; }
 };
@@ -69,8 +70,8 @@ using ActiveList = boost::intrusive::list<Consumer, boost::intrusive::constant_t
 
 struct QueueConsumers {
     ConsumerList all;  // in order of registration
-    // Those in line by their priority, the highest first; of equal ones each in turn. A line may be
-    // empty.
+    // Consumers that can take messages, by priority, highest first; round robin among equals. A
+    // line may be empty.
     std::map<std::int64_t, ActiveList, std::greater<>> lines;
 
     bool empty() const { return all.empty(); }
@@ -84,13 +85,13 @@ struct QueueConsumers {
     ActiveList& line_of(const Consumer& consumer) { return lines[consumer.priority]; }
 };
 
-// One delivery that waits for its settlement.
+// An unsettled delivery.
 struct Unsettled {
     enum class State : std::uint8_t {
         none,
         waiting,
         held_in_transaction,
-        timed_out,  // its message is back in the queue, but its consumer has to settle it
+        timed_out,  // the message was requeued, but the consumer still has to settle the delivery
     };
     Queue* queue = nullptr;
     Consumer* consumer = nullptr;  // nullptr for basic.get
@@ -103,7 +104,7 @@ struct Unsettled {
 // The unsettled deliveries of a channel by delivery number.
 class UnsettledRing {
   public:
-    // The next number; without an entry for deliveries that need no settlement.
+    // The next number, without an entry, for deliveries that need no settlement.
     DeliveryId skip() { return {ring_.skip()}; }
     DeliveryId add(Unsettled unsettled) { return {ring_.add(unsettled)}; }
     Unsettled* find(DeliveryId delivery) { return ring_.find(delivery.value); }
@@ -114,7 +115,7 @@ class UnsettledRing {
             deliveries.push_back({number});
         });
     }
-    // Those from `first` to `last`, oldest first, until there are so many.
+    // Appends those from `first` to `last`, oldest first, until there are count_max.
     void collect_some(DeliveryId first, DeliveryId last, std::size_t count_max,
                       std::vector<DeliveryId>& deliveries) {
         ring_.for_some_between(first.value, last.value,
@@ -136,10 +137,10 @@ class UnsettledRing {
     NumberedRing<Unsettled> ring_;
 };
 
-// What a transaction holds back until tx.commit.
+// Publishes and settlements held back until tx.commit.
 struct Transaction {
     std::vector<Publish> publishes;
-    std::uint64_t bytes = 0;  // about what the commit will write
+    std::uint64_t bytes = 0;  // approximate size of the commit's record
     struct HeldSettlement {
         DeliveryId delivery;
         Outcome outcome;
@@ -148,15 +149,15 @@ struct Transaction {
     std::vector<HeldSettlement> settlements;
 };
 
-// A settlement that is carried out in portions.
+// A settlement that is processed in portions.
 struct SettlementUnderWay {
-    DeliveryId next;  // to be looked at
+    DeliveryId next;  // to be processed
     DeliveryId last;
     Outcome outcome;
     Ref<const OutcomeDetails> details;
 };
 
-// Where the last publishes of a channel went, valid for one version of the topology.
+// Routing results of a channel's last publishes, valid for one version of the topology.
 struct RouteCache {
     struct Line {
         std::string exchange;
@@ -171,28 +172,28 @@ struct RouteCache {
 struct Channel {
     ChannelId id;
     Connection* connection = nullptr;
-    ClientProtocol protocol = ClientProtocol::amqp091;  // its connection's, at hand for counting
+    ClientProtocol protocol = ClientProtocol::amqp091;  // of its connection; a copy for counting
     ChannelUse use = ChannelUse::any;
-    bool closing = false;  // its consumers take nothing more
-    bool paused = false;   // nor do they for now
-    QueueId target;        // it wants to know when that is gone
+    bool closing = false;  // its consumers receive nothing more
+    bool paused = false;   // its consumers receive nothing for now
+    QueueId target;        // the channel receives a TargetGone when it is deleted
     boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Consumer>> consumers;
     boost::unordered_flat_map<const Consumer*, std::unique_ptr<Consumer>> cancelled_consumers;
     UnsettledRing unsettled;
-    std::vector<SettlementUnderWay> settling;  // in the order the client told them
-    DeliveryId settled_up_to;                  // as far as the client knows, while there are any
-    std::vector<Effect> when_closed;           // what is told when all of it is closed
-    Timestamp timeout_check = never;  // when the time of its unsettled deliveries is looked at next
-    DeliveryId timed_out_up_to;       // among those up to here, some timed out and are forgotten
-    std::uint32_t prefetch = 0;       // for consumers started from now on
-    std::uint32_t global_prefetch = 0;  // for the channel as a whole
+    std::vector<SettlementUnderWay> settling;  // in the order of the client's commands
+    DeliveryId settled_up_to;         // from the client's view, while `settling` is not empty
+    std::vector<Effect> when_closed;  // effects to be issued when the channel is closed completely
+    Timestamp timeout_check = never;  // the next check of its unsettled deliveries
+    DeliveryId timed_out_up_to;       // among those up to here, some timed out and were removed
+    std::uint32_t prefetch = 0;       // for new consumers
+    std::uint32_t global_prefetch = 0;  // for the whole channel
     std::uint64_t consumer_unsettled = 0;
     std::unique_ptr<Transaction> transaction;
     RouteCache routes;
     MessageStats stats;
     std::string reply_name;  // of its direct reply-to consumer
     std::uint32_t reply_consumer = 0;
-    std::uint64_t excess_reply_bytes = 0;  // of replies since it takes no deliveries
+    std::uint64_t excess_reply_bytes = 0;  // of replies since deliveries to it were paused
     Roster<Channel>::Place roster_place;
     bool takes_deliveries() const;
 };
@@ -201,7 +202,7 @@ struct Connection {
     ConnectionId id;
     std::string user;
     ClientProtocol protocol = ClientProtocol::amqp091;
-    bool paused = false;  // its socket can take no more deliveries
+    bool paused = false;  // its socket cannot take more deliveries
     std::vector<ChannelId> channels;
     std::vector<QueueId> exclusive_queues;
     bool closing = false;
@@ -222,24 +223,25 @@ class Attached {
     void clear_reply_name(Channel& channel);
     Channel* find_reply_channel(std::string_view name);
     void set_target(Channel& channel, QueueId queue);
-    // The channels whose target the queue is, in the order they asked, and of none any more.
+    // Returns the channels that have the queue as target, in the order of their CheckTarget, and
+    // resets their targets.
     std::vector<ChannelId> take_channels_targeting(QueueId queue);
     std::size_t connection_count() const { return connections_.size(); }
     std::size_t channel_count() const { return channels_.size(); }
     DeathPlanCache& shared_deaths() { return shared_deaths_; }
-    // Consumers that may have to be told that their credit is gone.
+    // Consumers whose remaining credit may have to be voided.
     struct Draining {
         ChannelId channel;
         std::uint32_t consumer = 0;
     };
     std::vector<Draining>& draining() { return draining_; }
 
-    // Plans a look at the channel's unsettled deliveries, unless an earlier one is planned.
+    // Schedules a check of the channel's unsettled deliveries, unless an earlier one is scheduled.
     void plan_timeout_check(Channel& channel, Timestamp at);
     Timestamp next_timeout_check() const {
         return timeout_checks_.empty() ? never : timeout_checks_.begin()->at;
     }
-    // The channel whose deliveries are to be looked at now; nullptr when no more are due.
+    // The next channel whose check is due; nullptr if there is none.
     Channel* take_due_timeout_check(Timestamp now);
 
     template <typename Visit>
@@ -247,14 +249,13 @@ class Attached {
         for (auto& [id, channel] : channels_) visit(*channel);
     }
 
-    // For walks in portions. Consumers that were cancelled are there while deliveries to them are
-    // unsettled.
+    // For walks in portions. Cancelled consumers are included while they have unsettled deliveries.
     Roster<Channel>& channels() { return channel_roster_; }
     Roster<Consumer>& consumers() { return consumer_roster_; }
 
   private:
-    Roster<Channel> channel_roster_;    // outlives the channels,
-    Roster<Consumer> consumer_roster_;  // and their consumers
+    Roster<Channel> channel_roster_;    // outlives the channels
+    Roster<Consumer> consumer_roster_;  // outlives the consumers
     boost::unordered_flat_map<ConnectionId, std::unique_ptr<Connection>> connections_;
     boost::unordered_flat_map<ChannelId, std::unique_ptr<Channel>> channels_;
     boost::unordered_flat_map<std::string, ChannelId> reply_names_;
@@ -266,7 +267,7 @@ class Attached {
         ChannelId channel;
         friend auto operator<=>(const TimeoutCheck&, const TimeoutCheck&) = default;
     };
-    std::set<TimeoutCheck> timeout_checks_;  // one per channel at most
+    std::set<TimeoutCheck> timeout_checks_;  // at most one per channel
     Channel* last_channel_ = nullptr;        // commands of one channel come in bursts
 };
 

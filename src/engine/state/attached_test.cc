@@ -89,7 +89,7 @@ TEST(UnsettledRing, AgreesWithAnOrderedMapOnRandomOperations) {
         UnsettledRing ring;
         std::map<std::uint64_t, std::uint64_t> model;
         std::uint64_t next = 1;
-        // Some clients keep nearly all, some nearly none, some now and then an old one.
+        // Some clients leave nearly all unsettled, some nearly none, some an old one now and then.
         const std::uint64_t keep_one_in = 1 + random() % 40;
         for (int step = 0; step < 6000; ++step) {
             if (random() % 4 == 0) {

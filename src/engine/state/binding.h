@@ -1,8 +1,8 @@
 // Binding and BindingGroup: which exchange routes to which destination, and by which keys.
 //
-// A queue or an exchange with many bindings is deleted in one step: whole groups leave the
-// exchanges they start at, and State frees their bindings and routes in portions. Until then a
-// route may still lead to a deleted destination; routing skips it.
+// A queue or an exchange with many bindings is deleted in one step: whole groups are removed from
+// their source exchanges, and State frees their bindings and routes in portions. Until then a route
+// may still lead to a deleted destination; routing skips it.
 #pragma once
 
 #include "base/roster.h"
@@ -36,7 +36,7 @@ struct Destination {
     }
 };
 
-// What tells two bindings of a group apart (amqp091 7.12).
+// Identifies a binding within its group (amqp091 7.12).
 struct BindingId {
     std::string_view routing_key;
     std::string_view arguments;  // from arguments_id()
@@ -51,11 +51,11 @@ struct Binding {
     Roster<Binding>::Place roster_place;
 
     BindingId id() const { return {routing_key, arguments_id}; }
-    // False once one of its ends was deleted.
+    // False after its source or destination was deleted.
     bool is_live() const;
 };
 
-// Arguments are a set: their order on the wire does not make another binding. Empty without any.
+// Arguments are a set: their order does not distinguish bindings. Empty if there are none.
 std::string arguments_id(const Table& arguments);
 
 // All bindings from one exchange to one destination.
@@ -75,11 +75,11 @@ struct BindingGroup {
     Exchange* source = nullptr;
     Destination destination;
     std::set<std::unique_ptr<Binding>, ById> bindings;
-    bool is_listed = false;  // in the destination's BindingGroups
+    bool is_listed = false;  // in the BindingGroups of the destination
 };
 
-// The groups that end at a queue or an exchange. Those of a deleted source stay in the list until
-// they are freed, so walk it with for_each_binding.
+// The groups that end at a queue or an exchange. Groups of a deleted source stay in the list until
+// they are freed; for_each_binding skips them.
 using BindingGroups = std::vector<BindingGroup*>;
 
 template <typename Visit>  // visit(binding)
@@ -92,7 +92,7 @@ void for_each_binding(const BindingGroups& groups, Visit visit) {
     }
 }
 
-// How many of them are live.
+// The number of live bindings.
 std::size_t binding_count(const BindingGroups& groups);
 
 }  // namespace revenant::engine

@@ -1,4 +1,4 @@
-// What a new binding's key may be, and that older bindings stay as they are.
+// Limits on the key of a new binding; existing bindings are not affected.
 #include "tests/support/scenario.h"
 
 #include <gmock/gmock.h>
@@ -15,11 +15,11 @@ TEST(BindingKeys, ATopicBindingHasTwoHashesAtMost) {  // amqp091 7.4
     Scenario s;
     auto& ch = s.open_channel();
     ch.declare_queue("q");
-    // From before there was a limit.
+    // From a version without the limit.
     s.find_in_journal(Bound{"amq.topic", DestinationKind::queue, "q", "#.a.#.b.#", {}});
     ch.publish("x.a.b.y", "m", {.exchange = "amq.topic"});
     EXPECT_THAT(s.ready("q"), ElementsAre("m"));
-    ch.bind("amq.topic", "q", "#.a.#.b.#");  // it is there already
+    ch.bind("amq.topic", "q", "#.a.#.b.#");  // exists already
     ch.bind("amq.topic", "q", "#.c.#");
     const std::string text =
         "Topic binding key '#.a.#.b.#' uses 3 '#' wildcards, at most 2 are allowed";

@@ -1,6 +1,6 @@
-// Deadlines: what must happen at a later time, earliest first. One item per block of messages and
-// one per expiring queue. An item may be stale when its time comes; its owner knows, and now and
-// then throws the stale ones away.
+// Deadlines: a queue of timers, earliest first. There is one item per block of messages and one per
+// expiring queue. An item may be stale when it is due; its owner can tell, and removes stale items
+// from time to time.
 #pragma once
 
 #include "base/ids.h"
@@ -19,7 +19,7 @@ class Deadlines {
     enum class Kind : std::uint8_t { message_block, queue_expiry };
     struct Item {
         Timestamp at;
-        std::uint64_t order = 0;  // of being added: equal times keep a fixed order
+        std::uint64_t order = 0;  // of insertion: makes the order of equal times deterministic
         Kind kind = Kind::message_block;
         QueueId queue;
         std::uint32_t level = 0;
@@ -32,7 +32,7 @@ class Deadlines {
         std::push_heap(items_.begin(), items_.end(), Later{});
     }
     std::size_t size() const { return items_.size(); }
-    // The order of the item added last.
+    // The order of the last item added.
     std::uint64_t newest() const { return added_; }
     Timestamp next() const { return items_.empty() ? never : items_.front().at; }
     // The next item that is due and was not added after `newest`.

@@ -25,7 +25,7 @@ TEST(Deadlines, TheEarliestComesFirst) {
     EXPECT_EQ(deadlines.next(), Timestamp{30});
 }
 
-TEST(Deadlines, EqualTimesKeepTheOrderOfBeingAdded) {  // same input, same run
+TEST(Deadlines, EqualTimesKeepTheOrderOfBeingAdded) {  // determinism
     Deadlines deadlines;
     for (std::uint64_t i = 1; i <= 50; ++i) deadlines.add(item(7, i));
     for (std::uint64_t i = 1; i <= 50; ++i) {

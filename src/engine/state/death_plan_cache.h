@@ -1,6 +1,7 @@
-// CachedDeathPlan: messages of one queue that die alike within a millisecond — the finest time a
-// client is ever shown — share one plan: one envelope, one routing decision. So a burst of deaths
-// costs little more than moving references, also when each comes with a command of its own.
+// CachedDeathPlan: messages of one queue that die in the same way within one millisecond, the
+// resolution of the times that clients see, share one plan: one envelope and one routing decision.
+// A burst of deaths then costs little more than moving references, even if each is caused by its
+// own command.
 #pragma once
 
 #include "base/ids.h"
@@ -20,7 +21,7 @@ namespace revenant::engine {
 
 class Queue;
 
-// A message at the moment of its death.
+// A message that is dying now.
 struct DyingMessage {
     const MessageRef& message;
     const EnvelopeRef& envelope;
@@ -30,11 +31,11 @@ struct DyingMessage {
 
 struct DeathPlan {
     EnvelopeRef envelope;
-    std::vector<Queue*> targets;  // without those that would close a circle
+    std::vector<Queue*> targets;  // without those that would close a cycle
     Ending ending_without_target = Ending::no_dlx;
     DeathStrategy strategy = DeathStrategy::disabled;
-    bool by_key_only = true;  // another message with the same keys would go the same way
-    // Set if it cannot be planned, because the message cannot be read.
+    bool by_key_only = true;  // another message with the same keys would have the same targets
+    // Set if there is no plan because the message cannot be read.
     std::string unreadable;
     bool is_shareable(const Message& made_for) const {
         return by_key_only && made_for.extra_keys() == nullptr;
@@ -43,7 +44,7 @@ struct DeathPlan {
 
 class CachedDeathPlan {
   public:
-    // When and how: a plan holds for this queue, cause, millisecond and topology alone.
+    // A plan is valid for this queue, reason, millisecond and topology version only.
     struct PlanKey {
         QueueId source;
         DeathReason reason = DeathReason::rejected;
@@ -74,7 +75,7 @@ class CachedDeathPlan {
     PlanKey moment_;
     DeathPlan plan_;
     bool shareable_ = false;
-    // What the message the plan was made for looked like.
+    // Properties of the message that the plan was made for.
     EnvelopeRef envelope_;
     std::string exchange_;
     std::string routing_key_;
@@ -82,7 +83,7 @@ class CachedDeathPlan {
     std::uint32_t delivery_count_ = 0;
 };
 
-// The latest deaths of a few queues.
+// The latest death plans of a few queues.
 class DeathPlanCache {
   public:
     CachedDeathPlan& of(QueueId source) { return lines_[source.value % lines_.size()]; }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::ptrdiff_t hash_wildcards_max = 2;
 constexpr std::int64_t consistent_hash_weight_max = 10000;  // of a new binding
-// Of any binding, also of one that was made under another rule: a bucket takes memory.
+// For any binding, also one that was accepted under older rules: a bucket uses memory.
 constexpr std::int64_t buckets_per_binding_max = 10000;
 
 std::optional<std::int64_t> parse_weight(std::string_view routing_key) {
@@ -23,7 +23,7 @@ std::optional<std::int64_t> parse_weight(std::string_view routing_key) {
     return weight;
 }
 
-// A key from the journal is not refused, whatever it says: one that is not a weight has no buckets.
+// Keys from the journal are not refused: a key that is not a weight has no buckets.
 std::int64_t bucket_count(std::string_view routing_key) {
     return std::clamp<std::int64_t>(parse_weight(routing_key).value_or(0), 0,
                                     buckets_per_binding_max);
@@ -41,8 +41,8 @@ bool precedes(const Destination& a, const Destination& b) {
                               : a.queue->name() < b.queue->name();
 }
 
-// Takes the last buckets of the destination. They need not lie together: other bindings of the same
-// destination may stand before or between them.
+// Removes the last buckets of the destination. They need not be contiguous: buckets of other
+// bindings of the same destination may be before or between them.
 void remove_buckets(std::vector<Destination>& buckets, const Destination& destination,
                     std::int64_t count) {
     auto kept = buckets.end();
@@ -160,7 +160,7 @@ void Exchange::remove_retired_route(const Binding& binding) {
     auto* const direct = std::get_if<DirectRoutes>(&routes);
     auto* const topic = std::get_if<TopicRoutes>(&routes);
     if (direct == nullptr && topic == nullptr) return;
-    // The routes of a deleted exchange lead nowhere any more, so all of a key go together.
+    // The routes of a deleted exchange are unused, so all routes of a key are removed together.
     if (!deleted) {
         remove_route(binding);
     } else if (direct != nullptr) {

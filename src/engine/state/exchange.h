@@ -1,4 +1,4 @@
-// Exchange: the bindings that start at it, and the routes that follow from them.
+// Exchange: the bindings that start at an exchange, and the routes derived from them.
 #pragma once
 
 #include "base/roster.h"
@@ -29,7 +29,7 @@ struct DirectRoutes {
 struct FanoutRoutes {
     struct Target {
         Destination destination;
-        std::uint32_t bindings = 0;  // several keys may lead to the same place
+        std::uint32_t bindings = 0;  // several keys may lead to one destination
     };
     std::vector<Target> targets;
 };
@@ -39,15 +39,15 @@ struct TopicRoutes {
 struct HeadersRoutes {
     std::vector<const Binding*> bindings;
 };
-// Weighted buckets; a key goes to the bucket that jump consistent hashing names.
+// Weighted buckets; jump consistent hashing maps a key to a bucket.
 struct ConsistentHashRoutes {
     std::vector<Destination> buckets;
 };
 
-// One destination is picked for each message, by chance or by the hash of its keys.
+// One destination is picked for each message, at random or by the hash of its keys.
 struct PickedRoutes {
-    // Of each binding, exchanges before queues, then by name: the order of the bindings does not
-    // matter.
+    // One per binding, exchanges before queues, then by name: independent of the order of the
+    // bindings.
     std::vector<Destination> destinations;
 };
 
@@ -56,16 +56,16 @@ struct Exchange {
 
     ExchangeDeclaration declaration;
     AppliedPolicy policy;
-    std::optional<std::string> alternate;  // its name, in force; it need not exist
+    std::optional<std::string> alternate;  // effective; the exchange need not exist
     std::variant<DirectRoutes, FanoutRoutes, TopicRoutes, HeadersRoutes, ConsistentHashRoutes,
                  PickedRoutes>
         routes;
-    // Every binding that starts here, by where it ends.
+    // All bindings that start here, by destination.
     boost::unordered_flat_map<Destination, std::unique_ptr<BindingGroup>> outgoing;
     std::size_t outgoing_count = 0;  // bindings in these groups
     BindingGroups incoming;          // exchange-to-exchange bindings that end here
-    bool deleted = false;            // lives on until its bindings are freed
-    std::uint64_t route_mark = 0;    // the routing pass that visited this exchange already
+    bool deleted = false;            // exists until its bindings are freed
+    std::uint64_t route_mark = 0;    // the last routing pass that visited this exchange
     std::uint64_t published_in = 0;
     std::uint64_t published_out = 0;  // once per queue
     std::uint64_t confirmed = 0;
@@ -74,7 +74,7 @@ struct Exchange {
     Roster<Exchange>::Place roster_place;
 
     const std::string& name() const { return declaration.name; }
-    // Routing depends on exchange and key alone, so its result may be cached.
+    // True if routing depends on exchange and key only, so that the result can be cached.
     bool routes_by_key() const {
         return declaration.type == ExchangeType::direct ||
                declaration.type == ExchangeType::fanout || declaration.type == ExchangeType::topic;
@@ -82,7 +82,7 @@ struct Exchange {
 
     Binding* find_binding(const Destination& to, std::string_view routing_key,
                           const Table& arguments) const;
-    template <typename Visit>  // visit(binding), in no order
+    template <typename Visit>  // visit(binding), unordered
     void for_each_outgoing(Visit visit) const {
         for (const auto& [destination, group] : outgoing) {
             for (const auto& binding : group->bindings) visit(*binding);
@@ -91,22 +91,22 @@ struct Exchange {
 
     void add_route(const Binding& binding);
     void remove_route(const Binding& binding);
-    // When a destination is deleted. Routes in lists are removed in one walk; the others lead to a
-    // deleted destination until remove_retired_route() has removed each.
+    // Called when a destination is deleted. Removes routes that are in lists; the others lead to
+    // the deleted destination until remove_retired_route() has removed each.
     void retire_routes_to(const Destination& destination);
-    // The route of a binding whose source or destination was deleted.
+    // Removes the route of a binding whose source or destination was deleted.
     void remove_retired_route(const Binding& binding);
 };
 
-// What the exchange's type asks of a binding (amqp091 7.6, 7.9).
+// Requirements of the exchange's type for a binding (amqp091 7.6, 7.9).
 std::optional<Refusal> check_binding(const Exchange& source, std::string_view routing_key,
                                      const Table& arguments);
-// What it asks of their destination.
+// Requirements of the exchange's type for a destination.
 std::optional<Refusal> check_destination(const Exchange& source, const Destination& destination);
-// Further rules, for new bindings only: those that exist stay when a rule becomes stricter (amqp091
+// Additional rules for new bindings only: existing ones stay when a rule becomes stricter (amqp091
 // 7.4).
 std::optional<Refusal> check_new_binding(const Exchange& source, std::string_view routing_key);
-// What the type asks of the exchange's own arguments (amqp091 7.9).
+// Requirements of the type for the exchange's arguments (amqp091 7.9).
 std::optional<Refusal> check_exchange_arguments(ExchangeType type, const Table& arguments);
 
 }  // namespace revenant::engine

@@ -8,9 +8,9 @@
 namespace revenant::engine {
 namespace {
 
-enum class Tails : std::uint8_t { leave, stay };  // stay: a replay may go on in them
+enum class Tails : std::uint8_t { leave, stay };  // stay: a replay may append to them
 
-// The last block to become complete is the one that is needed last.
+// The last block to become complete is needed last.
 void page_out_candidates(State& state, Tails tails) {
     Paging& paging = state.paging();
     while (paging.over_budget() && !paging.candidates.empty()) {
@@ -24,8 +24,8 @@ void page_out_candidates(State& state, Tails tails) {
     }
 }
 
-// Many queues with a little each, blocks whose deliveries were requeued, or many deliveries that
-// are not settled: everything that can leave does.
+// Handles many queues with few messages each, blocks whose deliveries were requeued, and many
+// unsettled deliveries: pages out everything possible.
 void page_out_all_queues(State& state) {
     Paging& paging = state.paging();
     const std::uint64_t step = paging.budget_bytes / 4;
@@ -37,7 +37,7 @@ void page_out_all_queues(State& state) {
         });
         return paging.over_budget();
     });
-    // Then what is with consumers: a consumer without a prefetch limit may have a whole queue.
+    // Then unacked messages: a consumer without a prefetch limit may hold a whole queue.
     state.queues().walk(0, SIZE_MAX, [&](Queue& queue) {
         if (queue.unacked_count() == 0) return true;
         queue.for_each_level([&](std::size_t level, Chain& chain) {

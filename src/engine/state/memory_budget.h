@@ -1,13 +1,15 @@
-// The memory budget: when the queues of a virtual host take more, their coldest blocks leave.
+// The memory budget: when the queues of a virtual host exceed it, their coldest blocks are paged
+// out.
 #pragma once
 
 #include "engine/state/state.h"
 
 namespace revenant::engine {
 
-// After every turn. Costs a comparison while the budget is kept.
+// Called after every turn. Costs one comparison while the budget is not exceeded.
 void enforce_memory_budget(State& state);
-// While facts are replayed: blocks leave only when they are complete, for their numbers are given.
+// For the replay of events: pages out complete blocks only, because events name the sequence
+// numbers.
 void enforce_memory_budget_in_replay(State& state);
 
 }  // namespace revenant::engine

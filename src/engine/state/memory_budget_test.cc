@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::Contains;
 
-// Blocks as they are in use, and a budget that a few of them exceed.
+// A queue with blocks of the usual size, and a budget that a few of them exceed.
 struct Deep {
     explicit Deep(std::uint64_t budget_bytes = 64 * 1024) {
         s.engine().state().paging().budget_bytes = budget_bytes;
@@ -63,7 +63,7 @@ TEST(MemoryBudget, WhileABlockIsReadTheNextIsLookedFor) {
     const std::size_t cold = d.chain("q").cold_blocks();
     ASSERT_GT(cold, 10U);
     d.expect_all("q", 5000);
-    EXPECT_EQ(d.s.store().blocks_expected(), cold - 1) << "nobody expected the first";
+    EXPECT_EQ(d.s.store().blocks_expected(), cold - 1) << "the first was not prefetched";
 }
 
 TEST(MemoryBudget, TransientMessagesLeaveAndLeaveNothingBehind) {
@@ -86,7 +86,7 @@ TEST(MemoryBudget, UnackedMessagesLeaveTheirBodiesInTheJournal) {
     ASSERT_EQ(d.s.queue("q").unacked_count(), 1000U);
     EXPECT_LT(d.paging().resident_bytes, 400'000U) << "of two megabytes";
     EXPECT_THAT(Probe::reached(), Contains("chain.shed"));
-    // Those that come back are as they were.
+    // Requeued messages are unchanged.
     consumer.close();
     for (int i = 0; i < 1000; ++i) {
         const auto got = d.ch.get("q", /*no_ack=*/true);
@@ -132,7 +132,7 @@ TEST(MemoryBudget, ManyQueuesWithALittleEachAreSearched) {
         d.ch.declare_queue(name);
         for (int k = 0; k < 200; ++k) d.ch.publish(name, std::to_string(k));
     }
-    // Of each queue what is not worth a page.
+    // Each queue keeps the part that is too small for a page.
     EXPECT_LE(d.paging().resident_bytes, 64 * 1024U + 40 * 5000U);
     EXPECT_THAT(Probe::reached(), Contains("memory_budget.searched"));
     d.expect_all("q7", 200);

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using enum RefusalKind;
 
-// Three queues bound to an exchange "x" of that type.
+// Three queues bound to an exchange "x" of the given type.
 struct Three {
     explicit Three(const char* type) {
         ch.declare_exchange("x", type);
@@ -26,7 +26,7 @@ struct Three {
 
 // -------------------------------------------------------------- x-modulus-hash
 
-// Numbers of Erlang: erlang:phash2([<<"key">>], 1 bsl 27) and so on, modulo three.
+// Expected values from Erlang: erlang:phash2([<<"key">>], 1 bsl 27) and so on, modulo three.
 TEST(ModulusHash, AKeyGoesToTheQueueItGoesToInRabbitmq) {
     Three t("x-modulus-hash");
     for (const char* key : {"", "a", "a.b.c", "0123456789ab"}) {
@@ -119,7 +119,7 @@ TEST(LocalRandom, ADeletedQueueIsNotPicked) {
     EXPECT_EQ(t.s.ready("c").size(), 20U);
 }
 
-// Both survive a restart as what they are: the scenario replays its journal and compares.
+// Both survive a restart: the scenario replays its journal and compares.
 TEST(PickedRoutes, AreKept) {
     Scenario s;
     auto& ch = s.open_channel();

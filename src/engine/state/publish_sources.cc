@@ -27,7 +27,7 @@ void PublishSources::change(std::uint64_t number, std::string_view exchange,
             book.latest = exchanges_max;
         }
     }
-    // Exchanges that were deleted have left their numbers.
+    // Numbers of deleted exchanges accumulate.
     if (book.by_number.size() >= 2 * exchanges_max) book.by_number.clear();
     book.by_number.emplace(number, book.latest);
 }

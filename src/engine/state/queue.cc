@@ -11,7 +11,7 @@
 namespace revenant::engine {
 namespace {
 
-constexpr std::size_t default_quorum_priority = 4;  // of a message that names none (DL-156)
+constexpr std::size_t default_quorum_priority = 4;  // of a message without a priority (DL-156)
 
 std::size_t level_count_for(const QueueDeclaration& declaration) {
     if (declaration.kind == QueueKind::quorum) return outbox_level + 1;
@@ -290,7 +290,7 @@ std::optional<Timestamp> Queue::head_died_at() {
     return envelope->history.deaths.front().last_time;
 }
 
-// ------------------------------------------------------------------------- parked ones
+// ------------------------------------------------------------------------- parked messages
 
 ParkedMessages& Queue::parking() {
     if (!parked_) parked_ = std::make_unique<ParkedMessages>();
@@ -375,7 +375,7 @@ void Queue::restore(Position first, std::unique_ptr<Block> block) {
 void Queue::restore(std::size_t index, std::uint64_t number, ColdBlock block) {
     const MessageTotals amount{block.all.live, bytes_of(block.all)};
     amount_at(index, EntryState::ready).add(amount);
-    // nothing else is found after a restart
+    // Only persistent messages are found after a restart.
     if (survives_restart()) persistent_messages_.add(amount);
     Chain& chain = level(index);
     chain.restore(number, std::move(block));

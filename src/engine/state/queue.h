@@ -1,9 +1,9 @@
-// Queue: its messages in order and its counters. Data without decisions.
+// Queue: the messages of a queue in order, and its counters. Data without decisions.
 //
-// A classic queue has one chain per priority. A quorum queue has 32 of them and three more: what
-// was returned, served before all others (DL-156); what waits for its next attempt (DL-163); and
-// what died and waits for its targets (DL-173). All but the one that messages without a priority go
-// to are made when they are first used: most queues never need another.
+// A classic queue has one chain per priority. A quorum queue has 32 and three more: requeued
+// messages, which are served first (DL-156), delayed messages (DL-163), and the outbox (DL-173).
+// The chain of messages without a priority always exists; the others are created on first use
+// because most queues never need them.
 #pragma once
 
 #include "base/ids.h"
@@ -37,7 +37,6 @@ namespace revenant::engine {
 using WorkHook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-// Messages and their bytes.
 struct MessageTotals {
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;
@@ -63,8 +62,8 @@ struct MessageTotals {
     friend bool operator==(MessageTotals, MessageTotals) = default;
 };
 
-// Where the dead letters of the latest turn that brought some begin, by level. Ephemeral: a dead
-// letter that goes straight to a consumer of a classic queue is not a redelivery (DL-155).
+// The first dead letters that arrived in the latest turn that added any, by level. Ephemeral: a
+// dead letter that goes directly to a consumer of a classic queue is not a redelivery (DL-155).
 struct Arrivals {
     std::uint64_t turn = 0;
     std::vector<Position> first;
@@ -88,23 +87,23 @@ struct Arrivals {
     }
 };
 
-// A letter in the outbox: it died, and not all of its targets have it yet.
+// A dead letter in the outbox that has not reached all its targets.
 struct OutboxEntry {
     DeathReason reason = DeathReason::rejected;
     Timestamp died_at;
-    std::vector<QueueId> reached;  // the targets that have it
+    std::vector<QueueId> reached;  // targets that have it
 };
 
-// What the letters of an outbox wait for. Those that wait for no queue's room wait for a change of
-// the topology. Passing state: after a restart all are tried anew.
+// What the dead letters of an outbox are waiting for: room in a queue that refused them, or a
+// change of the topology. Ephemeral: after a restart all are tried again.
 struct OutboxProgress {
-    std::map<QueueId, std::set<std::uint64_t>> waiting_for_room;  // in a queue that refused them
-    std::uint64_t tried_topology_version = 0;  // its version at the last full round
-    std::optional<std::uint64_t> pass_at;      // a full round goes on from here
-    bool logged = false;                       // that letters wait
+    std::map<QueueId, std::set<std::uint64_t>> waiting_for_room;  // by the queue that refused them
+    std::uint64_t tried_topology_version = 0;  // the version at the last complete pass
+    std::optional<std::uint64_t> pass_at;      // a complete pass continues here
+    bool logged = false;                       // that dead letters are waiting
 };
 
-// Messages whose bytes cannot be read. Not durable: a restart reads them again.
+// Messages whose bytes cannot be read. Ephemeral: a restart reads them again.
 struct ParkedMessages {
     struct Item {
         std::uint64_t messages = 1;
@@ -113,13 +112,13 @@ struct ParkedMessages {
     };
     MessageTotals amount;
     std::map<Position, Item> entries;
-    std::map<Position, Item> pages;  // by the first number of their block: which entries is unknown
+    std::map<Position, Item> pages;  // by the first number of their block: the entries are unknown
     bool told = false;
 };
 
 class Queue final : private ParkingLot {
   public:
-    // Of a quorum queue, whether properties count as bytes (DL-143).
+    // count_properties: whether a quorum queue counts properties as bytes (DL-143).
     Queue(QueueDeclaration declaration, Paging& paging, bool count_properties = true);
 
     QueueDeclaration declaration;
@@ -128,28 +127,28 @@ class Queue final : private ParkingLot {
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
     BindingGroups bindings;                               // that end at this queue
-    QueueConsumers consumers;                             // passing state
-    std::map<std::uint64_t, OutboxEntry> outbox_entries;  // of the outbox, by sequence number
-    std::unique_ptr<OutboxProgress> outbox_progress;      // set while there are letters
-    std::unique_ptr<DeathOutcomes> deaths;                // for metrics, from the first death on
-    std::unique_ptr<Arrivals> arrivals;                   // of a classic queue, once it had some
+    QueueConsumers consumers;                             // ephemeral
+    std::map<std::uint64_t, OutboxEntry> outbox_entries;  // by sequence number in the outbox
+    std::unique_ptr<OutboxProgress> outbox_progress;      // set while the outbox is not empty
+    std::unique_ptr<DeathOutcomes> deaths;                // for metrics; created at the first death
+    std::unique_ptr<Arrivals> arrivals;  // of a classic queue; created at the first dead letter
     MessageStats stats;
     PublishSources published_from;
     std::set<std::string> logged_cycles;     // one warning per distinct cycle (DL-120)
-    std::uint64_t unsettled_deliveries = 0;  // that wait on some channel for their settlement
-    std::uint64_t retired_groups = 0;        // of bindings, that are not freed yet
+    std::uint64_t unsettled_deliveries = 0;  // of this queue, on all channels
+    std::uint64_t retired_groups = 0;        // of bindings, not freed yet
     bool deleted = false;
-    bool awaits_cancelling = false;  // deleted, but not all its consumers are told yet
+    bool awaits_cancelling = false;  // deleted, but not all consumers have been cancelled yet
     bool had_consumer = false;
-    Timestamp expiry_timer = never;     // of x-expires, while one is running
-    WorkHook work_hook;                 // on the worklist while it has work waiting
-    bool may_hold_expired = false;      // expired ones may stand behind the head (ttl-mode: head)
-    bool refusing = false;              // a quorum queue that told its publishers to stop (DL-140)
-    std::uint64_t route_mark = 0;       // the routing pass that found this queue already
-    Roster<Queue>::Place roster_place;  // given back when it is deleted
+    Timestamp expiry_timer = never;     // the running timer of x-expires
+    WorkHook work_hook;                 // linked while the queue is on the worklist
+    bool may_hold_expired = false;      // expired messages may be after the head (ttl-mode: head)
+    bool refusing = false;              // a quorum queue that refuses publishes (DL-140)
+    std::uint64_t route_mark = 0;       // the last routing pass that found this queue
+    Roster<Queue>::Place roster_place;  // released when the queue is deleted
 
     bool awaits_work() const { return work_hook.is_linked(); }
-    // By deliveries, bindings or consumers: a deleted queue lives on for them.
+    // A deleted queue exists while deliveries, bindings or consumers refer to it.
     bool is_referred_to() const {
         return unsettled_deliveries > 0 || retired_groups > 0 || awaits_cancelling;
     }
@@ -157,7 +156,7 @@ class Queue final : private ParkingLot {
     QueueId id() const { return declaration.id; }
     bool is_quorum() const { return declaration.kind == QueueKind::quorum; }
     std::uint64_t ready_count() const { return ready_.count; }
-    // Without those that have expired by now and are still to be removed.
+    // Excludes messages that have expired but are not removed yet.
     std::uint64_t ready_count_at(Timestamp now) const;
     std::uint64_t ready_bytes() const { return ready_.bytes; }
     std::uint64_t unacked_count() const { return unacked_.count; }
@@ -165,39 +164,40 @@ class Queue final : private ParkingLot {
     MessageTotals delayed() const { return delayed_; }
     MessageTotals outbox() const { return outbox_; }
     MessageTotals parked() const { return parked_ ? parked_->amount : MessageTotals{}; }
-    // What the limits are about (DL-136).
+    // The messages to which the limits apply (DL-136).
     MessageTotals totals_for_limits() const { return ready_ + delayed_ + outbox_; }
     std::uint64_t message_count() const {
         return ready_.count + unacked_.count + delayed_.count + outbox_.count + parked().count;
     }
-    // Of all messages, those that a restart would bring back.
+    // Messages that a restart would restore.
     MessageTotals persistent_messages() const { return persistent_messages_; }
-    // Of all messages, those that are not in memory.
+    // Messages that are not in memory.
     MessageTotals paged_out() const;
-    // About what it takes in memory with its messages; each is counted in every queue it is in.
+    // Approximate memory use including messages; a message is counted in every queue that contains
+    // it.
     std::uint64_t memory_bytes() const;
-    // The timestamp of its publisher on the message that is next, in seconds. Nothing if it has
-    // none, or is not at hand.
+    // The publisher's timestamp of the next message, in seconds. Absent if the message has none or
+    // is not in memory.
     std::optional<std::int64_t> head_timestamp();
-    // When the message at the head died last; none if it never did, or if it is not in memory.
+    // The time of the head message's last death. Absent if it never died or is not in memory.
     std::optional<Timestamp> head_died_at();
     std::uint64_t bytes_of(const Message& message) const;
     std::uint64_t bytes_of(const BlockTotals& sum) const;
     bool counts_properties() const { return count_properties_; }
-    // Whether a restart finds it again: a durable queue, and a message that is to survive in it.
+    // Whether the queue, or a message in it, is restored by a restart.
     bool survives_restart() const { return declaration.durable && !declaration.exclusive; }
     bool persists(const Message& message) const {
         return survives_restart() && (is_quorum() || message.persistent());
     }
     std::size_t level_count() const { return level_count_; }
-    // Creates the level on first use; the other functions that look at a level do not.
+    // Creates the level on first use; the other functions that read a level do not.
     Chain& level(std::size_t index) { return index == main_level_ ? main_ : other_level(index); }
-    // An empty one if it was never used.
+    // An empty chain if the level was never used.
     const Chain& level(std::size_t index) const {
         return index == main_level_ ? main_ : other_level(index);
     }
     bool has_level(std::size_t index) const { return find_level(index) != nullptr; }
-    template <typename Visit>  // visit(index, chain) of those that were ever used, the lowest first
+    template <typename Visit>  // visit(index, chain) for levels that were used, lowest first
     void for_each_level(Visit visit) {
         std::as_const(*this).for_each_level([&](std::size_t index, const Chain& chain) {
             visit(index, const_cast<Chain&>(chain));
@@ -210,25 +210,25 @@ class Queue final : private ParkingLot {
             if (const Chain* const found = find_level(index)) visit(index, *found);
         }
     }
-    // The levels consumers are served from: not those of delayed ones and of the outbox.
+    // The levels that consumers are served from: not the delayed messages and the outbox.
     std::size_t served_levels() const { return served_levels_; }
     // The level a message of this priority belongs to.
     std::size_t level_for(std::optional<std::uint8_t> priority) const;
-    // Where the next entry of this level will stand.
+    // The position of the next entry of this level.
     Position next_in(std::size_t index) const {
         return Position::of(index, level(index).next_sequence());
     }
 
     Position push(std::size_t index, Entry&& entry, Timestamp deadline);
     void push_at(Position position, Entry&& entry, Timestamp deadline);
-    // The entry that is delivered or dropped next: highest level, oldest first. Brings it back into
-    // memory. None though some are ready: so many pages could not be read that others come first.
+    // The entry to be delivered or dropped next: highest level, oldest first. Pages it in. Absent
+    // although some are ready if too many pages in a row were unreadable for one call.
     std::optional<Position> head();
     Entry& at(Position position) { return level(position.level()).at(position.sequence()); }
     bool contains(Position position) const {
         return level(position.level()).contains(position.sequence());
     }
-    // When it expires. What is delayed does not expire before it is ready again, what died never.
+    // Delayed messages do not expire before they are ready again; outbox entries never do.
     Timestamp deadline(Position position) const;
     void mark_unacked(Position position);
     void mark_ready(Position position);
@@ -236,24 +236,24 @@ class Queue final : private ParkingLot {
     void set_envelope(Position position, EnvelopeRef envelope) {
         level(position.level()).set_envelope(position.sequence(), std::move(envelope));
     }
-    // To another level of a quorum queue, with its deadline.
+    // Moves an entry to another level of a quorum queue, with its deadline.
     void move(Position from, Position to);
-    // To the delayed ones until then.
+    // Moves an entry to the delayed messages.
     void delay(Position from, Position to, Timestamp until);
     void clear();
-    // Everything but these, without bringing back what is out of memory; how many went.
+    // Removes all messages but these, without paging in. Returns how many were removed.
     std::uint64_t purge(const std::vector<Position>& but);
-    // Whether the message at this position has its properties and body now. If they cannot be
-    // read it is parked.
+    // Loads properties and body of the message at this position and returns true. If they cannot be
+    // read, the message is parked.
     bool load_message(Position position) {
         return at(position).message->is_loaded() || read_or_park(position);
     }
-    // A ready entry that cannot be read is skipped from now on.
+    // A parked message is skipped from now on. It must be ready.
     void park(Position position, std::string why);
-    // Nothing if none is parked.
+    // nullptr if none is parked.
     ParkedMessages* parked_messages() { return parked_.get(); }
-    // Removes what is parked of a block as a whole. Where nothing is, as in a replay: what would
-    // have been, which is all of it that survives a restart. How many went.
+    // Removes the parked messages of a whole block. In a replay, where none is parked, removes the
+    // persistent messages of the block instead. Returns how many were removed.
     std::uint64_t discard_block(Position first);
 
     // --- after a restart ---
@@ -287,20 +287,20 @@ class Queue final : private ParkingLot {
     void erase_outbox_entry(std::uint64_t sequence);
 
     Paging& paging_;
-    std::size_t main_level_;  // where a message without a priority belongs
+    std::size_t main_level_;  // of messages without a priority
     std::size_t level_count_;
     std::size_t served_levels_;
     Chain main_;
-    std::vector<std::unique_ptr<Chain>> others_;  // by their index; empty while none was used
+    std::vector<std::unique_ptr<Chain>> others_;  // by index; empty until one is used
     bool count_properties_;
-    std::array<std::uint64_t, 4> ready_levels_{};  // a bit per served level with something ready
+    std::array<std::uint64_t, 4> ready_levels_{};  // one bit per served level with ready entries
     std::map<std::uint64_t, Timestamp> deadlines_of_delayed_;
     MessageTotals ready_;
     MessageTotals unacked_;
     MessageTotals delayed_;
     MessageTotals outbox_;
     MessageTotals persistent_messages_;
-    std::unique_ptr<ParkedMessages> parked_;  // while there are any
+    std::unique_ptr<ParkedMessages> parked_;  // set while there are any
 };
 
 }  // namespace revenant::engine

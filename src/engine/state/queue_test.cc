@@ -71,7 +71,7 @@ TEST(Queue, ALevelThatNobodyUsesCostsNothing) {
     EXPECT_EQ(queue.next_in(255), Position::of(255, 1));
 }
 
-// Whatever happens to it, and after a restart.
+// For all operations, and after a restart.
 TEST(Queue, NoLevelIsMadeByLooking) {
     Scenario s;
     auto& ch = s.open_channel();

@@ -1,4 +1,4 @@
-// Recorder: where the events of a turn are written down.
+// Recorder: records the events of a turn.
 #pragma once
 
 #include "engine/state/queue.h"
@@ -6,13 +6,13 @@
 
 namespace revenant::engine {
 
-// Where the facts of a turn are written down, in order, each before it is applied. Not called when
-// nobody keeps a record.
+// Receives the events of a turn in order, each before it is applied. Not called if nothing is
+// recorded.
 class Recorder {
   public:
     virtual ~Recorder() = default;
     virtual void record(const Event& event) = 0;
-    // The doors for what passes by the million.
+    // Fast paths for the most frequent events.
     virtual void enqueued(const Queue& queue, const MessageRef& message,
                           const Placement& placement) {
         static_cast<void>(queue);
@@ -21,7 +21,7 @@ class Recorder {
     virtual void removed(const Queue& queue, Position position, Ending ending) {
         record(Removed{queue.id(), position, ending});
     }
-    // What was recorded since the last turn is one record, safe as a whole or not at all.
+    // The events since the last call form one record, durable as a whole or not at all.
     virtual void turn_ended() {}
 };
 

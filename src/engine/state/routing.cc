@@ -38,7 +38,7 @@ bool headers_match(const Table& arguments, const Table& headers) {
 }
 
 std::uint64_t hash_text(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a: stable over restarts, unlike std::hash
+    std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a: stable across restarts, unlike std::hash
     for (const char c : text) {
         hash ^= static_cast<unsigned char>(c);
         hash *= 0x100000001b3ULL;
@@ -71,10 +71,10 @@ std::string hashed_text(const Exchange& exchange, const RoutingInput& input, std
     return std::string(key);
 }
 
-// RabbitMQ's: the same key goes to the same queue here.
+// RabbitMQ's value, so that a key goes to the same queue as there.
 constexpr std::uint32_t modulus_hash_range = 1U << 27;
 
-// Spreads what is counted up as chance would (SplitMix64): the engine has no random numbers.
+// Makes a counter look random (SplitMix64): the engine has no random numbers.
 std::uint64_t scattered(std::uint64_t number) {
     number += 0x9e3779b97f4a7c15ULL;
     number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -82,7 +82,7 @@ std::uint64_t scattered(std::uint64_t number) {
     return number ^ (number >> 31);
 }
 
-// One pass over the exchanges a message comes through.
+// One pass over the exchanges that route a message.
 class Pass {
   public:
     Pass(State& state, const RoutingInput& input, RoutingResult& result)

@@ -13,20 +13,20 @@
 
 namespace revenant::engine {
 
-// What a message is routed by.
+// The parts of a message that routing uses.
 class RoutingInput {
   public:
-    // The message as its client published it: its own key, then CC, then BCC (DL-61).
+    // A message as its client published it: its routing key, then CC, then BCC (DL-61).
     explicit RoutingInput(const Message& message);
-    // A message the broker sends on: with the keys and, for a headers exchange, the death
+    // A message that the broker sends on: with the keys and, for a headers exchange, the death
     // annotations of its envelope (DL-52).
     RoutingInput(const Message& message, const Envelope& envelope, const State& state);
 
     std::span<const std::string_view> keys() const { return keys_; }
-    // Without those of the message if it cannot be read.
+    // Without the message's own headers if it cannot be read.
     const Table& headers() const;
     std::string property(std::string_view name) const;
-    // Why the message cannot be read, if it was asked for.
+    // Why the message could not be read, if that was tried.
     const std::string& unreadable() const { return unreadable_; }
 
   private:
@@ -44,7 +44,7 @@ class RoutingInput {
 
 struct RoutingResult {
     std::vector<Queue*> queues;  // each once
-    bool by_key_only = true;     // no exchange on the way looked at more than the key
+    bool by_key_only = true;     // no exchange on the path used more than the key
 };
 
 // Follows exchange-to-exchange bindings and alternate exchanges; visits every exchange once.

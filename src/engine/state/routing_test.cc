@@ -105,7 +105,7 @@ TEST(TopicExchange, MatchesWordsStarsAndHashes) {  // amqp091 7.4
 
 // ---------------------------------------------------------------------- headers exchange
 
-// Does a message with these headers pass a binding with these arguments?
+// Whether a message with these headers matches a binding with these arguments.
 bool passes(std::initializer_list<Argument> binding, std::initializer_list<Argument> headers) {
     Scenario s;
     auto& ch = s.open_channel();
@@ -186,7 +186,7 @@ TEST(HeadersExchange, ABadMatchFormIsRefused) {  // amqp091 7.6
     ch.bind("amq.headers", "q", "", {.arguments = arguments({{"x-match", 5}})});
     ch.expect_refused(precondition_failed,
                       "Invalid x-match field type signedint (value 5); expected longstr");
-    ch.bind("amq.direct", "q", "", {.arguments = arguments({{"x-match", "foo"}})});  // not asked
+    ch.bind("amq.direct", "q", "", {.arguments = arguments({{"x-match", "foo"}})});  // not checked
     EXPECT_TRUE(ch.is_open());
 }
 
@@ -227,7 +227,7 @@ TEST(Copies, AMessageWithCopiesDoesNotShapeTheNextOne) {  // the route cache
     EXPECT_THAT(s.ready("b"), ElementsAre("1", "3"));
 }
 
-// ------------------------------------------------------- exchanges behind exchanges
+// ------------------------------------------------------- exchange-to-exchange bindings
 
 TEST(ExchangeBindings, AMessageGoesThroughEveryExchangeOnce) {  // amqp091 6.14
     Scenario s;
@@ -236,7 +236,7 @@ TEST(ExchangeBindings, AMessageGoesThroughEveryExchangeOnce) {  // amqp091 6.14
     ch.declare_queue("q");
     ch.bind("a", "b", "", to_exchange());
     ch.bind("b", "c", "", to_exchange());
-    ch.bind("c", "a", "", to_exchange());  // a circle
+    ch.bind("c", "a", "", to_exchange());  // a cycle
     ch.bind("c", "q");
     ch.publish("", "m", {.exchange = "a"});
     EXPECT_THAT(s.ready("q"), ElementsAre("m"));
@@ -351,7 +351,7 @@ TEST(ConsistentHash, WithoutABindingNothingIsRouted) {  // amqp091 7.9
     EXPECT_THAT(ch.take_returns(), ElementsAre("m"));
 }
 
-// Which queue each of many keys goes to.
+// The queue of each of many keys.
 class HashRing {
   public:
     HashRing(std::initializer_list<std::pair<const char*, const char*>> weights) {

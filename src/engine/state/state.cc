@@ -142,7 +142,7 @@ void State::apply_one(const QueueDeleted& event) {
     queues_.erase(queue.name());
     queue.roster_place.leave();
     queue.deleted = true;
-    // release_deleted_queue frees it then.
+    // Then release_deleted_queue frees it.
     if (queue.is_referred_to()) {
         deleted_queues_.emplace(&queue, std::move(found->second));
     }
@@ -171,7 +171,7 @@ void State::configure(Queue& queue) {
 }
 
 void State::configure(Exchange& exchange) {
-    // The default exchange leads to queues by their names and nowhere else (amqp091 7.1).
+    // The default exchange routes to queues by name and has no alternate (amqp091 7.1).
     if (exchange.name().empty()) return;
     exchange.policy = policies_.for_exchange(exchange.name());
     exchange.alternate =
@@ -181,7 +181,7 @@ void State::configure(Exchange& exchange) {
 void State::configure_all() {
     for (const auto& [name, exchange] : exchanges_) configure(*exchange);
     ++topology_version_;
-    // In the order they were declared, the first one last: it is taken first.
+    // In the order of declaration, reversed: the first one is taken from the end.
     unconfigured_.clear();
     unconfigured_.reserve(queues_by_id_.size());
     for (const auto& [id, queue] : queues_by_id_) unconfigured_.push_back(id);
@@ -294,7 +294,7 @@ void State::retire_bindings_to(BindingGroups& groups) {
     for (BindingGroup* const group : groups) {
         group->is_listed = false;
         Exchange& source = *group->source;
-        if (source.deleted) continue;  // it is retired already
+        if (source.deleted) continue;  // retired already
         source.retire_routes_to(group->destination);
         const auto found = source.outgoing.find(group->destination);
         source.outgoing_count -= group->bindings.size();
@@ -335,8 +335,8 @@ bool State::is_stale(const Deadlines::Item& item) {
     return queue->level(item.level).scheduled(item.block) != item.at;
 }
 
-// Messages with an hour to live that are consumed at once leave a timer per block behind. Twice as
-// many timers as there were after the last sweep are worth another, so a timer costs constant time.
+// Messages with a TTL of an hour that are consumed immediately leave one timer per block. A sweep
+// runs when there are twice as many timers as after the last one, so a timer costs constant time.
 void State::add_deadline(const Deadlines::Item& item) {
     deadlines_.add(item);
     if (deadlines_.size() < std::max(deadlines_sweep_at_, deadlines_sweep_min)) return;
@@ -366,8 +366,8 @@ void State::schedule_block(Queue& queue, Position position) {
 
 namespace {
 
-// A dead letter continues with the failed attempts that it had (DL-155). A quorum queue counts each
-// as an acquisition, too.
+// A dead letter keeps its number of failed attempts (DL-155). A quorum queue also counts each as an
+// acquisition.
 void carry_attempts(Entry& entry, const Envelope& envelope, const Queue& queue) {
     const std::uint32_t failed = envelope.delivery_count;
     entry.set_counts({failed, queue.is_quorum() ? failed : 0});

@@ -1,5 +1,5 @@
-// State: what survives a restart — exchanges, queues, bindings, messages. State::apply is the only
-// code that changes it, and it decides nothing: the same events always give the same state.
+// State: the durable state — exchanges, queues, bindings, messages. Only State::apply changes it.
+// It decides nothing: the same events always result in the same state.
 #pragma once
 
 #include "base/ids.h"
@@ -32,7 +32,7 @@ class State {
 
     void apply(const Event& event);
 
-    // The doors for what passes by the million; apply() of the same event comes here too.
+    // Fast paths for the most frequent events. They have the same effect as apply().
     Position enqueue(Queue& queue, MessageRef message, EnvelopeRef envelope, Timestamp deadline);
     Entry remove(Queue& queue, Position position, Ending ending);
     void requeue_entry(Queue& queue, Position position, Position to, DeliveryCounts counts);
@@ -40,20 +40,19 @@ class State {
     Exchange* find_exchange(std::string_view name);
     Queue* find_queue(std::string_view name);
     Queue* find_queue(QueueId id);
-    // With neither set if there is none of this name.
+    // Empty if there is no such queue or exchange.
     Destination find_destination(DestinationKind kind, std::string_view name);
-    // A queue that was deleted while deliveries of it were unsettled lives on without its messages.
-    // Frees it, unless bindings still refer to it.
+    // A queue that was deleted while deliveries were unsettled still exists, without messages.
+    // Frees it, unless bindings refer to it.
     void release_deleted_queue(Queue& queue);
-    // Bindings of a deleted queue or exchange, which no longer have an effect, are freed one by
-    // one.
+    // Bindings of deleted queues and exchanges have no effect and are freed one by one.
     bool has_retired_bindings() const { return !retired_.empty(); }
     void free_retired_binding();
     void free_retired_bindings() {
         while (has_retired_bindings()) free_retired_binding();
     }
     QueueId next_queue_id() const { return {last_queue_id_ + 1}; }
-    // Changes whenever routing may give another result.
+    // Changes whenever routing may have a different result.
     std::uint64_t topology_version() const { return topology_version_; }
     Deadlines& deadlines() { return deadlines_; }
     Timestamp deadlines_next() const { return deadlines_.next(); }
@@ -63,29 +62,29 @@ class State {
     std::size_t exchange_count() const { return exchanges_.size(); }
     std::uint64_t route_pass() { return ++route_pass_; }
 
-    // What of all this is in memory.
+    // Which part of the state is in memory.
     Paging& paging() { return paging_; }
-    // The message a stub stands for, or why it cannot be read.
+    // Loads the message of a stub. The error says why it cannot be read.
     Result<MessageRef, std::string> load(const Message& stub) const;
-    // The same for any message.
+    // Like load(), for a message that may be loaded already.
     Result<MessageRef, std::string> loaded(const MessageRef& message) const {
         return message->is_loaded() ? message : load(*message);
     }
 
     const PolicyTable& policies() const { return policies_; }
     Compatibility compatibility() const { return compatibility_; }
-    // After a change of policies the settings of queues follow one by one.
+    // After a change of policies, the settings of queues are updated one by one.
     bool has_unconfigured() const { return !unconfigured_.empty(); }
-    // The next of them, if its settings are others now.
+    // Updates the next queue and returns it if its settings have changed.
     Queue* configure_next();
     void configure_rest() {
         while (has_unconfigured()) configure_next();
     }
-    // The queues with letters in their outbox.
+    // Queues whose outbox is not empty.
     const std::set<QueueId>& queues_with_outbox() const { return queues_with_outbox_; }
 
     std::vector<Queue*> queues_by_name();  // sorted
-    template <typename Visit>              // in no order: for sums and counters only
+    template <typename Visit>              // unordered: for totals only
     void for_each_queue(Visit visit) const {
         for (const auto& [name, queue] : queues_) visit(*queue);
     }
@@ -95,17 +94,17 @@ class State {
     const Roster<Exchange>& exchanges() const { return exchange_roster_; }
     const Roster<Binding>& bindings() const { return binding_roster_; }
 
-    // Sets or moves the timer of the block that holds this position.
+    // Sets or moves the timer of the block that contains this position.
     void schedule_block(Queue& queue, Position position);
-    // Sets the timer of a queue that expires, unless one runs that will look in time.
+    // Sets the timer of an expiring queue, unless one is running that is early enough.
     void schedule_expiry(Queue& queue);
 
     // --- after a restart, from a snapshot ---
     void restore_queue(QueueDeclaration declaration, bool count_properties);
     void restore_outbox_entry(Queue& queue, std::uint64_t sequence, OutboxEntry letter);
-    // After a crash nobody knows what consumers have seen.
+    // After a crash it is unknown which messages were delivered.
     void mark_all_redelivered();
-    // A queue is complete: its timers run, its messages count.
+    // Called when a queue is restored: starts its timers and updates the totals.
     void finish_restore(Queue& queue);
     void restore_last_queue_id(std::uint64_t id) { last_queue_id_ = std::max(last_queue_id_, id); }
     std::uint64_t last_queue_id() const { return last_queue_id_; }
@@ -151,12 +150,12 @@ class State {
     StringMap<Queue*> queues_;
     boost::unordered_flat_map<QueueId, std::unique_ptr<Queue>> queues_by_id_;
     boost::unordered_flat_map<const Queue*, std::unique_ptr<Queue>> deleted_queues_;
-    // Of deleted queues and exchanges, in the order they are freed; and the exchanges that these
-    // refer to.
+    // The groups of deleted queues and exchanges, in the order in which they are freed, and the
+    // exchanges to which they refer.
     std::deque<std::unique_ptr<BindingGroup>> retired_;
     std::vector<std::unique_ptr<Exchange>> deleted_exchanges_;
     Deadlines deadlines_;
-    std::size_t deadlines_sweep_at_ = 0;  // the size at which stale ones are looked for
+    std::size_t deadlines_sweep_at_ = 0;  // the size that triggers a sweep of stale items
     PolicyTable policies_;
     Compatibility compatibility_ = Compatibility::v4_3;
     std::vector<QueueId> unconfigured_;  // the next one last

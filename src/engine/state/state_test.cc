@@ -29,7 +29,7 @@ TEST(State, QueueIdsAreNotUsedTwice) {
     EXPECT_EQ(state.find_queue(QueueId{7}), nullptr);
 }
 
-TEST(State, EveryChangeOfTheTopologyIsSeen) {  // routes are cached until then
+TEST(State, EveryChangeOfTheTopologyIsSeen) {  // cached routes depend on it
     State state;
     std::uint64_t version = state.topology_version();
     const auto changed = [&] {
@@ -82,7 +82,7 @@ TEST(State, ADeathIsOutOfTheSourceAndInEveryTarget) {  // design, promise 2
     EXPECT_EQ(state.accounts().of(Ending::dead_lettered), 1U);
 }
 
-TEST(State, ADescriptionTellsApartWhatDiffers) {  // or comparing replays would prove nothing
+TEST(State, ADescriptionTellsApartWhatDiffers) {  // replay comparisons depend on it
     const auto described = [](auto change) {
         State state;
         state.apply(declared(1, "q"));
@@ -129,7 +129,7 @@ TEST(State, ADeletedQueueLivesUntilItsDeliveriesAreSettled) {
     state.release_deleted_queue(queue);
 }
 
-TEST(State, AReplayedEngineGoesOnWhereTheOtherStopped) {  // every restart
+TEST(State, AReplayedEngineGoesOnWhereTheOtherStopped) {  // as after a restart
     Scenario before;
     auto& ch = before.open_channel();
     ch.declare_queue("dead");

@@ -1,5 +1,5 @@
-// StringMap: a hash map by string that is searched with a string_view, without making a string.
-// Its order is unspecified: look up in it, never let its iteration order decide anything.
+// StringMap: a hash map with string keys that is searched by string_view, without creating a
+// string. The order is unspecified: use it for lookups only, never iterate where the order matters.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,10 +1,10 @@
-// TopicTrie: binding keys of words, `*` and `#`, to the destinations behind them.
+// TopicTrie: maps binding keys of words, `*` and `#` to their destinations.
 //
-// A lookup goes from word to word through at most two branches (the word and `*`). A `#` is reached
-// once, at the first word it can begin with: whatever begins later it has swallowed as well. So
-// patterns with many `#` cost a step per node and not one per node and word of the key. From a `#`
-// on a pattern may begin anew at every word, but only those branches are tried again that can still
-// reach a `#` not reached before, or end with the key.
+// A lookup follows at most two branches per word (the word and `*`). Each `#` is visited once, at
+// the first word at which it can start: it also matches everything that a later start would. So
+// patterns with many `#` cost a step per node, not one per node and word of the key. After a `#`
+// the rest of a pattern may start at any word, but only those branches are tried again that can
+// still reach a `#` not visited before, or end with the key.
 #pragma once
 
 #include "engine/state/string_map.h"
@@ -54,7 +54,7 @@ class TopicTrie {
         }
     }
 
-    // Removes one occurrence and prunes the branch that became empty.
+    // Removes one occurrence and prunes branches that became empty.
     void remove(std::string_view pattern, const Leaf& leaf) {
         remove_leaves(pattern, [&](std::vector<Leaf>& leaves) {
             const auto place = std::find(leaves.begin(), leaves.end(), leaf);
@@ -67,8 +67,8 @@ class TopicTrie {
         remove_leaves(pattern, [](std::vector<Leaf>& leaves) { leaves.clear(); });
     }
 
-    // visit(leaf) for every binding that matches; a leaf may be visited several times. Returns how
-    // many steps it took.
+    // Calls visit(leaf) for every binding that matches; a leaf may be visited several times.
+    // Returns the number of steps.
     template <typename Visit>
     std::size_t match(std::string_view key, Visit visit) const {
         split_words(key, key_);
@@ -98,10 +98,10 @@ class TopicTrie {
         }
     }
 
-    // A word that is written out in some pattern.
+    // A literal word of a pattern.
     struct Word {
         std::size_t edges = 0;
-        // Where it occurs in the key of this lookup: a stretch of TopicTrie::occurrences_.
+        // Its occurrences in the current key: a range of TopicTrie::occurrences_.
         mutable std::uint64_t pass = 0;
         mutable std::uint32_t begin = 0;
         mutable std::uint32_t end = 0;
@@ -110,8 +110,8 @@ class TopicTrie {
 
     struct Node;
 
-    // The children of a node by their words. Most nodes have one, and a table for it would take
-    // more memory than all the rest.
+    // The children of a node by word. Most nodes have one, and a hash table for it would use more
+    // memory than the rest of the trie.
     class Branches {
       public:
         std::size_t size() const { return few_.size() + (many_ ? many_->size() : 0); }
@@ -143,7 +143,7 @@ class TopicTrie {
             many_->erase(word);
             if (many_->empty()) many_.reset();
         }
-        template <typename Visit>  // visit(word, node), in no order
+        template <typename Visit>  // visit(word, node), unordered
         void for_each(Visit visit) const {
             for (const auto& [word, node] : few_) visit(*word, *node);
             if (!many_) return;
@@ -162,13 +162,13 @@ class TopicTrie {
         std::unique_ptr<Node> star;
         std::unique_ptr<Node> hash;
         std::vector<Leaf> leaves;
-        // Of what is below without a # in between: how many words a leaf is away at most (-1: there
-        // is none; it is not corrected downwards), and how many children lead to a #.
+        // For descendants without a # in between: the largest number of words to a leaf (-1: none;
+        // it is never decreased), and the number of children that lead to a #.
         std::int32_t leaf_distance = -1;
         std::uint32_t ways = 0;
-        mutable std::uint32_t ways_done = 0;  // of this lookup: those whose # are all reached
+        mutable std::uint32_t ways_done = 0;  // in this lookup: children whose # are all reached
         mutable std::uint64_t pass = 0;       // the lookup that ways_done belongs to
-        mutable std::uint64_t reached = 0;    // of a #: the lookup that reached it
+        mutable std::uint64_t reached = 0;    // of a #: the last lookup that reached it
 
         bool leads_to_hash() const { return hash != nullptr || ways > 0; }
         bool is_empty() const { return children.empty() && !star && !hash && leaves.empty(); }
@@ -213,7 +213,7 @@ class TopicTrie {
         }
     }
 
-    // The path ends with a new leaf; pattern_ has its words.
+    // The path ends with a new leaf; pattern_ contains its words.
     void note_leaf(const std::vector<Node*>& path) {
         std::int32_t distance = 0;
         for (std::size_t depth = path.size(); depth-- > 0; ++distance) {
@@ -224,7 +224,7 @@ class TopicTrie {
 
     // ---------------------------------------------------------------- lookup
 
-    // A # and how many words of the key stand before it.
+    // A # and the number of words of the key before it.
     struct Reached {
         const Node* node;
         std::size_t at;
@@ -244,7 +244,7 @@ class TopicTrie {
 
         std::size_t run() {
             step(trie_.root_, 0);
-            // What is reached on the way comes behind.
+            // Nodes reached in the loop are appended.
             for (std::size_t i = 0; i < trie_.reached_.size(); ++i) {
                 const Reached reached = trie_.reached_[i];
                 go_on_from(*reached.node, reached.at);
@@ -270,18 +270,18 @@ class TopicTrie {
             trie_.reached_.push_back({hash, at});
         }
 
-        // Every # below, with no other in between, has been reached.
+        // Whether every # below, with no other # in between, has been reached.
         bool is_done(const Node& node) const {
             if (node.hash && node.hash->reached != pass_) return false;
             return node.ways == (node.pass == pass_ ? node.ways_done : 0);
         }
 
-        // A pattern may end below with the last word of the key.
+        // Whether a pattern below may end with the last word of the key.
         bool may_end(const Node& node, std::size_t at) const {
             return static_cast<std::int64_t>(length_ - at) <= node.leaf_distance;
         }
 
-        // The node with so many words of the key behind it.
+        // Visits a node after `at` words of the key.
         void step(const Node& node, std::size_t at) {
             begin(node);
             reach(node.hash.get(), at);
@@ -298,8 +298,8 @@ class TopicTrie {
             if (!was_done && is_done(child)) parent.ways_done += 1;
         }
 
-        // A # swallows any number of words, so each of its children may begin at any word from
-        // there on. In order, so that every # is reached at the first word possible.
+        // A # matches any number of words, so each of its children may start at any word from `at`
+        // on. They are tried in order, so that every # is reached at the first possible word.
         void go_on_from(const Node& hash, std::size_t at) {
             begin(hash);
             visit_leaves(hash);
@@ -333,7 +333,7 @@ class TopicTrie {
             }
         }
 
-        // The first word from `at` on at which the child of a # is worth another try.
+        // The first word from `at` on at which the child of a # has to be tried again.
         std::size_t next_of_use(const Node& child, std::size_t at) const {
             if (!is_done(child)) return at;
             if (child.leaf_distance < 0) return length_;
@@ -348,7 +348,7 @@ class TopicTrie {
         std::size_t steps_ = 0;
     };
 
-    // Tells the words of the patterns where they occur in the key.
+    // Records where the words of the patterns occur in the key.
     void index_key(std::uint64_t pass) const {
         if (indexed_ == pass) return;
         indexed_ = pass;
@@ -378,9 +378,9 @@ class TopicTrie {
     Node root_;
     StringMap<std::unique_ptr<Word>> words_;
     std::vector<std::string_view> pattern_;
-    // Of the lookup under way.
+    // State of the current lookup.
     mutable std::vector<std::string_view> key_;
-    mutable std::vector<const Word*> key_words_;  // nullptr: no pattern has it
+    mutable std::vector<const Word*> key_words_;  // nullptr: no pattern has the word
     mutable std::vector<std::size_t> occurrences_;
     mutable std::vector<Reached> reached_;
     mutable std::uint64_t pass_ = 0;

@@ -31,7 +31,7 @@ bool one_matches(std::string_view pattern, std::string_view key) {
     return !matches(trie, key).empty();
 }
 
-// Word by word, by the definition alone.
+// Matches word by word, directly from the definition.
 bool naive_match(const std::vector<std::string_view>& pattern, std::size_t p,
                  const std::vector<std::string_view>& words, std::size_t w) {
     if (p == pattern.size()) return w == words.size();
@@ -106,8 +106,8 @@ TEST(TopicTrie, RemovesOneBindingAndLeavesItsNeighbours) {
     trie.remove("a.b", "one");
     EXPECT_THAT(matches(trie, "a.b"), ElementsAre("three", "two"));
     trie.remove("a.b.#", "three");
-    trie.remove("a.b.#", "three");  // no longer there
-    trie.remove("x.y", "two");      // never was
+    trie.remove("a.b.#", "three");  // removed already
+    trie.remove("x.y", "two");      // never added
     EXPECT_THAT(matches(trie, "a.b"), ElementsAre("two"));
     trie.remove("a.b", "two");
     EXPECT_THAT(matches(trie, "a.b"), IsEmpty());
@@ -122,10 +122,10 @@ TEST(TopicTrie, ManyHashesDoNotMakeALookupExponential) {
         key += ".a";
     }
     trie.add(pattern + ".z", "never");
-    EXPECT_THAT(matches(trie, key), IsEmpty());  // would not end otherwise
+    EXPECT_THAT(matches(trie, key), IsEmpty());  // would not terminate otherwise
 }
 
-// The nodes of a trie with these patterns, its root included.
+// The number of nodes of a trie with these patterns, including the root.
 std::size_t nodes_of(const std::vector<std::string>& patterns) {
     std::set<std::string> beginnings{""};
     for (const std::string& pattern : patterns) {
@@ -138,7 +138,7 @@ std::size_t nodes_of(const std::vector<std::string>& patterns) {
     return beginnings.size();
 }
 
-// Every way to write a or b into 10 places, each behind a #, and the same words to the end.
+// Every sequence of 10 words a or b, repeated six times, with each word after a #.
 std::vector<std::string> patterns_with_many_hashes() {
     std::vector<std::string> patterns;
     for (unsigned choice = 0; choice < 1024; ++choice) {
@@ -232,7 +232,7 @@ TEST(TopicTrie, AgreesWithTheDefinitionOnRandomPatternsAndKeys) {  // amqp091 7.
     }
 }
 
-// Long ones, of few words, so that much matches in many ways, and others that come and go.
+// Long patterns of few words, so that many match in several ways; patterns are added and removed.
 TEST(TopicTrie, AgreesWithTheDefinitionOnLongPatternsWithManyHashes) {  // amqp091 7.4
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         SCOPED_TRACE(seed);

@@ -81,7 +81,7 @@ class Description {
         text_ += '\n';
     }
 
-    // Targets that do not survive are forgotten.
+    // Targets that are not durable are left out.
     std::string reached(const Queue& queue, std::uint64_t sequence) {
         std::size_t count = 0;
         for (const QueueId id : queue.outbox_entries.at(sequence).reached) {

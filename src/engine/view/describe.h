@@ -1,4 +1,4 @@
-// A state as text, to compare and to read.
+// A state as text, for comparing and reading.
 #pragma once
 
 #include "engine/state/state.h"
@@ -8,7 +8,7 @@
 
 namespace revenant::engine {
 
-// Everything that replaying the same events must give again; or of that, what survives a restart.
+// The whole state, which a replay of the same events reproduces, or only its durable part.
 enum class DescribeScope : std::uint8_t { all, durable };
 std::string describe(State& state, DescribeScope described = DescribeScope::all);
 

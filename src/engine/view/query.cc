@@ -118,7 +118,7 @@ ChannelView view(const Channel& channel) {
     return shown;
 }
 
-// The next part of those that are chosen.
+// The next part of the chosen members.
 template <typename Item, typename Member, typename Chosen, typename View>
 ListPart<Item> take_part(const Roster<Member>& roster, std::uint64_t after, Chosen chosen,
                          View view_of) {
@@ -135,7 +135,7 @@ ListPart<Item> take_part(const Roster<Member>& roster, std::uint64_t after, Chos
 
 constexpr auto every_one = [](const auto&) { return true; };
 
-// As they came: the order of a map must not show.
+// In the order of creation: the order of a map must not be visible.
 template <typename Member>
 std::vector<const Member*> in_order(std::vector<const Member*> members) {
     std::sort(members.begin(), members.end(), [](const Member* a, const Member* b) {
@@ -157,7 +157,7 @@ bool fits(const Binding& binding, const BindingFilter& filter) {
     return !filter.destination || ends_at(binding, filter);
 }
 
-// What the filter leaves over, if one of the ends has so few bindings that all can be looked at.
+// The filtered bindings, if one of the ends has few enough to visit all of them.
 std::optional<ListPart<BindingView>> few_bindings(State& state, const BindingFilter& filter) {
     std::vector<const Binding*> few;
     const auto chosen = [&] {
@@ -365,7 +365,7 @@ std::optional<std::vector<ParkedView>> list_parked(Engine& engine, std::string_v
     return views;
 }
 
-// ------------------------------------------------------------------------- sums
+// ------------------------------------------------------------------------- totals
 
 namespace {
 
@@ -397,7 +397,7 @@ void add(const Channel& channel, Totals& totals) {
     totals.uncommitted_settlements += channel.transaction->settlements.size();
 }
 
-// Visits the next ones until `steps` is used up; true if there are no more.
+// Visits members until `steps` is used up; true if there are no more.
 template <typename Member, typename Visit>
 bool visit_some(const Roster<Member>& roster, std::uint64_t& after, std::size_t& steps,
                 Visit visit) {

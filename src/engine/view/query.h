@@ -1,6 +1,6 @@
-// Read-only views of an engine as plain values, for HTTP, the command line and metrics. Made on the
-// engine's own thread, then free to travel. Everything here walks the state as it stands; nothing
-// on the path of a message knows of it.
+// Read-only views of an engine as plain values, for HTTP, the command line and metrics. They are
+// created on the engine's thread and can then be passed to others. Views are computed from the
+// state on demand and cost nothing on the path of a message.
 #pragma once
 
 #include "base/ids.h"
@@ -29,31 +29,31 @@ struct QueueView {
     bool auto_delete = false;
     Table arguments;
     QueueKind kind = QueueKind::classic;
-    QueueSettings settings;  // in force
+    QueueSettings settings;  // effective
     AppliedPolicy policy;
     std::uint64_t delayed = 0;
     std::uint64_t delayed_bytes = 0;
     std::uint64_t dead_letters_waiting = 0;  // in the outbox of at-least-once dead-lettering
     std::uint64_t dead_letter_bytes_waiting = 0;
-    MessageTotals parked;  // cannot be read from the disk
+    MessageTotals parked;  // unreadable on disk
     DeathOutcomes deaths;
     ConnectionId owner;  // of an exclusive queue
     Timestamp last_used;
     std::uint64_t ready = 0;
-    std::uint64_t ready_returned = 0;  // of those ready: they come first. Quorum queues only
+    std::uint64_t ready_returned = 0;  // requeued, so served first; quorum queues only
     std::uint64_t unacked = 0;
     std::uint64_t ready_bytes = 0;
     std::uint64_t unacked_bytes = 0;
-    MessageTotals persistent_messages;  // of all, those that a restart would bring back
-    MessageTotals paged_out;            // of all
+    MessageTotals persistent_messages;  // messages that a restart would restore
+    MessageTotals paged_out;
     std::uint64_t memory_bytes = 0;
     std::optional<std::int64_t> head_timestamp;
     std::uint64_t consumers = 0;
     std::string exclusive_consumer_tag;      // empty: no consumer is exclusive
-    std::string single_active_consumer_tag;  // empty: none, or the queue serves all in turn
+    std::string single_active_consumer_tag;  // empty: none, or not that kind of queue
     MessageStats stats;
     std::vector<PublishSources::Source> published_from;
-    std::string vhost;  // set by those who show several
+    std::string vhost;  // set by callers that list several virtual hosts
 };
 
 struct ExchangeView {
@@ -66,7 +66,7 @@ struct ExchangeView {
     AppliedPolicy policy;
     std::uint64_t published_in = 0;
     std::uint64_t published_out = 0;
-    std::optional<std::string> alternate;  // in force; it need not exist
+    std::optional<std::string> alternate;  // effective; the exchange need not exist
     std::uint64_t confirmed = 0;
     std::uint64_t unroutable_returned = 0;
     std::uint64_t unroutable_dropped = 0;
@@ -88,11 +88,11 @@ struct ConsumerView {
     std::string tag;
     bool no_ack = false;
     bool exclusive = false;
-    bool active = true;  // false for those that wait behind a single active consumer
+    bool active = true;  // false while another consumer is the single active one
     bool single_active = false;
     std::uint32_t prefetch = 0;
     Table arguments;
-    std::int64_t timeout_ms = 0;  // how long it may keep a message; 0: any time
+    std::int64_t timeout_ms = 0;  // timeout for unsettled deliveries; 0: none
 };
 
 struct ChannelView {
@@ -107,11 +107,11 @@ struct ChannelView {
     std::uint64_t uncommitted_messages = 0;
     std::uint64_t uncommitted_settlements = 0;
     MessageStats stats;
-    std::uint64_t unconfirmed = 0;  // set by the runtime: confirms that wait for the disk
+    std::uint64_t unconfirmed = 0;  // set by the runtime: confirms waiting for the disk
 };
 
-// The counters of every queue, exchange and channel, without their names where ids will do: taken
-// every few seconds, so it copies no more than it must.
+// The counters of every queue, exchange and channel, by id instead of name where possible: taken
+// every few seconds, so it copies as little as possible.
 struct ObjectCounters {
     struct OfQueue {
         QueueId id;
@@ -131,25 +131,25 @@ struct ObjectCounters {
         MessageStats stats;
     };
     std::vector<OfQueue> queues;
-    std::vector<OfExchange> exchanges;  // those that were ever published to
+    std::vector<OfExchange> exchanges;  // only those with publishes
     std::vector<OfChannel> channels;
     void append(ObjectCounters more);
 };
 
-// The clients of one protocol that are there.
+// The connected clients of one protocol.
 struct ClientCounts {
-    std::uint64_t publishers = 0;  // channels that have published, and senders' links
+    std::uint64_t publishers = 0;  // channels that have published, and sending links
     std::uint64_t consumers = 0;
 };
 
-// The sums over a vhost.
+// The totals of a virtual host.
 struct Totals {
     std::uint64_t queues = 0;
     std::uint64_t exchanges = 0;
     std::uint64_t connections = 0;
     std::uint64_t channels = 0;
     std::array<ClientCounts, client_protocol_count> clients{};
-    // Of all channels together.
+    // Over all channels.
     std::uint64_t prefetch = 0;
     std::uint64_t global_prefetch = 0;
     std::uint64_t uncommitted_messages = 0;
@@ -176,7 +176,7 @@ struct Totals {
         return clients[static_cast<std::size_t>(protocol)];
     }
     std::uint64_t consumers() const;  // of all protocols
-    // Everything that has entered a queue and has not left it.
+    // All entries that were added to a queue and not removed.
     std::uint64_t messages() const {
         return ready + unacked + delayed + dead_letters_waiting + parked.count;
     }
@@ -187,26 +187,26 @@ struct Totals {
     Totals& operator+=(const Totals& other);
 };
 
-// A message that cannot be read, or all those of a page that cannot be read.
+// An unreadable message, or all messages of an unreadable page.
 struct ParkedView {
     std::size_t level = 0;
-    std::uint64_t sequence = 0;  // of a page: where its block begins
+    std::uint64_t sequence = 0;  // of a page: the start of its block
     std::uint64_t messages = 1;
     std::uint64_t bytes = 0;
     bool is_page = false;
     std::string why;
 };
 
-// What a queue says of its dead letters, and how messages died in it.
+// The dead-letter settings of a queue, and the deaths in it.
 struct DeadLetterSource {
     QueueId id;
     std::string queue;
-    std::optional<std::string> exchange;     // none: the queue names no dead-letter exchange
-    std::optional<std::string> routing_key;  // none: dead letters keep their keys
+    std::optional<std::string> exchange;     // absent: no dead-letter exchange
+    std::optional<std::string> routing_key;  // absent: dead letters keep their keys
     DeathOutcomes deaths;
 };
 
-// Where dead letters are sent to, and how far that leads as the bindings are now.
+// The address of dead letters, which the current bindings resolve to a DeadLetterReach.
 struct DeadLetterAddress {
     std::string exchange;
     std::optional<std::string> routing_key;
@@ -215,27 +215,25 @@ struct DeadLetterAddress {
 struct DeadLetterReach {
     std::string exchange_type;  // empty: the exchange does not exist
     std::vector<QueueId> queues;
-    // Keys or headers that are not known decide: every queue behind the exchange is possible.
+    // The result depends on unknown keys or headers: every queue bound to the exchange is possible.
     bool any_behind = false;
 };
 
-// A queue that dead letters lie in.
+// A queue that contains dead letters.
 struct DeadLetterRest {
     QueueKind kind = QueueKind::classic;
     std::uint64_t messages = 0;
     std::uint64_t ready = 0;
     std::uint64_t bytes = 0;
     std::uint64_t consumers = 0;
-    bool goes_on =
-        false;  // it has a dead-letter exchange itself: a stop on the way, no resting place
-    std::optional<Timestamp> oldest;  // when the message at its head died last, if it is known
+    bool goes_on = false;             // has a dead-letter exchange itself: dead letters may move on
+    std::optional<Timestamp> oldest;  // the last death of the message at the head, if known
 };
 
 // ------------------------------------------------------------------------- lists
 
-// A list is asked for in parts (base/roster.h), each in a turn of its own, so that everybody
-// else is served in between, however long it is. How many objects a part may hold, and how many
-// may be looked at for it.
+// Lists are requested in parts (base/roster.h), each in its own turn, so that long lists do not
+// delay other work. Limits for the objects in a part, and for the objects visited for it.
 constexpr std::size_t part_items_max = 200;
 constexpr std::size_t part_steps_max = 1000;
 
@@ -256,17 +254,17 @@ struct ConsumerFilter {
     std::optional<ChannelId> channel;
 };
 
-// Each goes on behind the number `after`; 0 is the beginning.
+// Each continues after the number `after`; 0 is the start.
 ListPart<QueueName> next_queue_names(Engine& engine, std::uint64_t after);
 ListPart<QueueView> next_queues(Engine& engine, std::uint64_t after);
 ListPart<ExchangeView> next_exchanges(Engine& engine, std::uint64_t after);
-// Without the implicit ones of the default exchange, which is bound to every queue by its name.
+// Excludes the implicit bindings of every queue to the default exchange.
 ListPart<BindingView> next_bindings(Engine& engine, std::uint64_t after,
                                     const BindingFilter& filter = {});
 ListPart<ConsumerView> next_consumers(Engine& engine, std::uint64_t after,
                                       const ConsumerFilter& filter = {});
 ListPart<ChannelView> next_channels(Engine& engine, std::uint64_t after);
-// Queues that name a dead-letter exchange, and those in which messages died.
+// Queues with a dead-letter exchange, and queues with deaths.
 ListPart<DeadLetterSource> next_dead_letter_sources(Engine& engine, std::uint64_t after);
 
 BindingView implicit_binding(const std::string& queue);
@@ -274,9 +272,9 @@ BindingView implicit_binding(const std::string& queue);
 void sort(std::vector<BindingView>& bindings);
 
 std::optional<QueueView> find_queue(Engine& engine, std::string_view name);
-// Those that are still there; not more than a part.
+// Queues that still exist; at most one part.
 std::vector<QueueView> find_queues(Engine& engine, std::span<const QueueId> ids);
-// The first of them; none if there is no such queue.
+// The first ones; absent if there is no such queue.
 constexpr std::size_t parked_shown_max = 1000;
 std::optional<std::vector<ParkedView>> list_parked(Engine& engine, std::string_view queue);
 std::optional<ExchangeView> find_exchange(Engine& engine, std::string_view name);
@@ -285,19 +283,19 @@ std::optional<ChannelView> find_channel(Engine& engine, ChannelId id);
 std::vector<Policy> list_policies(Engine& engine, PolicyScope scope);
 std::optional<Policy> find_policy(Engine& engine, PolicyScope scope, std::string_view name);
 std::optional<DeadLetterSource> find_dead_letter_source(Engine& engine, std::string_view queue);
-// The answers to the first addresses: to one at least, and no more than one turn should find out.
+// Results for the first addresses: at least one, and at most what one turn should compute.
 std::vector<DeadLetterReach> find_dead_letter_reaches(Engine& engine,
                                                       std::span<const DeadLetterAddress> addresses);
-// In their order, empty for those that are gone; not more than part_steps_max.
+// In order, empty for deleted queues; at most part_steps_max.
 std::vector<std::string> find_queue_names(Engine& engine, std::span<const QueueId> ids);
 std::optional<DeadLetterRest> find_dead_letter_rest(Engine& engine, std::string_view queue);
 
-// ------------------------------------------------------------------------- sums
+// ------------------------------------------------------------------------- totals
 
-// Adds up in parts, too. The sums are whole when it is done.
+// Computes totals in parts; they are valid when it is done.
 struct TotalsWalk {
     Totals totals;
-    std::uint64_t queue = 0;  // the last one that was added
+    std::uint64_t queue = 0;  // the last one added
     std::uint64_t channel = 0;
     bool queues_done = false;
     bool done = false;
@@ -312,7 +310,7 @@ struct CountersWalk {
     bool exchanges_done = false;
     bool done = false;
 };
-// Those of the next part.
+// The counters of the next part.
 ObjectCounters count_some(Engine& engine, CountersWalk& walk);
 
 }  // namespace revenant::engine

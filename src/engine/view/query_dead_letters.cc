@@ -1,4 +1,4 @@
-// Views of dead-letter paths: who sends dead letters where, as settings and bindings are now.
+// Views of dead-letter paths, according to the current settings and bindings.
 #include "base/check.h"
 #include "engine/state/routing.h"
 #include "engine/view/query.h"
@@ -8,7 +8,7 @@
 namespace revenant::engine {
 namespace {
 
-// A message of which nothing but its key is known.
+// A message of which only the key is known.
 const MessageFormat& empty_format() {
     static const MessageFormat format{
         .number = 0,

@@ -6,7 +6,7 @@
 namespace revenant::engine {
 namespace {
 
-// The queues that letters of this one go to by its key, or "any" where that does not say it.
+// The targets of the queue's dead letters by its key, or "any" if the key does not determine them.
 std::string targets_of(Engine& engine, std::string_view queue) {
     const auto source = find_dead_letter_source(engine, queue);
     if (!source) return "no queue";
@@ -86,7 +86,7 @@ TEST_F(DeadLetterPaths, AreListedForQueuesThatNameAnExchangeOrSawADeath) {
     EXPECT_FALSE(source->exchange);
 }
 
-// However many there are: no turn looks at more than it may, and together they are all.
+// No turn visits more than its limit, and together they cover all.
 TEST_F(DeadLetterPaths, ComeInPortions) {
     scenario_.keep_in_memory();
     constexpr std::size_t count = 1'300;
@@ -103,7 +103,7 @@ TEST_F(DeadLetterPaths, ComeInPortions) {
         return part;
     });
     EXPECT_EQ(sources.size(), count);
-    // Few queues each: as many addresses as a part has. Many queues: the next turn goes on.
+    // With few queues per address a turn resolves a full part; with many, fewer.
     std::vector<DeadLetterAddress> addresses(count, {"amq.direct", "k"});
     EXPECT_EQ(find_dead_letter_reaches(engine, addresses).size(), part_items_max);
     addresses.assign(count, {"amq.fanout", "k"});

@@ -103,7 +103,7 @@ TEST(Query, BindingsAreListedByEitherEnd) {
     EXPECT_TRUE(all_bindings(engine, {.source = "nosuch"}).empty());
 }
 
-// However many there are: no part is larger than it may be, and together they are all.
+// No part exceeds its limit, and together they cover all.
 TEST(Query, ListsComeInPortions) {
     Scenario scenario;
     scenario.keep_in_memory();
@@ -175,7 +175,7 @@ TEST(Query, WhatIsDeletedBetweenTwoPortionsDoesNoHarm) {
     std::set<std::string> seen;
     for (const auto& queue : part.items) seen.insert(queue.name);
     const std::string last = part.items.back().name;
-    ch.delete_queue(last);  // where the walk stands
+    ch.delete_queue(last);  // the current position of the walk
     ch.delete_queue("q0");
     ch.delete_queue("q599");
     ch.declare_queue("new");
@@ -192,7 +192,7 @@ TEST(Query, WhatIsDeletedBetweenTwoPortionsDoesNoHarm) {
     EXPECT_EQ(find_queues(engine, ids).size(), 1U);
 }
 
-// Nobody is waited for who comes when the list is under way.
+// Objects created during the walk do not extend it forever.
 TEST(Query, AListEndsThoughObjectsComeAllTheTime) {
     Scenario scenario;
     scenario.keep_in_memory();
@@ -297,7 +297,7 @@ TEST(Query, TellsWhatARestartWouldBringBack) {
     const std::uint64_t tag = ch.get("lasting")->tag;
     EXPECT_EQ(persistent_messages("lasting").count, 2U);
     ch.purge("lasting");
-    EXPECT_EQ(persistent_messages("lasting").count, 1U) << "what a client has is not purged";
+    EXPECT_EQ(persistent_messages("lasting").count, 1U) << "unacked messages are not purged";
     ch.ack(tag);
     EXPECT_EQ(persistent_messages("lasting"), MessageTotals{});
 }

@@ -1,4 +1,4 @@
-// ClientProtocol: what a client speaks. The engine treats all alike and only counts by it.
+// ClientProtocol: the protocol of a client. The engine uses it only to count.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
-// Every wish of a client or operator. A command may be refused; nothing else changes the engine.
+// Commands of clients and operators. A command may be refused; only commands change the engine.
 //
-// Commands of one channel are handled in the order they were sent, and each that expects an answer
-// is answered by exactly one Done or Refuse, in the same order. After a Refuse the channel is gone.
+// The commands of one channel are handled in the order in which they were sent. Each command that
+// expects an answer gets exactly one Done or Refuse, in the same order. A Refuse closes the
+// channel.
 #pragma once
 
 #include "base/ids.h"
@@ -27,15 +28,15 @@ struct OpenConnection {
     std::string user;
     ClientProtocol protocol = ClientProtocol::amqp091;
 };
-// Closes its channels and deletes its exclusive queues; answered by ConnectionClosed.
+// Closes the connection's channels and deletes its exclusive queues; answered by ConnectionClosed.
 struct CloseConnection {
     ConnectionId connection;
 };
-// The connection can take deliveries again after the sink had said that it could not.
+// The connection can take deliveries again after EffectSink::deliver() returned false.
 struct ResumeConnection {
     ConnectionId connection;
 };
-// The same for one channel, which asks for it: the others of its connection go on.
+// Pause and resume one channel at its own request; other channels of the connection are unaffected.
 struct PauseChannel {
     ChannelId channel;
 };
@@ -44,17 +45,17 @@ struct ResumeChannel {
 };
 enum class ChannelUse : std::uint8_t {
     any,
-    publishing,  // a publisher even before it has published
+    publishing,  // a publisher even if it has not published yet
 };
 struct OpenChannel {
     ConnectionId connection;
     ChannelId channel;
     ChannelUse use = ChannelUse::any;
 };
-// Requeues what is unsettled and removes the consumers.
+// Requeues unsettled deliveries and removes the consumers.
 struct CloseChannel {
     ChannelId channel;
-    bool detached = false;  // a link of AMQP 1.0 ended: quorum queues forgive it (DL-150)
+    bool detached = false;  // an AMQP 1.0 link was detached: not counted by quorum queues (DL-150)
 };
 
 struct DeclareExchange {
@@ -66,10 +67,9 @@ struct DeclareExchange {
     bool auto_delete = false;
     bool internal = false;
     Table arguments;
-    // What the channel's permission check said, in case the exchange does not exist yet.
+    // The result of the channel's permission check, used if the exchange does not exist yet.
     std::optional<Refusal> refusal_if_new;
-    // Imported definitions may name exchanges of the broker they come from, such as
-    // amq.rabbitmq.log.
+    // Imported definitions may contain exchanges of the source broker, such as amq.rabbitmq.log.
     bool reserved_name_permitted = false;
 };
 struct DeleteExchange {
@@ -80,7 +80,7 @@ struct DeleteExchange {
 
 struct DeclareQueue {
     ChannelId channel;
-    std::string name;  // never empty: the channel invents names for server-named queues
+    std::string name;  // never empty: the channel generates the names of server-named queues
     bool server_named = false;
     bool passive = false;
     bool durable = false;
@@ -100,18 +100,18 @@ struct PurgeQueue {
     ChannelId channel;
     std::string name;
 };
-// Removes what cannot be read any more, and nothing else.
+// Removes parked messages, which cannot be read, and nothing else.
 struct DiscardParked {
     ChannelId channel;
     std::string name;
 };
 
-// Is there something to publish to: the exchange, and behind the default one the queue? The channel
-// is told by a TargetGone when that queue goes.
+// Checks that the exchange exists, or for the default exchange the queue. The channel receives a
+// TargetGone when that queue is deleted.
 struct CheckTarget {
     ChannelId channel;
     std::string exchange;
-    std::string queue;  // empty: any
+    std::string queue;  // empty: any queue
 };
 struct DescribeQueue {
     ChannelId channel;
@@ -126,7 +126,7 @@ struct Bind {
     std::string destination;
     std::string routing_key;
     Table arguments;
-    // The refusal in case the source turns out to be a topic exchange.
+    // Used if the source is a topic exchange.
     std::optional<Refusal> refusal_if_topic;
 };
 struct Unbind {
@@ -139,7 +139,7 @@ struct Unbind {
     std::optional<Refusal> refusal_if_topic;
 };
 
-// Those from the source to the destination with this key.
+// Lists the bindings from the source to the destination with this key.
 struct ListBindings {
     ChannelId channel;
     std::string source;
@@ -153,12 +153,12 @@ struct Publish {
     ChannelId channel;
     MessageRef message;
     bool mandatory = false;
-    std::uint64_t confirm_sequence = 0;  // 0: the publisher wants no confirm
+    std::uint64_t confirm_sequence = 0;  // 0: the publisher does not want a confirm
     std::optional<Refusal> refusal_if_topic;
-    // What else is wrong with the message, told if its exchange would have taken it.
+    // Another error in the message, reported if its exchange would have accepted it.
     std::optional<Refusal> refusal;
-    // The publisher hears one thing of the message: a Confirm, or in its place ReturnUnroutable or
-    // PublishRefused; the channel lives on.
+    // The publisher gets exactly one of Confirm, ReturnUnroutable and PublishRefused for the
+    // message; the channel stays open.
     bool single_outcome = false;
 };
 
@@ -167,28 +167,28 @@ struct SetQos {
     std::uint16_t prefetch_count = 0;
     bool global = false;
 };
-// What becomes of a consumer that keeps a message of a quorum queue too long (amqp091 11.17).
+// What happens when a consumer does not settle a message of a quorum queue in time (amqp091 11.17).
 enum class TimeoutAction : std::uint8_t {
     channel_closed,
     consumer_cancelled,
-    consumer_suspended,  // it gets nothing more until it has settled what it kept
+    consumer_suspended,  // receives nothing until it has settled the overdue deliveries
 };
 struct Consume {
     ChannelId channel;
-    std::uint32_t consumer = 0;  // chosen by the channel, never used twice on it
+    std::uint32_t consumer = 0;  // chosen by the channel, unique on it
     std::string queue;
     std::string tag;  // for listings only
     bool no_ack = false;
     bool exclusive = false;
     Table arguments;
-    // Set for the pseudo-queue amq.rabbitmq.reply-to: the name replies are sent to.
+    // Set for the pseudo-queue amq.rabbitmq.reply-to: the name that replies are sent to.
     std::string reply_name;
-    bool uses_credit = false;  // takes nothing but what SetCredit allows
+    bool uses_credit = false;  // receives only what SetCredit allows
     TimeoutAction on_timeout = TimeoutAction::channel_closed;
 };
-// A consumer may be given messages until it had so many in all. Answered by a CreditState if it is
-// asked for: at once, or, to drain, when the queue has nothing more for it; what credit is left
-// then is gone.
+// Allows a consumer to receive messages until the total delivered to it reaches `until`. Answered
+// by a CreditState if `echo` or `drain` is set: immediately, or with `drain` when the queue has no
+// more messages for the consumer. The remaining credit is then void.
 struct SetCredit {
     ChannelId channel;
     std::uint32_t consumer = 0;
@@ -206,7 +206,7 @@ struct Get {
     bool no_ack = false;
 };
 
-// AMQP 1.0's outcomes. `delivery_failed` counts against the message: basic.reject sets it,
+// The outcomes of AMQP 1.0. `delivery_failed` counts against the message: basic.reject sets it,
 // basic.nack does not (DL-150).
 enum class OutcomeKind : std::uint8_t { accepted, rejected, released };
 struct Outcome {
@@ -215,25 +215,25 @@ struct Outcome {
     bool exempt_from_delivery_limit = false;  // of a failure: a link was detached (DL-150)
     friend bool operator==(const Outcome&, const Outcome&) = default;
 };
-// What few outcomes have: annotations of `modified`, the error of `rejected`.
+// Details that few outcomes have: annotations of `modified`, the error of `rejected`.
 struct OutcomeDetails : RefCounted<OutcomeDetails> {
     std::vector<Annotation> annotations;
     std::optional<DeathError> error;
-    std::optional<Timestamp> delivery_time;  // not to be given out again before (DL-164)
+    std::optional<Timestamp> delivery_time;  // not delivered again before this time (DL-164)
 };
 struct Settle {
     ChannelId channel;
     DeliveryId delivery;
-    bool multiple = false;  // also everything unsettled before; delivery 0 then means all
+    bool multiple = false;  // also all earlier unsettled deliveries; delivery 0 means all
     Outcome outcome;
     Ref<const OutcomeDetails> details;
 };
-// Requeues everything unsettled on the channel.
+// Requeues all unsettled deliveries of the channel.
 struct Recover {
     ChannelId channel;
 };
 
-// Sets or replaces a policy of this name.
+// Creates or replaces the policy of this name.
 struct SetPolicy {
     ChannelId channel;
     PolicyScope scope = PolicyScope::user;
@@ -244,7 +244,7 @@ struct ClearPolicy {
     PolicyScope scope = PolicyScope::user;
     std::string name;
 };
-// Which RabbitMQ the virtual host behaves like from now on. Not answered.
+// Sets the RabbitMQ version whose behaviour the virtual host follows. Not answered.
 struct SetCompatibility {
     Compatibility compatibility = Compatibility::v4_3;
 };
@@ -259,7 +259,7 @@ struct Rollback {
     ChannelId channel;
 };
 
-// Time has passed: expire what is due.
+// Time has passed: process everything that is due.
 struct Tick {};
 
 using Command =
@@ -270,7 +270,7 @@ using Command =
                  SetPolicy, ClearPolicy, SetCompatibility, SelectTransaction, Commit, Rollback,
                  Tick>;
 
-// As metrics name the command at this place of the list.
+// The command's name in metrics, by its index in Command.
 std::string_view command_name(std::size_t place);
 
 }  // namespace revenant::engine

@@ -82,7 +82,7 @@ DeathOutcome outcome_of(Ending ending) {
     UNREACHABLE();
 }
 
-// A counter that is added to one of these must be added to its sum, too.
+// A new counter must also be added to the sum of its struct.
 
 Consumption& Consumption::operator+=(const Consumption& other) {
     using C = Consumption;

@@ -1,4 +1,5 @@
-// EntryCounters: every entry that came into a queue has left by a stated ending or is still there.
+// EntryCounters: every entry that was added to a queue either was removed with an Ending or is
+// still in the queue.
 #pragma once
 
 #include "base/histogram.h"
@@ -13,16 +14,16 @@
 
 namespace revenant::engine {
 
-// How a message's stay in one queue ended. Every drop has a cause of its own.
+// How an entry left its queue. Every drop has its own cause.
 enum class Ending : std::uint8_t {
     acknowledged,
-    auto_acknowledged,  // delivered to a consumer or getter that settles nothing
-    dead_lettered,      // into at least one other queue
-    no_dlx,             // died, and the queue names no dead-letter exchange
-    dlx_missing,        // died, and the exchange named does not exist
-    unroutable,         // died, and the exchange led to no queue
-    cycle,              // died, and every target would have closed a circle
-    target_refused,     // died, and every target was full and refused it
+    auto_acknowledged,  // delivered to a consumer or basic.get without acknowledgements
+    dead_lettered,      // to at least one other queue
+    no_dlx,             // dropped: the queue has no dead-letter exchange
+    dlx_missing,        // dropped: the dead-letter exchange does not exist
+    unroutable,         // dropped: the dead-letter exchange routed to no queue
+    cycle,              // dropped: every target would have closed a cycle
+    target_refused,     // dropped: every target was full and refused it
     purged,
     queue_deleted,
 };
@@ -30,7 +31,7 @@ constexpr std::size_t ending_count = 10;
 std::string_view to_string(Ending ending);
 
 struct EntryCounters {
-    std::uint64_t entered = 0;  // entries, so a message routed to three queues counts three times
+    std::uint64_t entered = 0;  // a message routed to three queues counts three times
     std::array<std::uint64_t, ending_count> ended{};
 
     std::uint64_t ended_total() const {
@@ -64,11 +65,11 @@ struct DeathTable {
     }
 };
 
-// What became of a message at the moment it died.
+// The result of a death.
 enum class DeathOutcome : std::uint8_t {
-    dead_lettered,  // at least one other queue has it
-    waiting,        // at-least-once: it waits in the outbox for its targets
-    no_dlx,         // the others mean what the Endings of the same names mean
+    dead_lettered,  // at least one other queue has the message
+    waiting,        // at-least-once: the message is in the outbox
+    no_dlx,         // from here on as in Ending
     dlx_missing,
     unroutable,
     cycle,
@@ -76,10 +77,10 @@ enum class DeathOutcome : std::uint8_t {
 };
 constexpr std::size_t death_outcome_count = 7;
 std::string_view to_string(DeathOutcome outcome);
-// Of an ending that follows a death.
+// The ending must follow a death.
 DeathOutcome outcome_of(Ending ending);
 
-// Deaths by reason and by what became of the message.
+// Deaths by reason and outcome.
 struct DeathOutcomes {
     std::array<std::uint64_t, death_reason_count * death_outcome_count> counts{};
 
@@ -104,18 +105,18 @@ struct DeathOutcomes {
     }
 };
 
-// Message::published_size(); the limits are those RabbitMQ's dashboards name.
+// Of Message::published_size(). The limits are those of RabbitMQ's metrics.
 inline constexpr std::array<std::uint64_t, 8> message_size_limits{
     100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 50'000'000, 100'000'000};
 using MessageSizes = Histogram<message_size_limits>;
 
-// Microseconds between the moment a message was to expire and the moment it did.
+// Microseconds between a message's deadline and its expiry.
 inline constexpr std::array<std::uint64_t, 11> lateness_limits_us{
     1000,      5000,      10'000,     50'000,     100'000,    500'000,
     1'000'000, 5'000'000, 10'000'000, 60'000'000, 600'000'000};
 using Lateness = Histogram<lateness_limits_us>;
 
-// What consumers and getters took.
+// Messages that consumers and basic.get received.
 struct Consumption {
     std::uint64_t delivered_auto_ack = 0;
     std::uint64_t delivered_manual_ack = 0;
@@ -131,7 +132,7 @@ struct Consumption {
     Consumption& operator+=(const Consumption& other);
 };
 
-// What passes through one queue or one channel; each counts what concerns it.
+// The messages of one queue or one channel; each uses the counters that apply to it.
 struct MessageStats {
     std::uint64_t published = 0;
     std::uint64_t confirmed = 0;
@@ -140,7 +141,7 @@ struct MessageStats {
     Consumption consumed;
 };
 
-// What the clients of one protocol cause.
+// The traffic of all clients of one protocol.
 struct ClientTraffic {
     std::uint64_t received = 0;  // publishes
     std::uint64_t received_confirm = 0;
@@ -163,16 +164,16 @@ struct ClientTraffic {
     ClientTraffic& operator+=(const ClientTraffic& other);
 };
 
-// What passes through a vhost, for metrics. Plain integers owned by the engine's thread.
+// The traffic of a virtual host, for metrics. Plain integers, used by one thread only.
 struct Traffic {
     std::array<ClientTraffic, client_protocol_count> clients{};
-    std::uint64_t queue_publishes = 0;   // that a queue took; routed to three queues counts three
+    std::uint64_t queue_publishes = 0;   // once per queue that accepted the message
     std::uint64_t refused_by_queue = 0;  // reject-publish
     DeathTable deaths;
     DeathOutcomes death_outcomes;
     Lateness lateness;
-    std::uint64_t dead_letters_confirmed = 0;  // at-least-once: all targets have it
-    // refused by so many full queues in a row that it was dropped
+    std::uint64_t dead_letters_confirmed = 0;  // at-least-once: all targets have the message
+    // dropped after refusal_hops_max full queues in a row refused the message
     std::uint64_t refusal_chains_dropped = 0;
     std::uint64_t queues_declared = 0;
     std::uint64_t queues_created = 0;

@@ -38,7 +38,7 @@ TEST(EntryCounters, EveryOutcomeOfADeathHasANameOfItsOwn) {
     EXPECT_EQ(to_string(outcome_of(Ending::target_refused)), "target_refused");
 }
 
-// "rejected no_dlx" to how often, without those that never happened.
+// Maps "rejected no_dlx" to its count, without zeros.
 std::map<std::string, std::uint64_t> fates(const DeathOutcomes& deaths) {
     std::map<std::string, std::uint64_t> found;
     for (std::size_t i = 0; i < death_reason_count; ++i) {
@@ -128,7 +128,7 @@ TEST(EntryCounters, WhatIsConsumedCountsByTypeOfQueue) {
     EXPECT_EQ(clients.message_sizes.sum, 2002U);
 }
 
-// Which of both protocols a counter has grown for: "1 0".
+// The counter's value for each protocol: "1 0".
 template <typename Value>
 std::string by_protocol(const Traffic& traffic, Value value) {
     return std::to_string(value(traffic.of(ClientProtocol::amqp091))) + " " +

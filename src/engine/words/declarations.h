@@ -1,4 +1,4 @@
-// What exchanges and queues are declared with.
+// Declarations of exchanges and queues.
 #pragma once
 
 #include "base/ids.h"
@@ -25,7 +25,7 @@ enum class ExchangeType : std::uint8_t {
 std::optional<ExchangeType> parse_exchange_type(std::string_view name);
 std::string_view to_string(ExchangeType type);
 
-// Every virtual host has them from the beginning (amqp091 6.1).
+// Exchanges that every virtual host has when it is created (amqp091 6.1).
 struct PredeclaredExchange {
     const char* name;
     ExchangeType type;

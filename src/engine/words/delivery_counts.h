@@ -1,16 +1,16 @@
-// DeliveryCounts: how often a message of a queue was tried.
+// DeliveryCounts: how often delivery of a message was attempted.
 #pragma once
 
 #include <cstdint>
 
 namespace revenant::engine {
 
-// A count that stops at its largest.
+// Increments a count; it saturates at its maximum.
 constexpr std::uint32_t one_more(std::uint32_t count) {
     return count + (count < UINT32_MAX ? 1 : 0);
 }
 
-// How often a message was tried in vain (DL-147).
+// Failed deliveries and acquisitions of a message in a quorum queue (DL-147).
 struct DeliveryCounts {
     std::uint32_t delivery = 0;
     std::uint32_t acquired = 0;

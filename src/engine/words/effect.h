@@ -1,4 +1,4 @@
-// Every instruction of the engine to the outside.
+// Effects: the output of the engine.
 #pragma once
 
 #include "base/ids.h"
@@ -15,14 +15,14 @@
 
 namespace revenant::engine {
 
-// The counts a delivery from a quorum queue carries (DL-152); from a classic one both are 0.
+// The counts that a delivery from a quorum queue carries (DL-152); both are 0 for classic queues.
 struct ShownCounts {
     std::uint32_t delivery = 0;
     std::uint32_t acquired = 0;
     bool any() const { return delivery > 0 || acquired > 0; }
 };
 
-// A message goes to a consumer. The delivery counts up per channel, for basic.get as well.
+// A delivery to a consumer. Delivery numbers count up per channel and are shared with basic.get.
 struct Deliver {
     ChannelId channel;
     std::uint32_t consumer = 0;
@@ -31,25 +31,25 @@ struct Deliver {
     EnvelopeRef envelope;
     bool redelivered = false;
     ShownCounts counts;
-    std::uint32_t failed_deliveries = 0;  // from whatever queue
+    std::uint32_t failed_deliveries = 0;  // across all queues
 };
 
-// The publish with this sequence number is safe (or was refused by a queue). Per channel, confirms
-// come in the order of the sequence numbers.
+// The publish with this sequence number is durable, or a queue refused it. The confirms of a
+// channel are in the order of their sequence numbers.
 struct Confirm {
     ChannelId channel;
     std::uint64_t sequence = 0;
     bool accepted = true;
 };
 
-// The Confirm follows, unless the publish has single_outcome.
+// A Confirm follows, unless the publish has single_outcome.
 struct ReturnUnroutable {
     ChannelId channel;
     MessageRef message;
-    std::uint64_t sequence = 0;  // of the publish, if it wants a confirm
+    std::uint64_t sequence = 0;  // of the publish, if it requested a confirm
 };
 
-// Instead of a Confirm, and of the end of the channel, where a publish has single_outcome.
+// With single_outcome, replaces both the Confirm and the closing of the channel.
 struct PublishRefused {
     ChannelId channel;
     std::uint64_t sequence = 0;
@@ -57,21 +57,21 @@ struct PublishRefused {
     Refusal refusal;  // if no queue is full
 };
 
-// How a consumer stands with its credit.
+// The credit state of a consumer.
 struct CreditState {
     ChannelId channel;
     std::uint32_t consumer = 0;
-    std::uint64_t delivered = 0;  // so far, in all
+    std::uint64_t delivered = 0;  // total so far
     std::uint64_t until = 0;
     std::uint64_t available = 0;  // ready in the queue
-    bool drained = false;         // the credit from delivered to until is gone
-    // Whether it is its turn, when that is news: false behind a single active consumer.
+    bool drained = false;         // the credit from delivered to until is void
+    // Set when it changed: false while another consumer is the single active one.
     std::optional<bool> active;
 };
 
 // --- answers: one per command that expects one, in the order of the commands ---
 
-struct Answer {};  // nothing to tell but that it is done
+struct Answer {};  // the command succeeded; there is nothing else to report
 struct QueueAnswer {
     std::uint64_t message_count = 0;
     std::uint64_t consumer_count = 0;
@@ -99,7 +99,7 @@ struct CountAnswer {
 };
 struct GetAnswer {
     DeliveryId delivery;
-    MessageRef message;  // empty: the queue has nothing ready
+    MessageRef message;  // empty: the queue has no ready message
     EnvelopeRef envelope;
     bool redelivered = false;
     ShownCounts counts;
@@ -111,34 +111,34 @@ struct Done {
     ChannelId channel;
     AnyAnswer answer;
 };
-// Publishes and settlements have no answer of their own; a refusal says which kind it refuses.
+// Publishes and settlements have no answer; a refusal says which kind of command it refuses.
 enum class RefusedCommand : std::uint8_t {
     publish,
     settlement,
     answered,
-    none,  // nothing was asked: a delivery was kept too long
+    none,  // no command: a delivery timed out
 };
-// The wish is not granted; the channel no longer exists for the engine.
+// The command is refused; the engine has closed the channel.
 struct Refuse {
     ChannelId channel;
     Refusal refusal;
     RefusedCommand command = RefusedCommand::answered;
-    Outcome outcome;  // of a settlement: the one it wished for
+    Outcome outcome;  // of a settlement: the requested one
 };
 
-// The consumer ended without its channel asking: its queue is gone, or it kept a message too long.
+// The consumer ended without a Cancel: its queue was deleted, or a delivery timed out.
 struct CancelConsumer {
     ChannelId channel;
     std::uint32_t consumer = 0;
 };
-// These were kept too long and are back in the queue. Their consumer is suspended until it has
-// settled them, whatever it says of them.
+// These deliveries timed out and were requeued. Their consumer is suspended until it has settled
+// them; the outcomes are ignored.
 struct DeliveriesTimedOut {
     ChannelId channel;
     std::uint32_t consumer = 0;
     std::vector<DeliveryId> deliveries;
 };
-// The queue that the channel had asked for as its target is gone.
+// The queue that the channel named in CheckTarget was deleted.
 struct TargetGone {
     ChannelId channel;
 };
@@ -146,13 +146,13 @@ struct ConnectionClosed {
     ConnectionId connection;
 };
 
-// No more deliveries are on their way to the connection of this channel until it asks for them with
-// a ResumeConnection. Sent by whoever carries effects over a distance, not by the engine itself.
+// No more deliveries are on the way to this channel's connection until it sends a ResumeConnection.
+// Sent by the transport between reactors, not by the engine.
 struct DeliveriesPaused {
     ChannelId channel;
 };
 
-// Something an operator should know. Written to the log; said once per case, not per message.
+// A log line for operators. Issued once per case, not per message.
 struct Notice {
     enum class Level : std::uint8_t { info, warning };
     Level level = Level::warning;
@@ -163,7 +163,7 @@ using Effect = std::variant<Deliver, Confirm, ReturnUnroutable, PublishRefused, 
                             Refuse, CancelConsumer, DeliveriesTimedOut, TargetGone,
                             ConnectionClosed, DeliveriesPaused, Notice>;
 
-// The channel or connection an effect is meant for; 0 for a notice, which is meant for operators.
+// The channel or connection that an effect is for; 0 for a notice.
 inline std::uint64_t addressee(const Effect& effect) {
     return std::visit(
         [](const auto& one) -> std::uint64_t {
@@ -178,12 +178,12 @@ inline std::uint64_t addressee(const Effect& effect) {
         effect);
 }
 
-// Where effects go. The two that pass by the million have doors of their own.
+// Receives the engine's effects. The two most frequent have their own functions.
 class EffectSink {
   public:
     virtual ~EffectSink() = default;
     // False: the connection can take no more after this one. The engine then pauses its consumers
-    // until a ResumeConnection comes.
+    // until it receives a ResumeConnection.
     virtual bool deliver(Deliver&& effect) = 0;
     virtual void confirm(const Confirm& effect) = 0;
     virtual void request(Effect&& effect) = 0;

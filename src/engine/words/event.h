@@ -1,13 +1,15 @@
-// Every fact the journal can hold. An event is never refused; State::apply replays it forever.
+// Events: the state changes that the journal can contain. An event is never refused.
+// Journals of every version contain them, so State::apply must support every event permanently.
 //
-// All events of one command form one record, durable as a whole or not at all: so a dead letter
-// (out of the source, into every target), the overflow it causes and a commit are atomic.
+// All events of one command form one record, which becomes durable as a whole or not at all.
+// Therefore a dead-lettering (removal from the source, addition to every target), the overflow that
+// it causes and a commit are atomic.
 #pragma once
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "engine/words/counters.h"
 #include "engine/words/command.h"
+#include "engine/words/counters.h"
 #include "engine/words/declarations.h"
 #include "engine/words/delivery_counts.h"
 #include "engine/words/policy.h"
@@ -30,13 +32,14 @@ struct ExchangeDeleted {
 };
 struct QueueDeclared {
     QueueDeclaration queue;
-    ConnectionId owner;  // of an exclusive queue; not durable
+    ConnectionId owner;  // of an exclusive queue; not journaled
 };
-// With everything that was in it.
+// The queue was deleted with all its messages.
 struct QueueDeleted {
     QueueId queue;
 };
-// Everything but the unsettled is gone. That is named: a replay knows no deliveries.
+// All messages except the unsettled ones were removed. These are listed because a replay has no
+// deliveries.
 struct Purged {
     QueueId queue;
     std::vector<Position> unsettled;  // ascending
@@ -56,7 +59,7 @@ struct Unbound {
     Table arguments;
 };
 
-// A place in a queue that a message takes.
+// The position of a message in a queue.
 struct Placement {
     QueueId queue;
     Position position;
@@ -67,21 +70,20 @@ struct Enqueued {
     MessageRef message;
     Placement placement;
 };
-// A message ended its stay in a queue without going anywhere else.
+// An entry left its queue without going to another one.
 struct Removed {
     QueueId queue;
     Position position;
     Ending ending = Ending::acknowledged;
 };
-// A delivery came back: the message is ready again, in its old place (classic queues) or in another
-// one of a quorum queue.
+// A delivery was requeued: at its old position (classic queues) or at a new one (quorum queues).
 struct Requeued {
     QueueId queue;
     Position position;
     Position to;
     DeliveryCounts counts;
 };
-// A delivery came back and waits before the next attempt.
+// A delivery was requeued and is not ready before `until`.
 struct Delayed {
     QueueId queue;
     Position position;
@@ -94,21 +96,21 @@ struct DelayEnded {
     Position position;
     Position to;
 };
-// A message died and left its queue for all its targets at once. Nothing but a reference moves.
+// A message was dead-lettered from its queue to all its targets in one step. Only references move.
 struct DeadLettered {
     QueueId source;
     Position position;
     EnvelopeRef envelope;
     std::vector<Placement>
-        targets;  // never empty: a death without target is Removed with its cause
+        targets;  // never empty: a death without targets is Removed with its cause
 };
-// A message was refused by a full queue and dead-lettered without ever standing in it.
+// A full queue refused a message and dead-lettered it; the message was never in that queue.
 struct RefusedAndDeadLettered {
     MessageRef message;
     EnvelopeRef envelope;
     std::vector<Placement> targets;
 };
-// A message died and waits in the outbox of its queue until all its targets have it.
+// A message died and is in the outbox of its queue until all its targets have it.
 struct MovedToOutbox {
     QueueId queue;
     Position position;
@@ -117,7 +119,7 @@ struct MovedToOutbox {
     Timestamp died_at;
     DeliveryCounts counts;
 };
-// A letter from the outbox reached these targets; with the last of them it leaves.
+// A dead letter from the outbox reached these targets. It leaves the outbox with the last one.
 struct ForwardedFromOutbox {
     QueueId queue;
     Position position;
@@ -138,16 +140,15 @@ struct CompatibilitySet {
     Compatibility compatibility = Compatibility::v4_3;
 };
 
-// A consumer gave a message back with something to remember: it stays where it is, in this
-// envelope.
+// A consumer requeued a message with annotations: it stays at its position, with this envelope.
 struct Annotated {
     QueueId queue;
     Position position;
     EnvelopeRef envelope;
 };
 
-// Messages of a queue whose page could not be read were discarded: what a restart would find of
-// this block. Nobody knows their positions.
+// The messages of a block whose page is unreadable were discarded, as far as a restart would
+// restore them. Their positions are unknown.
 struct BlockDiscarded {
     QueueId queue;
     Position first;  // of the block

@@ -1,5 +1,5 @@
-// OtherVhosts: what the other virtual hosts of the node have, for limits that are shared by all of
-// them. A number to compare with, as old as the last turn of the others.
+// OtherVhosts: object counts of the node's other virtual hosts, for node-wide limits. The counts
+// are as old as the last turn of each virtual host.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct ObjectCounts {
     std::uint64_t exchanges = 0;
 };
 
-// Of all virtual hosts together; absent: none.
+// Node-wide limits; absent: unlimited.
 struct NodeLimits {
     std::optional<std::uint64_t> queues_max;
     std::optional<std::uint64_t> exchanges_max;
@@ -21,7 +21,7 @@ struct NodeLimits {
 class OtherVhosts {
   public:
     virtual ~OtherVhosts() = default;
-    // Without this virtual host itself.
+    // Excludes this virtual host.
     virtual ObjectCounts object_counts() const = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t delivery_limit_default = 20;  // DL-148
 constexpr std::size_t pattern_bytes_max = 1024;      // DL-192
 
-// A value as RabbitMQ prints it in its complaints: <<"text">>, 5, true.
+// Formats a value as RabbitMQ does in its error texts: <<"text">>, 5, true.
 std::string as_erlang_term(const Value& value) {
     if (value.as_string() != nullptr) return "<<\"" + *value.as_string() + "\">>";
     if (const Array* const array = value.as_array()) {
@@ -121,8 +121,8 @@ const Key* find_key(std::string_view name) {
 
 // ------------------------------------------------------------------------- checks
 
-// RabbitMQ knows no longest duration in a policy (DL-196); here a larger number is taken for a
-// slip.
+// RabbitMQ has no maximum for durations in a policy (DL-196). Here a larger number is taken for an
+// error.
 std::string invalid_value(const Key& key, const Value& value) {
     std::string text = as_erlang_term(value) + " is not a valid " + std::string(key.meaning);
     const bool lasts = key.is_valid == is_duration || key.is_valid == is_positive_duration;
@@ -179,14 +179,14 @@ Integer smaller(Integer a, Integer b) {
     return a ? a : b;
 }
 
-// A negative limit means none; it yields to any other (DL-149).
+// A negative limit means unlimited; any other limit takes precedence (DL-149).
 Integer tighter_limit(Integer a, Integer b) {
     if (a && b) return *a < 0 || *b < 0 ? std::max(*a, *b) : std::min(*a, *b);
     return a ? a : b;
 }
 
-// DL-199. Values from the journal may be of types that are refused today: then the operator's
-// counts.
+// DL-199. Values from the journal may have types that are refused today: then the operator policy's
+// value applies.
 Value merged(std::string_view name, const Value& policy, const Value& operator_policy) {
     if (!is_integer(policy) || !is_integer(operator_policy)) return operator_policy;
     const auto by = [&](auto choose) {
@@ -238,7 +238,7 @@ DelayedRetry to_delayed_retry(const std::optional<std::string>& name) {
     return DelayedRetry::disabled;
 }
 
-// The two places a setting may come from.
+// The two sources of a setting.
 struct Sources {
     const Table& arguments;  // x-…
     const Table& policy;
@@ -247,7 +247,7 @@ struct Sources {
         if (auto own = text(arguments, "x-" + std::string(name))) return own;
         return text(policy, name);
     }
-    // One that no delivery could carry, from before they were refused, counts as none.
+    // A name that is too long for a delivery, accepted by an older version, counts as absent.
     std::optional<std::string> name_argument_first(std::string_view name) const {
         auto found = argument_first(name);
         if (found && found->size() > name_bytes_max) return std::nullopt;
@@ -322,7 +322,7 @@ std::optional<std::string> check_policy(PolicyScope scope, const Policy& policy)
     return check_retry(policy.definition);
 }
 
-// ------------------------------------------------------------------------- the book
+// ------------------------------------------------------------------------- PolicyTable
 
 void PolicyTable::set(PolicyScope scope, Policy policy) {
     PolicyMap& to = scope == PolicyScope::user ? policies_ : operator_policies_;
@@ -350,7 +350,7 @@ std::vector<const Policy*> PolicyTable::list(PolicyScope scope) const {
     return all;
 }
 
-// Every key must mean something to the queue's type, or the whole policy is passed over (DL-194).
+// The queue's type must support every key, or the whole policy is ignored (DL-194).
 bool PolicyTable::is_applicable(const Policy& policy, Target target) {
     if (target == Target::exchange) {
         return policy.apply_to == ApplyTo::exchanges || policy.apply_to == ApplyTo::all;
@@ -367,7 +367,7 @@ bool PolicyTable::is_applicable(const Policy& policy, Target target) {
     });
 }
 
-// The highest priority; among equals the first by name, so that the choice is always the same.
+// The highest priority; among equals the first by name, to make the choice deterministic.
 const Policy* PolicyTable::best(const PolicyMap& policies_in, Target target,
                                 std::string_view name) {
     const Policy* best = nullptr;
@@ -413,7 +413,7 @@ QueueSettings effective_settings(const QueueDeclaration& declaration, const Appl
     settings.dead_letter_routing_key = from.name_argument_first("dead-letter-routing-key");
     settings.overflow =
         to_overflow(quorum ? from.policy_first("overflow") : from.argument_first("overflow"));
-    // A quorum queue knows no reject-publish-dlx and drops instead (DL-47).
+    // A quorum queue does not support reject-publish-dlx and uses drop-head instead (DL-47).
     if (quorum && settings.overflow == Overflow::reject_publish_dlx) {
         settings.overflow = Overflow::drop_head;
     }

@@ -1,5 +1,5 @@
-// Policies: rules by name pattern that give queues and exchanges their settings, beside the
-// arguments they were declared with (dead-lettering 3 and 21).
+// Policies: rules by name pattern that give queues and exchanges settings in addition to their
+// declared arguments (dead-lettering 3 and 21).
 #pragma once
 
 #include "engine/words/declarations.h"
@@ -16,7 +16,7 @@
 
 namespace revenant::engine {
 
-// Policies of users, and those of the operator, which may only limit (DL-198).
+// Operator policies can only limit (DL-198).
 enum class PolicyScope : std::uint8_t { user, operator_only };
 enum class ApplyTo : std::uint8_t {
     all,
@@ -38,7 +38,7 @@ struct Policy {
     friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-// What is wrong with it, in RabbitMQ's words (DL-192 to DL-198).
+// The error in the policy, in RabbitMQ's words (DL-192 to DL-198).
 std::optional<std::string> check_policy(PolicyScope scope, const Policy& policy);
 
 // All policies of a virtual host.
@@ -56,7 +56,7 @@ class PolicyTable {
     enum class Target : std::uint8_t { classic_queue, quorum_queue, exchange };
     struct CompiledPolicy {
         Policy policy;
-        std::optional<Pattern> pattern;  // empty only if a replayed one no longer compiles
+        std::optional<Pattern> pattern;  // empty only if a replayed pattern no longer compiles
     };
     using PolicyMap = std::map<std::string, CompiledPolicy, std::less<>>;
 
@@ -71,10 +71,10 @@ class PolicyTable {
     PolicyMap operator_policies_;
 };
 
-// Arguments and policies to the settings in force, each key on its own (DL-23).
+// Combines arguments and policies into the effective settings, each key on its own (DL-23).
 QueueSettings effective_settings(const QueueDeclaration& declaration, const AppliedPolicy& policy,
                                  Compatibility compatibility);
-// The alternate exchange in force; the argument wins.
+// The argument takes precedence over the policy.
 std::optional<std::string> effective_alternate_exchange(const Table& arguments,
                                                         const AppliedPolicy& policy);
 

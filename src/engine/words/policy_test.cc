@@ -148,7 +148,7 @@ TEST(PolicyChecks, BadValuesAreNamed) {  // DL-195, DL-197
     EXPECT_EQ(fault({{"dead-letter-strategy", "always"}}),
               "<<\"always\">> is not a valid dead letter strategy");
     EXPECT_EQ(fault({{"message-ttl", -1}}), "-1 is not a valid message TTL");
-    // RabbitMQ knows no longest one (DL-196).
+    // RabbitMQ has no maximum (DL-196).
     EXPECT_EQ(fault({{"message-ttl", 315'360'000'000L}}), "accepted");
     EXPECT_EQ(fault({{"message-ttl", 315'360'000'001L}}),
               "315360000001 is not a valid message TTL: at most 315360000000");
@@ -176,7 +176,7 @@ TEST(PolicyChecks, NamesFitIntoADelivery) {
     }
 }
 
-// A journal may hold one from before such names were refused.
+// The journal may contain such a name from a version that accepted it.
 TEST(QueueSettings, ANameThatNoDeliveryCanCarryCountsAsNone) {
     const QueueSettings settings = in_force(
         {{"x-dead-letter-exchange", "x"}, {"x-dead-letter-routing-key", std::string(256, 'k')}});

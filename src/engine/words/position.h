@@ -1,4 +1,4 @@
-// Position: where an entry stands in its queue, and which levels a queue has.
+// Position: the position of an entry in its queue, and the levels of a queue.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,7 @@
 
 namespace revenant::engine {
 
-// Where an entry stands in its queue: level and sequence number.
+// Level and sequence number of an entry in its queue.
 struct Position {
     std::uint64_t packed = 0;
     static Position of(std::size_t level, std::uint64_t sequence) {

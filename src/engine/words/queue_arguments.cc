@@ -13,7 +13,7 @@ constexpr std::int64_t max_priority_max = 255;
 
 constexpr unsigned for_both = classic_mask | quorum_mask;
 
-// Which queue types know an argument (DL-43). One that no type knows is kept and ignored.
+// The queue types that support an argument (DL-43). Unknown arguments are stored and ignored.
 struct KnownArgument {
     std::string_view name;
     unsigned types = 0;
@@ -64,7 +64,7 @@ std::string with_number(std::string_view term, std::int64_t number) {
     return "{" + std::string(term) + "," + std::to_string(number) + "}";
 }
 
-// Each check gives the detail RabbitMQ prints, or nothing when the value is fine.
+// Each check returns the detail that RabbitMQ prints, or nothing if the value is valid.
 using Check = std::optional<std::string> (*)(const Value& value);
 
 std::optional<std::string> check_integer(const Value& value) {
@@ -83,7 +83,7 @@ std::optional<std::string> check_duration(const Value& value) {
     return std::nullopt;
 }
 
-// Anything else that is no delay means none (DL-41).
+// Any other invalid delay means none (DL-41).
 std::optional<std::string> check_retry_delay(const Value& value) {
     if (value.as_integer() == nullptr || *value.as_integer() < 0) return std::nullopt;
     return check_duration(value);
@@ -108,7 +108,7 @@ std::optional<std::string> check_text(const Value& value) {
     return "{unacceptable_type," + std::string(type_name(value.type)) + "}";
 }
 
-// Deliveries carry the name of an exchange and a routing key as short strings.
+// Deliveries carry exchange names and routing keys as short strings.
 std::optional<std::string> check_name(const Value& value) {
     if (auto detail = check_text(value)) return detail;
     if (value.as_string()->size() <= name_bytes_max) return std::nullopt;

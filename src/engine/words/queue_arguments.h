@@ -1,4 +1,4 @@
-// What a queue declaration asks of its type, properties and arguments (amqp091 8.13, 8.14; DL-39 to
+// Checks of a queue declaration: type, properties and arguments (amqp091 8.13, 8.14; DL-39 to
 // DL-47). `owner` is the resource phrase: queue 'q' in vhost '/'.
 #pragma once
 
@@ -25,7 +25,7 @@ std::optional<Refusal> check_queue_arguments(QueueKind kind, const Table& argume
 std::optional<Refusal> check_queue_properties(QueueKind kind, const QueueProperties& properties,
                                               std::string_view owner);
 
-// Is this argument compared when a queue is declared again? Others are kept and ignored.
+// Whether this argument is compared when a queue is redeclared. Others are stored and ignored.
 bool is_known_queue_argument(QueueKind kind, std::string_view name);
 
 }  // namespace revenant::engine

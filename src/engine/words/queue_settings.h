@@ -1,4 +1,4 @@
-// QueueSettings: what is in force for a queue, from its arguments and its policies (policy.cc).
+// QueueSettings: the effective settings of a queue, from its arguments and policies (policy.cc).
 #pragma once
 
 #include "message/value.h"
@@ -11,7 +11,7 @@
 
 namespace revenant::engine {
 
-// Of exchanges, queues and routing keys: what a short string of AMQP 0-9-1 can hold.
+// Names of exchanges and queues, and routing keys: the maximum of an AMQP 0-9-1 short string.
 constexpr std::size_t name_bytes_max = 255;
 
 enum class QueueKind : std::uint8_t { classic, quorum };
@@ -20,18 +20,18 @@ std::string_view to_string(QueueKind kind);
 
 enum class Overflow : std::uint8_t { drop_head, reject_publish, reject_publish_dlx };
 
-// What a death without a dead-letter exchange, a plain one and a guarded one are called in metrics.
+// Names in metrics for deaths without a dead-letter exchange, at-most-once and at-least-once.
 enum class DeathStrategy : std::uint8_t { disabled, at_most_once, at_least_once };
 constexpr std::size_t death_strategy_count = 3;
 std::string_view to_string(DeathStrategy strategy);
 
-// Which returns of a quorum queue wait before the next attempt (DL-160).
+// Which requeued messages of a quorum queue are delayed (DL-160).
 enum class DelayedRetry : std::uint8_t { disabled, all, failed, returned };
 
-// Exact at any depth, or only when the message has come to the head, as in RabbitMQ (DL-128).
+// Messages expire exactly at any depth, or only at the head, as in RabbitMQ (DL-128).
 enum class TtlMode : std::uint8_t { exact, head };
 
-// Which RabbitMQ a virtual host behaves like, where they differ (dead-lettering, section 24).
+// The RabbitMQ version that a virtual host follows where they differ (dead-lettering, section 24).
 enum class Compatibility : std::uint8_t { v4_3, v3_12 };
 std::string_view to_string(Compatibility compatibility);
 std::optional<Compatibility> parse_compatibility(std::string_view text);
@@ -44,22 +44,22 @@ struct QueueSettings {
     Overflow overflow = Overflow::drop_head;
     std::optional<std::string> dead_letter_exchange;
     std::optional<std::string> dead_letter_routing_key;
-    bool at_least_once = false;  // everything it needs is there (DL-171)
+    bool at_least_once = false;  // requested, and all its conditions are met (DL-171)
     bool single_active_consumer = false;
     TtlMode ttl_mode = TtlMode::exact;
-    // Of quorum queues only.
-    std::optional<std::int64_t> delivery_limit;  // none: any number of failures
+    // Quorum queues only.
+    std::optional<std::int64_t> delivery_limit;  // absent: unlimited failures
     DelayedRetry delayed_retry = DelayedRetry::disabled;
     std::int64_t retry_min_ms = 0;
     std::int64_t retry_max_ms = 0;
-    std::optional<std::int64_t> consumer_timeout_ms;  // 0: any time
+    std::optional<std::int64_t> consumer_timeout_ms;  // 0: no timeout
     friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
 
-// The policies that apply to a queue or exchange, and what they say together.
+// The policies that apply to a queue or exchange, and their merged definition.
 struct AppliedPolicy {
-    std::string policy;           // its name; empty: none
-    std::string operator_policy;  // its name; empty: none
+    std::string policy;           // name; empty: none
+    std::string operator_policy;  // name; empty: none
     Table definition;             // merged, sorted by key (DL-199, DL-200)
     friend bool operator==(const AppliedPolicy&, const AppliedPolicy&) = default;
 };

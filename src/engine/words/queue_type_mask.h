@@ -1,4 +1,4 @@
-// Which types of queues know an argument (DL-43) or a key of a policy (DL-195), as bits.
+// The queue types that support an argument (DL-43) or a policy key (DL-195), as bits.
 #pragma once
 
 namespace revenant::engine {

@@ -1,4 +1,4 @@
-// Refusal: why the engine does not grant a wish. The protocols turn it into their own error codes.
+// Refusal: why the engine refuses a command. Each protocol maps it to its own error codes.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@ namespace revenant::engine {
 enum class RefusalKind : std::uint8_t {
     not_found,
     precondition_failed,
-    access_refused,  // nobody may
-    not_permitted,   // this user may not; 0-9-1 tells both alike
+    access_refused,  // forbidden for every user
+    not_permitted,   // this user lacks the permission; AMQP 0-9-1 reports both alike
     resource_locked,
     not_allowed,
     not_implemented,
     limit_reached,          // PRECONDITION_FAILED in AMQP 0-9-1
     unknown_exchange_type,  // PRECONDITION_FAILED in AMQP 0-9-1
-    feature_denied,         // a deprecated feature that the configuration forbids
+    feature_denied,         // a deprecated feature that the configuration disables
 };
 
 struct Refusal {

@@ -13,7 +13,7 @@ const json::value* find(const json::object& body, std::string_view name) {
     return value == nullptr || value->is_null() ? nullptr : value;
 }
 
-// ["not_boolean","x"]: the word and the value, as Erlang's terms become JSON.
+// The reason is an array of the error and the value, as in RabbitMQ: ["not_boolean","x"].
 Unexpected<Response> wrong_type(std::string_view word, const json::value& value) {
     Response response = bad_request("");
     response.body =
@@ -55,7 +55,7 @@ Result<std::string, Response> string_field(const json::object& body, std::string
     const json::value* const value = find(body, name);
     if (value == nullptr) return std::string(otherwise);
     if (value->is_string()) return std::string(value->get_string());
-    // Scripts that build JSON from shell words send bare numbers.
+    // Shell scripts that build JSON often send names as numbers.
     if (value->is_int64()) return std::to_string(value->get_int64());
     return wrong_type("not_a_string", *value);
 }

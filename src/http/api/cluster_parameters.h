@@ -1,4 +1,4 @@
-// The global parameters of which every node has one.
+// The global parameters that every node has.
 #pragma once
 
 #include <string_view>

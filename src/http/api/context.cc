@@ -68,12 +68,12 @@ Result<CatalogRecord, CatalogRefusal> Context::delete_vhost(const std::string& n
         REVENANT_TRY(const CatalogRecord record, broker_.change(DeleteVhost{name}));
         if (vhost == nullptr) return record;
         const VhostCounters last = ask_for_counters(broker_, vhost);
-        // Its messages are gone with it, and the accounts say so.
+        // The messages of a deleted virtual host count as removed with their queues.
         retired_.totals.accounts.of(engine::Ending::queue_deleted) += last.totals.messages();
         engine::Totals counters;
         counters.accounts = last.totals.accounts;
         counters.traffic = last.totals.traffic;
-        // So are its queues, and its connections close in a moment.
+        // The connections are closed below.
         counters.traffic.queues_deleted += last.totals.queues;
         counters.traffic.connections_closed += last.totals.connections;
         counters.traffic.channels_closed += last.totals.channels;

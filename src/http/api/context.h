@@ -1,4 +1,4 @@
-// Context: what the resources of the API work with: the settings, the broker and the counters.
+// Context: the settings, the broker and the counters that the routes of the API use.
 #pragma once
 
 #include "auth/password_rules.h"
@@ -36,7 +36,7 @@ struct ListenerView {
     std::string protocol;  // amqp, amqp/ssl, http, https, http/prometheus, https/prometheus
     std::string address;
     std::uint16_t port = 0;
-    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // none where bytes are not protected
+    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // null without TLS
 };
 
 struct ApiSettings {
@@ -44,36 +44,36 @@ struct ApiSettings {
     std::string cluster_name = "rabbit@localhost";
     std::string product_name = "Revenant";
     std::string product_version{revenant_version};
-    std::string rabbitmq_version = "4.3.0";  // with whom we are compatible
+    std::string rabbitmq_version = "4.3.0";  // the compatible release
     std::string data_dir;
     std::vector<std::string> loopback_users = {"guest"};
-    std::shared_ptr<runtime::LoginThrottle> login_throttle;  // none: nobody has to wait
+    std::shared_ptr<runtime::LoginThrottle> login_throttle;  // null: no address is throttled
     // Logins over AMQP.
     std::shared_ptr<runtime::ClientLogins> client_logins =
         std::make_shared<runtime::ClientLogins>();
     std::uint32_t frame_max = 131072;
     std::uint16_t channel_max = 2047;
-    std::string compat = "4.3";  // in virtual hosts that name none
+    std::string compat = "4.3";  // for virtual hosts without their own
     std::uint64_t max_message_bytes = 16777216;
-    std::optional<std::uint64_t> connections_max;  // of AMQP
-    std::string default_queue_type = "classic";    // in virtual hosts that name none
+    std::optional<std::uint64_t> connections_max;  // AMQP connections
+    std::string default_queue_type = "classic";    // for virtual hosts without their own
     Timestamp started_at;
     std::vector<ListenerView> listeners;
-    // Pages of these origins may ask; `*` means every one.
+    // Origins whose pages may send requests; `*` matches all.
     std::vector<std::string> cors_allow_origins;
     std::int64_t cors_max_age_seconds = 1800;
-    // How long a page keeps a login that is not used; none: as long as it thinks fit.
+    // How long a page keeps an unused login; absent: the page decides.
     std::optional<std::int64_t> login_session_minutes;
     PasswordRules passwords;
-    bool disable_stats = false;        // no rates, whatever is asked for
-    bool enable_queue_totals = false;  // but how deep queues are
-    std::string rates_mode = "basic";  // none: of messages there are no rates
+    bool disable_stats = false;        // omit rates even if a request asks for them
+    bool enable_queue_totals = false;  // with disable_stats: show queue depths
+    std::string rates_mode = "basic";  // "none" disables message rates
     bool operator_policies_are_fixed = false;
-    // Deprecated features that the configuration forbids.
+    // Deprecated features that the configuration denies.
     std::set<std::string, std::less<>> denied_features;
     std::map<std::string, std::string, std::less<>> cluster_tags;
     std::map<std::string, std::string, std::less<>> node_tags;
-    Duration sample_interval;  // of the thread that samples; none: there is no such thread
+    Duration sample_interval;  // 0: no sampling thread
     std::vector<std::string> config_files;
     std::vector<std::string> log_files = {"<stderr>"};
     std::function<std::uint64_t()> log_lines_dropped = [] { return std::uint64_t{0}; };
@@ -81,7 +81,7 @@ struct ApiSettings {
     std::vector<Mechanism> mechanisms = {Mechanism::plain, Mechanism::amqplain,
                                          Mechanism::anonymous};
 
-    // The network belongs to another room; these are its doors. All may be called from any thread.
+    // The interface to the net module. All functions may be called from any thread.
     std::function<std::vector<runtime::ConnectionView>()> connections;
     std::function<void(const std::function<bool(const runtime::ConnectionView&)>& chosen,
                        const std::string& reason)>
@@ -89,30 +89,30 @@ struct ApiSettings {
     std::function<std::vector<protocol::SessionInfo>(const std::string& connection)>
         sessions;                                              // may be empty
     std::function<runtime::NetworkTraffic()> network_traffic;  // may be empty
-    // Stops to accept AMQP connections, or begins again; may be empty.
+    // Stops or resumes accepting AMQP connections; may be empty.
     std::function<Result<void, std::string>(bool suspended)> suspend_listeners;
     std::function<bool()> listeners_are_suspended = [] { return false; };
-    // These two may change while the node runs.
+    // The two limits may change while the node runs.
     std::function<std::uint64_t()> memory_limit_bytes = [] { return 0; };
     std::function<std::uint64_t()> disk_free_limit_bytes = [] { return 0; };
     std::function<bool()> memory_alarm;
     std::function<bool()> disk_alarm;  // may be empty
-    // The settings in force, by their names in a configuration file; may be empty.
+    // The effective settings by configuration key; may be empty.
     std::function<std::map<std::string, std::string>()> configuration;
 };
 
 class Samples;
 
-// What a vhost, or all of them together, have counted.
+// The counters of one virtual host or of all.
 struct VhostCounters {
     engine::Totals totals;
     runtime::JournalView journal;
-    std::uint64_t unconfirmed = 0;  // publishes whose confirms wait for the disk
+    std::uint64_t unconfirmed = 0;  // publishes whose confirms are deferred until a sync
 };
 struct NodeCounters {
-    VhostCounters all;  // those deleted meanwhile included in what only ever grows
+    VhostCounters all;  // its monotonic counters include deleted virtual hosts
     std::map<std::string, VhostCounters> by_vhost;
-    runtime::TurnTimes::Summary turns;  // of all reactors
+    runtime::TurnTimes::Summary turns;  // all reactors
     std::uint64_t log_lines_dropped = 0;
 };
 
@@ -126,24 +126,24 @@ class Context {
     const ApiSettings& settings() const { return settings_; }
     runtime::Broker& broker() { return broker_; }
     Samples& samples() { return *samples_; }
-    // How often somebody has tried to log in over HTTP. management 4.30
+    // Login attempts over HTTP. management 4.30
     runtime::LoginAttempts& login_attempts() { return login_attempts_; }
     LoginRules login_rules() const {
         return {settings_.loopback_users, settings_.login_throttle.get()};
     }
-    // As it was set last, or as the node was started with.
+    // The name that was set last, or the configured one.
     std::string cluster_name();
-    // Made once, at the first start of the node.
+    // Created at the first startup of the node.
     std::string cluster_id();
 
     NodeCounters node_counters();
     engine::Totals totals() { return node_counters().all.totals; }
-    // Deletes the vhost and keeps its counters, so that no total goes back.
+    // Deletes the virtual host and retains its counters, so that no total decreases.
     Result<CatalogRecord, CatalogRefusal> delete_vhost(const std::string& name);
 
-    // Names of the vhosts the caller may look into, in order.
+    // Names of the virtual hosts that the caller may see, sorted.
     std::vector<std::string> visible_vhosts(const Call& call) const;
-    // Work on the engine of a vhost; absent if it was deleted meanwhile.
+    // Runs `work` on the engine of a virtual host; absent if the virtual host does not exist.
     template <typename Work>
     auto ask(std::string_view vhost, Work work)
         -> std::optional<std::invoke_result_t<Work&, engine::Engine&>> {
@@ -151,7 +151,7 @@ class Context {
         if (found == nullptr) return std::nullopt;
         return broker_.ask(found, std::move(work));
     }
-    // A list or a sum of object_lists.h; absent if the vhost was deleted meanwhile.
+    // Calls a function of object_lists.h; absent if the virtual host does not exist.
     template <typename Listing, typename... Filter>
     auto list(std::string_view vhost, Listing listing, const Filter&... filter) -> std::optional<
         std::invoke_result_t<Listing&, runtime::Broker&, const VhostRef&, const Filter&...>> {
@@ -167,7 +167,7 @@ class Context {
     runtime::Broker& broker_;
     std::unique_ptr<Samples> samples_;
     runtime::LoginAttempts login_attempts_;
-    std::mutex mutex_;  // guards retired_ and that no vhost is counted twice or not at all
+    std::mutex mutex_;  // guards retired_; a deletion is atomic with respect to node_counters()
     VhostCounters retired_;
 };
 
@@ -176,7 +176,7 @@ struct LoginsOfProtocol {
     std::uint64_t succeeded = 0;
     std::uint64_t failed = 0;
 };
-// Those with any, and HTTP.
+// Protocols with login attempts; HTTP is always included.
 std::vector<LoginsOfProtocol> logins_by_protocol(Context& context);
 
 }  // namespace revenant::http

@@ -1,5 +1,5 @@
-// Deed: what a user of the API did that nobody can undo, for the log: messages and definitions that
-// are gone, messages that were read.
+// Deed: an operation of an API user that is logged because it cannot be undone: deleting messages
+// or definitions, and reading messages.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace revenant::http {
 
 struct Deed {
     std::string_view text;
-    std::string_view path;  // what it was done to
+    std::string_view path;  // identifies the object
     std::string_view user;
     std::string_view address;
 };
 
-// What a request did that was granted, by the segments of its path below /api; empty for what can
-// be seen or undone.
+// The log text for a successful request, by the path segments below /api. Empty for requests that
+// are not logged.
 std::string_view deed_text(std::string_view method, const std::vector<std::string>& segments);
 
 }  // namespace revenant::http

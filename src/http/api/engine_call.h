@@ -1,5 +1,5 @@
-// Wishes of users of the API: how they are carried to the engine of a vhost, and the responses to
-// what the engine or the catalog says.
+// Commands of API users to the engine of a virtual host, and the responses to refusals of the
+// engine or the catalog.
 #pragma once
 
 #include "base/result.h"
@@ -27,28 +27,28 @@ using runtime::vhost_is_gone;
 
 // management 1.7
 Response response_to(const engine::Refusal& refusal);
-// The same of the catalog: 404 for what does not exist.
+// 404 if the object does not exist, otherwise 400.
 Response response_to(const CatalogRefusal& refusal);
-// To a wish to change or remove something that must be there.
+// The response to a command that changes or removes an existing object.
 template <typename Outcome>
 Response change_response(const Outcome& outcome) {
     return outcome ? no_content() : response_to(outcome.error());
 }
 
-// What the caller may do in a vhost by its AMQP permissions. amqp091 15
+// The caller's AMQP permissions in a virtual host. amqp091 15
 inline protocol::UserPermissions permissions_of(const Call& call, std::string_view vhost) {
     return {*call.access, call.user->name, vhost};
 }
 
-// "Access refused.", as HTTP tells every lack of AMQP permissions.
+// The response to every missing AMQP permission: "Access refused."
 Response access_refused();
 
-// Names and routing keys are short strings of AMQP.
+// Names and routing keys are AMQP short strings.
 constexpr std::size_t short_string_bytes_max = 255;
 
-// A name in a path as AMQP would take it: at most 255 bytes, without line breaks.
+// A name in a path as an AMQP name: without line breaks; absent if longer than 255 bytes.
 std::optional<std::string> amqp_name(std::string_view name);
-// The same for an exchange: amq.default means the one without a name.
+// The name of an exchange; amq.default is the default exchange, whose name is empty.
 std::optional<std::string> exchange_name(std::string_view name);
 
 }  // namespace revenant::http

@@ -45,16 +45,17 @@ struct ErrandOnDisk : ::testing::Test {
 
 TEST_F(ErrandOnDisk, DoesNotWaitForADiskThatBecomesFull) {
     EXPECT_TRUE(declare("before"));
-    // The vhost finds out when it writes the queue, so the request is under way by then.
+    // The virtual host notices the full disk only when it writes the queue, after it has accepted
+    // the command.
     disk.set_full(true);
     const auto refused = declare("q");
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().text, HasSubstr("the change is made when there is room"));
+    EXPECT_THAT(refused.error().text, HasSubstr("the change completes when there is space"));
     const auto next = declare("another");
     ASSERT_FALSE(next);
-    EXPECT_THAT(next.error().text, HasSubstr("nothing is changed until there is room"));
+    EXPECT_THAT(next.error().text, HasSubstr("nothing is changed until there is space"));
     disk.set_full(false);
-    // Then the changes are made, in their order.
+    // Once the disk has space, the pending changes are written in order.
     bool has_room = false;
     for (int i = 0; i < 10'000'000 && !has_room; ++i) has_room = declare("last").has_value();
     EXPECT_TRUE(has_room);

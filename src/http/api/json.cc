@@ -15,10 +15,10 @@
 namespace revenant::http {
 namespace {
 
-constexpr std::size_t field_name_bytes_max = 255;  // a short string of AMQP
+constexpr std::size_t field_name_bytes_max = 255;  // an AMQP short string
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-// How many bytes at the beginning are one well-formed character; 0 if they are none.
+// The length of the UTF-8 character at the beginning; 0 if it is malformed.
 std::size_t character_length(std::string_view bytes) {
     for (std::size_t length = 1; length <= 4 && length <= bytes.size(); ++length) {
         if (is_utf8(bytes.substr(0, length))) return length;
@@ -27,7 +27,7 @@ std::size_t character_length(std::string_view bytes) {
 }
 
 json::value from_double(double number) {
-    // JSON has no word for these.
+    // JSON cannot represent infinity and NaN.
     if (!std::isfinite(number)) return nullptr;
     return number;
 }
@@ -105,7 +105,7 @@ json::object to_json(const Table& table) {
 
 namespace {
 
-// rabbitmqctl takes a list of types and values for the fields of an object.
+// rabbitmqctl prints an array as an object with the types as keys.
 json::value typed_value(const Value& value) {
     if (const Table* const table = value.as_table()) return to_typed_json(*table);
     const Array* const array = value.as_array();
@@ -142,7 +142,7 @@ Result<Value, std::string> value_from_json(const json::value& value) {
         case json::kind::int64:
             return Value::int64(value.get_int64());
         case json::kind::uint64:
-            return Unexpected{std::string("a number is larger than 9223372036854775807")};
+            return Unexpected{std::string("number is larger than 9223372036854775807")};
         case json::kind::double_:
             return Value{ValueType::float64, value.get_double()};
         case json::kind::string:
@@ -167,12 +167,12 @@ Result<Table, std::string> table_from_json(const json::object& object) {
     Table table;
     for (const auto& [name, value] : object) {
         if (name.size() > field_name_bytes_max) {
-            return Unexpected{std::string("a name has more than 255 bytes")};
+            return Unexpected{std::string("name is longer than 255 bytes")};
         }
         REVENANT_TRY(Value one, value_from_json(value));
         table.push_back({std::string(name), std::move(one)});
     }
-    // An object has no order. RabbitMQ sorts it, and the properties_key of a binding follows that.
+    // RabbitMQ sorts the fields, and the properties_key of a binding depends on their order.
     std::stable_sort(table.begin(), table.end(),
                      [](const Field& a, const Field& b) { return a.name < b.name; });
     return table;

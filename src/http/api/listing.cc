@@ -1,7 +1,7 @@
 #include "http/api/listing.h"
 
-#include "http/api/streamed_listing.h"
 #include "http/api/responses.h"
+#include "http/api/streamed_listing.h"
 #include "http/server/ascii_text.h"
 #include "pattern/pattern.h"
 
@@ -61,7 +61,7 @@ std::vector<Path> requested_columns(const Call& call) {
     return columns;
 }
 
-// Absent before present, numbers before words: any order will do as long as it is one.
+// Sorts values of different types, so that the order is total. Absent values come first.
 int rank(const json::value* value) {
     if (value == nullptr || value->is_null()) return 0;
     if (value->is_bool()) return 1;
@@ -106,7 +106,7 @@ Unexpected<Response> invalid_pagination() {
     return Unexpected{bad_request("Pagination parameters are invalid")};
 }
 
-// By a part of the name, or by a pattern; in either the case of letters does not matter.
+// Filters by a substring of the name or by a regular expression, both case-insensitive.
 class NameFilter {
   public:
     static Result<NameFilter, Response> of(const Call& call) {
@@ -157,11 +157,11 @@ Result<Page, Response> requested_page(const Call& call) {
     return page;
 }
 
-// Which of the items that passed the filter are on the page.
+// The range of the filtered items that are on the page.
 struct PageSlice {
     std::int64_t first = 0;
-    std::int64_t last = 0;  // the one behind it
-    json::object frame;     // without the items
+    std::int64_t last = 0;  // exclusive
+    json::object frame;     // the response without the items
 };
 
 Result<PageSlice, Response> slice_page(const Call& call, std::size_t total, std::size_t filtered) {
@@ -184,13 +184,13 @@ Result<PageSlice, Response> slice_page(const Call& call, std::size_t total, std:
     return cut;
 }
 
-// An item of a long list that has passed the filter, with what it is sorted by.
+// An item of a long list that has passed the filter, with its sort key.
 struct Row {
     std::size_t index = 0;
     std::optional<json::value> key;
 };
 
-// use(row, item) of each row whose item is still there, some at a time.
+// Calls use(row, item) for each row whose item still exists. Creates the items in batches.
 template <typename Use>
 void make_views(const LongList& list, std::span<Row> rows, Use use) {
     std::vector<std::size_t> indexes;

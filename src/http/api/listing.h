@@ -1,4 +1,4 @@
-// Listing: columns, order and pages of what an API call lists. management 2
+// Listing: column selection, sorting and pagination of lists. management 2
 #pragma once
 
 #include "http/api/json.h"
@@ -7,9 +7,9 @@
 
 namespace revenant::http {
 
-// The answer to a listing: a bare array or, when a page is asked for, an object with that page.
+// The response with a list: an array or, if the request names a page, an object with that page.
 Response list(const Call& call, json::array items);
-// The answer to a question for one object.
+// The response with one object.
 Response show(const Call& call, json::object item);
 
 }  // namespace revenant::http

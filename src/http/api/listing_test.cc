@@ -7,7 +7,7 @@
 namespace revenant::http {
 namespace {
 
-// The same list, some at a time.
+// The response of list_some_at_a_time() for the same items.
 std::pair<unsigned, std::string> long_listed(const Call& call, const json::array& items) {
     const auto item = [&](std::size_t index) { return items[index].get_object(); };
     const Response response = list_some_at_a_time(
@@ -21,7 +21,7 @@ std::pair<unsigned, std::string> long_listed(const Call& call, const json::array
     return {response.status, response.body};
 }
 
-// The body of a listing of the objects a, b, c with this query.
+// Status and body of a list of the objects a, b, c with this query.
 std::pair<unsigned, std::string> listed(const std::string& query) {
     json::array items;
     for (const auto& [name, messages] :
@@ -58,7 +58,7 @@ TEST(Listing, ColumnsKeepTheirPlace) {  // management 2.1
 TEST(Listing, SortsByAnyField) {  // management 2.1
     EXPECT_EQ(names("sort=name"), "abc");
     EXPECT_EQ(names("sort=name&sort_reverse=true"), "cba");
-    EXPECT_EQ(names("sort=stats.messages"), "acb");  // numbers, not their digits; otherwise stable
+    EXPECT_EQ(names("sort=stats.messages"), "acb");  // numeric order; stable
     EXPECT_EQ(names("sort=nosuch"), "bac");
 }
 
@@ -79,12 +79,12 @@ TEST(Listing, FiltersByNameOrPattern) {
     EXPECT_EQ(count("name=.&use_regex=true"), 3);
     EXPECT_EQ(count("name=%5E%5Bab%5D%24&use_regex=true"), 2);
     EXPECT_EQ(count("name=nosuch"), 0);
-    EXPECT_EQ(count("name=A"), 1);  // in any case, as in RabbitMQ
+    EXPECT_EQ(count("name=A"), 1);  // case-insensitive, as in RabbitMQ
     EXPECT_EQ(count("name=%5E%5BAB%5D%24&use_regex=true"), 2);
-    EXPECT_EQ(count("name=%5CD&use_regex=true"), 3);  // no digit
+    EXPECT_EQ(count("name=%5CD&use_regex=true"), 3);  // \D
 }
 
-// So many that they are made in parts, and of a page no more than that page.
+// The list is long enough to be created in batches. A page creates only its own items.
 TEST(Listing, ALongListIsMadeSomeAtATime) {
     constexpr std::size_t count = 3 * views_at_once_max + 7;
     std::size_t made = 0;
@@ -99,7 +99,7 @@ TEST(Listing, ALongListIsMadeSomeAtATime) {
                    [&](std::span<const std::size_t> indexes) {
                        std::vector<std::optional<json::object>> views(indexes.size());
                        for (std::size_t i = 0; i < indexes.size(); ++i) {
-                           if (indexes[i] == 5) continue;  // gone meanwhile
+                           if (indexes[i] == 5) continue;  // deleted in the meantime
                            views[i] = json::object{{"name", "q" + std::to_string(indexes[i])},
                                                    {"n", count - indexes[i]}};
                        }

@@ -31,12 +31,12 @@ Response too_many_failures(Duration wait) {
     return response;
 }
 
-// The word in front, Basic or Bearer, which is written in any case (RFC 9110, 11.1).
+// The scheme, such as Basic or Bearer, is case-insensitive (RFC 9110, 11.1).
 bool has_scheme(std::string_view header, std::string_view scheme) {
     return to_lower_ascii(header.substr(0, header.find(' '))) == scheme;
 }
 
-// A token is of nobody known here; what is neither that nor a name and a password is no login.
+// Tokens are not supported, so a bearer token is unknown. Any other header is malformed.
 Response malformed_or_unknown(std::string_view header) {
     if (has_scheme(header, "bearer")) {
         return error_response(401, "not_authorized", "Not_Authorized");
@@ -46,7 +46,7 @@ Response malformed_or_unknown(std::string_view header) {
     return malformed;
 }
 
-// The base64 behind the word Basic (RFC 7617).
+// RFC 7617
 std::optional<Credentials> basic_credentials(std::string_view header) {
     if (!has_scheme(header, "basic")) return std::nullopt;
     header.remove_prefix(std::min(header.size(), std::string_view("basic ").size()));

@@ -1,4 +1,4 @@
-// Login: HTTP Basic credentials to a user, with RabbitMQ's answers to those that fail.
+// Login: authenticates a request by HTTP Basic, with RabbitMQ's responses to failed logins.
 #pragma once
 
 #include "auth/access.h"
@@ -12,13 +12,13 @@
 namespace revenant::http {
 
 struct Login {
-    const User* user = nullptr;  // lives as long as the table
+    const User* user = nullptr;  // valid as long as the access table
     std::string password;
 };
 
 struct LoginRules {
     std::span<const std::string> loopback_users;
-    runtime::LoginThrottle* guard = nullptr;  // none: nobody has to wait
+    runtime::LoginThrottle* guard = nullptr;  // null: no address is throttled
 };
 
 // management 1.2

@@ -15,7 +15,7 @@ std::vector<Item> sorted(std::vector<Item> items, Key Item::*key) {
     return items;
 }
 
-// Which of the queues have an implicit binding that passes the filter.
+// The implicit bindings that pass the filter.
 std::vector<engine::BindingView> implicit_bindings(Broker& broker, const VhostRef& vhost,
                                                    const engine::BindingFilter& filter) {
     std::vector<engine::BindingView> bindings;

@@ -1,6 +1,5 @@
-// The objects of a virtual host, as lists and sums. They are asked for in parts
-// (engine/view/query.h), so no reactor is held up by them, however many there are. From any thread
-// but a reactor's.
+// Lists and totals of the objects in a virtual host. They are read in parts (engine/view/query.h),
+// so that a long list does not block the reactor. Must not be called from a reactor thread.
 #pragma once
 
 #include "engine/view/query.h"
@@ -15,7 +14,7 @@ namespace revenant::http {
 
 using VhostRef = std::shared_ptr<runtime::Vhost>;
 
-// All that next(engine, after) brings, part by part.
+// All items that next(engine, after) returns, read in parts.
 template <typename Next>
 auto walk(runtime::Broker& broker, const VhostRef& vhost, Next next) {
     return whole_list([&](std::uint64_t after) {
@@ -32,18 +31,18 @@ std::vector<engine::ConsumerView> consumers_in(runtime::Broker& broker, const Vh
                                                const engine::ConsumerFilter& filter);
 std::vector<engine::ChannelView> channels_in(runtime::Broker& broker, const VhostRef& vhost);
 
-// With the implicit bindings of the default exchange, which is bound to every queue by its name.
+// Includes the implicit bindings of every queue to the default exchange.
 std::vector<engine::BindingView> bindings_in(runtime::Broker& broker, const VhostRef& vhost,
                                              const engine::BindingFilter& filter);
-// The others alone.
+// Without the implicit bindings.
 std::vector<engine::BindingView> explicit_bindings_in(runtime::Broker& broker,
                                                       const VhostRef& vhost);
 
 engine::Totals totals_of(runtime::Broker& broker, const VhostRef& vhost);
-// In no order.
+// Unsorted.
 engine::ObjectCounters counters_of(runtime::Broker& broker, const VhostRef& vhost);
 
-// Of messages in memory, in all virtual hosts.
+// The bytes of messages in memory, in all virtual hosts.
 std::uint64_t bytes_in_queues(runtime::Broker& broker);
 
 }  // namespace revenant::http

@@ -1,5 +1,4 @@
-// Measured: the numbers of one object and how they change, as fields of its view.
-// management 2.6, 2.7
+// The statistics and rates of an object, as fields of its view. management 2.6, 2.7
 #pragma once
 
 #include "base/result.h"
@@ -13,34 +12,34 @@
 
 namespace revenant::http {
 
-// What a request wants to know of numbers: rates, ranges of time, or nothing of the kind.
+// The statistics that a request asks for: rates, time ranges, or none.
 class StatsRequest {
   public:
-    // Whoever asks is interested in objects from now on. The error is for a range without sense.
+    // Also extends the sampling of objects. Fails if a time range is invalid.
     static Result<StatsRequest, Response> of(Context& context, const Call& call);
 
     bool stats() const { return stats_; }
     bool message_rates() const { return message_rates_; }
     const Ranges& ranges() const { return ranges_; }
-    // With a history if a range was asked for.
+    // For a request about one object: with a history if the request has a range.
     Trend trend_of_one(const std::string& key) const;
-    // Of one among many: rates only.
+    // For an object in a list: rates only.
     Trend trend_of(const std::string& key) const;
 
   private:
     Context* context_ = nullptr;
     Ranges ranges_;
-    bool stats_ = true;          // false by disable_stats=true, or by configuration
-    bool message_rates_ = true;  // false by configuration
+    bool stats_ = true;          // false with disable_stats=true, or by configuration
+    bool message_rates_ = true;  // false only by configuration
 };
 
-// What nobody has sampled yet was always as it is now: charts want a line from the first look.
+// The trend, or a constant one if there is no sample yet, so that charts show a line immediately.
 Trend known_or_flat(const Trend& trend, const StatValues& now);
 
-// name and name_details for each.
+// Adds the fields NAME and NAME_details for each statistic.
 void add_stats(json::object& view, const StatValues& now, const Trend& trend,
                std::span<const Stat> which, const std::optional<Range>& range);
-// The field message_stats; absent while nothing has ever happened, and where nobody measures it.
+// Adds the field message_stats, unless all values are 0 or message rates are disabled.
 void add_message_stats(json::object& view, const StatValues& now, const Trend& trend,
                        std::span<const Stat> which, const StatsRequest& wanted);
 

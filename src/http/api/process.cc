@@ -23,7 +23,7 @@ void count_descriptors(ProcessView& process) {
          entry.increment(error)) {
         if (error) return;
         process.open_descriptors += 1;
-        // One may be closed while we look; then it is no socket any more.
+        // The descriptor may have been closed in the meantime.
         std::error_code gone;
         const auto target = std::filesystem::read_symlink(entry->path(), gone);
         if (!gone && target.native().starts_with("socket:")) process.open_sockets += 1;

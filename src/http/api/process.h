@@ -1,4 +1,4 @@
-// What the operating system says about this process and its machine.
+// Information from the operating system about this process and its machine.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ProcessView {
 };
 ProcessView view_process();
 
-// Free bytes on the disk that holds the path, or the nearest folder above it that exists.
+// Free bytes on the disk that contains the path or its nearest existing parent.
 std::uint64_t disk_free_bytes(const std::string& path);
 
 }  // namespace revenant::http

@@ -19,7 +19,7 @@ Salt random_salt() {
     return salt;
 }
 
-// -------------------------------------------------------------------------- showing
+// -------------------------------------------------------------------------- views
 
 json::object view_user(const User& user) {
     json::object limits;
@@ -81,7 +81,7 @@ Result<std::optional<PasswordHash>, Response> read_password(const json::object& 
     if (body.contains("password") && body.contains("password_hash")) {
         return Unexpected{bad_request("both_password_and_password_hash_are_provided")};
     }
-    // A bare number is taken for text elsewhere; what opens an account should not be guessed at.
+    // string_field() accepts numbers, but a password must be a string.
     for (const char* name : {"password", "password_hash"}) {
         if (body.contains(name) && !body.at(name).is_string()) {
             return Unexpected{bad_request(std::string(name) + " is not a string")};
@@ -92,7 +92,7 @@ Result<std::optional<PasswordHash>, Response> read_password(const json::object& 
         if (const auto violation = rules.violation(password)) {
             return Unexpected{bad_request(*violation)};
         }
-        // A blank password opens nothing, so there is nothing to hash.
+        // No login succeeds with a blank password, so there is no hash.
         return Password(password.empty() ? PasswordHash{}
                                          : make_hash(password, random_salt(), rules.algorithm));
     }
@@ -235,7 +235,7 @@ Result<Table, Response> read_definition(const json::object& body) {
     return table_field(body, "definition");
 }
 
-// Whole numbers only: two policies one of which is a little more important say so with 1 and 2.
+// Integers only.
 Result<std::int64_t, Response> read_priority(const json::object& body) {
     const json::value* const value = body.if_contains("priority");
     if (value == nullptr) return 0;

@@ -1,5 +1,5 @@
-// The objects of the catalog and of an engine as JSON and back: what a client puts over HTTP and
-// what a definitions file holds are read by the same functions.
+// Conversion of objects of the catalog and the engine to JSON and back. HTTP requests and
+// definitions are parsed by the same functions.
 #pragma once
 
 #include "auth/access.h"
@@ -37,7 +37,7 @@ Result<engine::DeclareQueue, Response> queue_from_json(const std::string& name,
 Result<engine::DeclareExchange, Response> exchange_from_json(const std::string& name,
                                                              const json::object& body);
 
-// All that is wrong with a policy or a parameter is told in this form. management 4.12
+// The form of all errors in policies and parameters. management 4.12
 Response validation_failed(std::string_view text);
 
 Salt random_salt();

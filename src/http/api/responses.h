@@ -1,4 +1,4 @@
-// The answers of the API, each kind in one place. management 1.3, 1.4
+// The responses of the API. management 1.3, 1.4
 #pragma once
 
 #include "http/api/json.h"
@@ -10,8 +10,8 @@
 namespace revenant::http {
 
 Response ok(const json::value& body);
-Response created();     // a PUT made it
-Response no_content();  // a PUT changed it, a DELETE removed it
+Response created();     // a PUT created an object
+Response no_content();  // a PUT changed an object, or a DELETE removed it
 Response error_response(unsigned status, std::string_view error, std::string_view reason);
 Response bad_request(std::string_view reason);
 Response not_found();

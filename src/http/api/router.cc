@@ -41,8 +41,8 @@ Result<Router::Match, Router::NoRoute> Router::find(
                            return pattern == "*" || pattern == part;
                        });
         if (!fits) continue;
-        // A path spelled out beats one with a name in its place, whatever the order of adding:
-        // literals sort behind the asterisk.
+        // A literal segment has precedence over `*`, independent of the order of the routes. This
+        // comparison works because letters sort after `*`.
         if (best != nullptr && route.segments < best->segments) continue;
         if (best == nullptr || best->segments < route.segments) {
             missing.allowed.clear();

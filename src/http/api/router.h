@@ -1,4 +1,4 @@
-// Router: from method and path to the action that answers, and whether the caller may ask for it.
+// Router: maps method and path to an action and to the role that it requires.
 #pragma once
 
 #include "auth/access.h"
@@ -17,26 +17,26 @@
 
 namespace revenant::http {
 
-// The least a caller must be. management 3.2
+// The role that a caller must have at least. management 3.2
 enum class Role : std::uint8_t {
     anybody,  // even without credentials
     management,
-    vhost,          // has permissions in the vhost of the path, or administrates
-    vhost_visible,  // the same, and monitors see every vhost
-    policymaker,  // makes policies, and has permissions in the vhost of the path, or administrates
-    policymaker_anywhere,  // makes policies, whatever vhost the path names
+    vhost,                 // an administrator, or has permissions in the path's virtual host
+    vhost_visible,         // as vhost, or a monitoring user
+    policymaker,           // a policymaker with permissions in the path's virtual host
+    policymaker_anywhere,  // a policymaker, for any virtual host
     monitoring,
     administrator,
 };
 
-// One request on its way through the API.
+// A request to the API, after routing and authentication.
 struct Call {
     const Request& request;
-    std::vector<std::string> parameters;  // the parts of the path that stand for names, decoded
+    std::vector<std::string> parameters;  // path segments matched by `*`, decoded
     std::map<std::string, std::string, std::less<>> query;
     std::shared_ptr<const AccessTable> access;
     const User* user = nullptr;  // null for Role::anybody
-    std::string password;        // as it was sent
+    std::string password;        // in clear text
 
     const std::string& parameter(std::size_t index) const { return parameters[index]; }
     // The value of a query parameter; empty if it is absent.
@@ -50,8 +50,8 @@ using Action = std::function<Response(const Call&)>;
 
 class Router {
   public:
-    // The path begins behind /api; `*` stands for a name. A vhost, where the role asks for one, is
-    // the first name of the path.
+    // The path does not include /api; `*` matches one segment. If the role depends on a virtual
+    // host, the first `*` is its name.
     void add(std::string_view method, std::string_view path, Role role, Action action);
 
     struct Match {
@@ -60,12 +60,12 @@ class Router {
         std::vector<std::string> parameters;
     };
     struct NoRoute {
-        std::vector<std::string_view> allowed;  // the methods the path knows; empty: no such path
+        std::vector<std::string_view> allowed;  // methods of the path; empty: no such path
     };
     Result<Match, NoRoute> find(std::string_view method,
                                 const std::vector<std::string>& segments) const;
 
-    // As they were added: "GET /queues/*".
+    // All routes in the order they were added, such as "GET /queues/*".
     std::vector<std::string> routes() const;
 
   private:
@@ -78,24 +78,25 @@ class Router {
     std::vector<Route> routes_;
 };
 
-// A target cut into its parts; absent if an escape or the UTF-8 in it is broken.
+// A request target, split and decoded.
 struct Target {
     std::vector<std::string> segments;
     std::map<std::string, std::string, std::less<>> query;
-    // The same in the order they were sent, those that repeat a name included.
+    // The query parameters in the order they were sent, including repeated names.
     std::vector<std::pair<std::string, std::string>> query_pairs;
 };
+// Absent if an escape sequence or the UTF-8 is malformed.
 std::optional<Target> parse_target(std::string_view target);
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
-// Everything but letters, digits, `-`, `_`, `.` and `~` is escaped.
+// Escapes everything except letters, digits, `-`, `_`, `.` and `~`.
 std::string percent_encode(std::string_view text);
 
-// What a user may see by its tags. management 3.1
+// The permissions that follow from a user's tags. management 3.1
 bool is_administrator(const User& user);
 bool is_monitor(const User& user);
 bool is_policymaker(const User& user);
 bool may_use_management(const User& user);
-// May the user look into the vhost?
+// Whether the user may see the virtual host.
 bool can_see_vhost(const AccessTable& access, const User& user, std::string_view vhost);
 
 }  // namespace revenant::http

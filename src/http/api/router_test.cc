@@ -18,7 +18,7 @@ struct Routed {
     std::vector<std::string> parameters;
 };
 
-// What the route says that is found.
+// The response and the parameters of the matching route.
 std::optional<Routed> follow(const Router& router, std::string_view method, std::string_view path) {
     const auto target = parse_target(path);
     const auto match = router.find(method, target->segments);

@@ -13,7 +13,7 @@
 namespace revenant::http {
 namespace {
 
-// Beyond this many objects the rest have no rates.
+// Objects beyond this number have no rates.
 constexpr std::size_t objects_max = 50'000;
 constexpr std::size_t watched_max = 200;
 constexpr Duration interest_lasts = seconds(300);
@@ -21,7 +21,7 @@ constexpr Duration watching_lasts = seconds(600);
 constexpr std::int64_t samples_per_range_max = 1000;
 constexpr std::int64_t range_seconds_max = duration_ms_max / 1000;
 
-// How far apart the samples of a ring are, and how many there are.
+// The interval and the number of samples of a ring.
 struct Level {
     std::int64_t seconds;
     std::size_t count;
@@ -70,12 +70,12 @@ constexpr std::array<std::string_view, stat_count> names = {
 };
 
 double per_second(std::uint64_t from, std::uint64_t to, double seconds) {
-    // What began anew in between has no rate yet.
+    // A counter that was reset has no rate yet.
     if (to < from || seconds <= 0) return 0;
     return static_cast<double>(to - from) / seconds;
 }
 
-// A gauge may fall.
+// Unlike a counter, a gauge may decrease.
 bool is_gauge(Stat stat) {
     return (stat >= Stat::messages && stat <= Stat::messages_unacknowledged) ||
            stat >= Stat::mem_used;
@@ -93,12 +93,12 @@ Result<std::optional<Range>, Response> asked_range(const Call& call, const std::
             *number > range_seconds_max) {
             return Unexpected{
                 bad_request(kind + "_age and " + kind +
-                            "_incr must both be numbers of seconds above 0, at most " +
+                            "_incr must both be positive numbers of seconds, at most " +
                             std::to_string(range_seconds_max))};
         }
     }
     if (range.age / range.increment > samples_per_range_max) {
-        return Unexpected{bad_request(kind + "_age has more than " +
+        return Unexpected{bad_request(kind + "_age is more than " +
                                       std::to_string(samples_per_range_max) + " times " + kind +
                                       "_incr")};
     }
@@ -191,7 +191,7 @@ Result<Ranges, Response> requested_ranges(const Call& call) {
     return ranges;
 }
 
-// -------------------------------------------------------------------------- one object's past
+// -------------------------------------------------------------------------- trend of one object
 
 double Trend::rate(Stat stat) const {
     if (samples_.size() < 2) return 0;
@@ -205,7 +205,7 @@ double Trend::rate(Stat stat) const {
     return per_second(before.stats[stat], last.stats[stat], passed);
 }
 
-// The last that was known then; before the first, the first.
+// The value of the last sample up to then; before the first sample, that of the first.
 std::uint64_t Trend::value_at(Stat stat, std::int64_t second) const {
     const Sample* found = &samples_.front();
     for (const Sample& sample : samples_) {
@@ -237,7 +237,7 @@ json::object Trend::details(Stat stat, const std::optional<Range>& range) const 
     return details;
 }
 
-// -------------------------------------------------------------------------- all of them
+// -------------------------------------------------------------------------- all samples
 
 Samples::History::History(std::size_t count) : rings_(count) {}
 
@@ -255,7 +255,7 @@ void Samples::History::add(const Sample& sample) {
 std::vector<Sample> Samples::History::all() const {
     std::vector<Sample> samples;
     for (std::size_t i = rings_.size(); i-- > 0;) {
-        // A coarse ring tells what the finer ones have forgotten.
+        // A coarse ring contributes the samples that are older than those of the finer one.
         const auto& finer = i == 0 ? rings_[0] : rings_[i - 1];
         for (const Sample& sample : rings_[i]) {
             const bool forgotten = i == 0 || finer.empty() || sample.at < finer.front().at;
@@ -325,7 +325,7 @@ void Samples::take(Context& context, Timestamp now) {
 void Samples::keep(std::vector<std::pair<std::string, StatValues>> objects, Timestamp now) {
     const std::lock_guard lock(mutex_);
     Pairs pairs;
-    // What was not there the last time, or idle, began with nothing.
+    // An object without a previous sample starts from 0.
     std::optional<Sample> beginning;
     if (!objects_.empty()) beginning = Sample{objects_taken_, StatValues{}};
     for (auto& [key, stats] : objects) {

@@ -1,15 +1,14 @@
-// Samples: what the counters of the node and of its objects were a while ago, for rates and charts.
+// Samples: past values of the counters of the node and its objects, for rates and charts.
 // management 2.5, 2.6
 //
-// Every five seconds a thread of the API copies the counters that the engines keep anyway; nothing
-// on the path of a message knows of it. What is kept is chosen so that memory stays bounded:
-// - of the node as a whole, always a history of a day, coarser the older it is (about 80 KB);
-// - of every vhost, queue, exchange, channel and connection only the last two samples, which is all
-//   that a rate needs, and those only while somebody has lately asked about objects: a broker that
-//   nobody looks at copies nothing. 10,000 queues take about 7 MB, and there is a limit;
-// - of the few objects that somebody looks at alone, with a range of time, a history of an hour
-// from
-//   that moment on. They are forgotten some minutes after the last look.
+// Every five seconds a thread of the API copies the counters of the engines. Sampling adds no code
+// to the path of a message. Memory is bounded:
+// - For the node, a history of one day is kept, with decreasing precision (about 80 KB).
+// - For every virtual host, queue, exchange, channel and connection, the last two samples are kept,
+//   enough for a rate, and only if a request has asked for objects in the last five minutes. 10,000
+//   queues take about 7 MB, and the number of objects is limited.
+// - For the few objects that are requested individually with a time range, a history of one hour is
+//   kept from the first request on. It is dropped some minutes after the last request.
 #pragma once
 
 #include "base/result.h"
@@ -34,7 +33,7 @@ namespace revenant::http {
 
 class Context;
 
-// Everything that is sampled. An object has those that concern it; the others stay 0.
+// All sampled values. Values that do not apply to an object are 0.
 enum class Stat : std::uint8_t {
     ack,
     confirm,
@@ -75,7 +74,7 @@ enum class Stat : std::uint8_t {
     disk_free,
 };
 constexpr std::size_t stat_count = static_cast<std::size_t>(Stat::disk_free) + 1;
-// ack, confirm, …: the name of the field.
+// The name of the field: ack, confirm, …
 std::string_view to_string(Stat stat);
 
 struct StatValues {
@@ -83,15 +82,15 @@ struct StatValues {
     std::uint64_t& operator[](Stat stat) { return values[static_cast<std::size_t>(stat)]; }
     std::uint64_t operator[](Stat stat) const { return values[static_cast<std::size_t>(stat)]; }
 };
-// How often messages have died of a reason.
+// The number of deaths with this reason.
 Stat died_stat(DeathReason reason);
 StatValues stats_of(const engine::Totals& totals);
 StatValues stats_of(const engine::MessageStats& stats);
 StatValues stats_of(const runtime::ConnectionView& connection);
-// Of all virtual hosts and of the process. Asks the reactors.
+// Totals of all virtual hosts and of the process. Must not be called from a reactor thread.
 StatValues stats_of_node(Context& context);
 
-// What an object is known by here.
+// Keys of the sampled objects.
 std::string node_key();
 std::string vhost_key(std::string_view vhost);
 std::string queue_key(std::string_view vhost, QueueId queue);
@@ -99,7 +98,7 @@ std::string exchange_key(std::string_view vhost, std::string_view exchange);
 std::string channel_key(ChannelId channel);
 std::string connection_key(std::string_view name);
 
-// lengths_age=60&lengths_incr=5 and the like, in seconds.
+// A time range in seconds, such as lengths_age=60&lengths_incr=5.
 struct Range {
     std::int64_t age = 0;
     std::int64_t increment = 0;
@@ -118,45 +117,45 @@ struct Sample {
     StatValues stats;
 };
 
-// One object's past, as a value: outlives the samples it was made from.
+// A copy of the samples of one object.
 class Trend {
   public:
     Trend() = default;
     Trend(std::vector<Sample> samples, Timestamp now) : samples_(std::move(samples)), now_(now) {}
 
     bool empty() const { return samples_.empty(); }
-    // Per second, between the last two samples.
+    // The change per second between the last two samples.
     double rate(Stat stat) const;
-    // {"rate": …} and, for a range, avg, avg_rate and samples as well.
+    // {"rate": …}; with a range also avg, avg_rate and samples.
     json::object details(Stat stat, const std::optional<Range>& range) const;
 
   private:
     std::uint64_t value_at(Stat stat, std::int64_t seconds) const;
 
-    std::vector<Sample> samples_;  // the newest last
+    std::vector<Sample> samples_;  // oldest first
     Timestamp now_;
 };
 
 class Samples {
   public:
-    // One of everything, at this moment. Asks the reactors: never from one of them.
+    // Takes one sample of everything. Must not be called from a reactor thread.
     void take(Context& context, Timestamp now);
     void forget_all();
 
     Trend of(const std::string& key);
-    // The same, and from now on with a history.
+    // As of(), and starts or extends the history of the object.
     Trend watch(const std::string& key, Timestamp now);
-    // Objects are being looked at: their rates are wanted for a while.
+    // Samples objects for the next five minutes.
     void extend_interest(Timestamp now);
     std::size_t object_count();
 
   private:
-    // Rings of falling precision; the first holds every sample.
+    // Rings of decreasing precision; the first contains every sample.
     class History {
       public:
         explicit History(std::size_t levels);
         void add(const Sample& sample);
-        // In the order of time, each moment once.
+        // Sorted by time, without duplicates.
         std::vector<Sample> all() const;
 
       private:

@@ -38,7 +38,7 @@ TEST(Trend, ARangeIsFilledWithWhatWasKnownThen) {  // management 2.5
     EXPECT_EQ(samples[0].at("timestamp").to_number<std::int64_t>(), 110'000);
     EXPECT_EQ(samples[1].at("sample").to_number<int>(), 20);
     EXPECT_EQ(samples[2].at("sample").to_number<int>(), 10);
-    EXPECT_EQ(samples[4].at("sample").to_number<int>(), 10);  // nothing older is known
+    EXPECT_EQ(samples[4].at("sample").to_number<int>(), 10);  // there is no older sample
     EXPECT_DOUBLE_EQ(details.at("avg_rate").to_number<double>(), 1.5);
     EXPECT_DOUBLE_EQ(details.at("avg").to_number<double>(), 18);
     EXPECT_FALSE(trend.details(Stat::publish, std::nullopt).contains("samples"));
@@ -96,7 +96,7 @@ TEST_F(SamplesTest, WhoLooksAtOneWithARangeGetsItsHistory) {
     put("/queues/%2F/q", "{}");
     samples().extend_interest(Timestamp{});
     const std::string path = "/queues/%2F/q?lengths_age=20&lengths_incr=5";
-    // Before the first sample it was always as it is now.
+    // Before the first sample, the current value fills the range.
     EXPECT_EQ(get(path).at("messages_details").at("samples").at(0).at("sample"), 0);
     for (int second = 0; second <= 30; second += 5) take(second);
     EXPECT_EQ(get(path).at("messages_details").at("samples").get_array().size(), 5U);

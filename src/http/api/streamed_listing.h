@@ -1,5 +1,5 @@
-// A list that may be long: its items are made some at a time and forgotten again, so that an answer
-// about ten thousand queues takes the memory of its text, and a page of it that of the page.
+// A list that may be long. Its items are created in batches, so that a response with 10,000 queues
+// needs only the memory of its text, and a page only that of its items.
 #pragma once
 
 #include "http/api/json.h"
@@ -15,21 +15,20 @@
 
 namespace revenant::http {
 
-// How many items are made at a time.
+// Maximum number of items per batch.
 constexpr std::size_t views_at_once_max = 200;
 
 struct LongList {
     std::size_t count = 0;
-    // The field `name` of the item, which pages are filtered by and mostly sorted by: the other
-    // items need not be made for it.
+    // The field `name` of an item. Filtering and sorting by name does not create the items.
     std::function<std::string(std::size_t index)> name;
-    // The items of these indexes, at most views_at_once_max; nothing for what is gone meanwhile. An
-    // item may be asked for twice.
+    // The items with these indexes, at most views_at_once_max; absent for an item that was deleted
+    // in the meantime. May be called twice for an item.
     std::function<std::vector<std::optional<json::object>>(std::span<const std::size_t> indexes)>
         views;
 };
 
-// As list() in listing.h.
+// Has the same effect as list() in listing.h.
 Response list_some_at_a_time(const Call& call, const LongList& list);
 
 }  // namespace revenant::http

@@ -29,7 +29,7 @@ Endpoint split_endpoint(std::string_view text) {
     return endpoint;
 }
 
-// A connection's name is both its ends: 127.0.0.1:5000 -> 127.0.0.1:5672
+// The two endpoints in the name of a connection: 127.0.0.1:5000 -> 127.0.0.1:5672
 struct ConnectionEnds {
     Endpoint peer;
     Endpoint host;

@@ -1,4 +1,4 @@
-// Views: what the rest of the house tells about its things, as the JSON objects of the API.
+// Views: the data of other modules as JSON objects of the API.
 #pragma once
 
 #include "auth/access.h"
@@ -15,17 +15,17 @@
 namespace revenant::http {
 
 json::array to_json(const std::vector<std::string>& strings);
-// Of a policy or a consumer: empty means there is none.
+// Null if the name of a policy or a consumer is empty.
 json::value name_or_null(const std::string& name);
 json::array exchange_types();
-// Where pages are served.
+// The HTTP listeners.
 json::array view_contexts(const ApiSettings& settings);
-// Who is logged in, and for how long a page may keep that. management 4.2
+// The logged-in user, and how long a page may keep the login. management 4.2
 json::object view_login(const ApiSettings& settings, const User& user);
 // 2026-11-15T21:17:57.065+00:00
 std::string date_and_time(Timestamp at);
 
-// The connections of the moment, to find names for the ids the engine knows.
+// The current connections, to find the names for the engine's ids.
 class ConnectionNames {
   public:
     explicit ConnectionNames(const Context& context);
@@ -33,7 +33,7 @@ class ConnectionNames {
     const std::vector<runtime::ConnectionView>& all() const { return connections_; }
     const runtime::ConnectionView* find(ConnectionId connection) const;
     const runtime::ConnectionView* find(std::string_view name) const;
-    // Its number on the connection, for its name; 0 if it is gone meanwhile.
+    // The channel's number, which is part of its name; null if the channel no longer exists.
     const runtime::ChannelNumber* find_channel(const runtime::ConnectionView& connection,
                                                ChannelId channel) const;
 
@@ -42,7 +42,7 @@ class ConnectionNames {
     std::map<ConnectionId, const runtime::ConnectionView*> by_id_;
 };
 
-// One's own connections, all for those who monitor.
+// Whether the caller may see the connection: its own, or any for a monitoring user.
 bool sees(const Call& call, const runtime::ConnectionView& connection);
 json::object view_connection(const ApiSettings& settings,
                              const runtime::ConnectionView& connection);
@@ -53,11 +53,11 @@ json::array view_consumers(const ApiSettings& settings, const ConnectionNames& p
                            std::string_view vhost,
                            const std::vector<engine::ConsumerView>& consumers);
 json::object view_binding(std::string_view vhost, const engine::BindingView& binding);
-// The last part of a binding's address. management 4.22
-// Whether the caller asks for arguments with their types, as revenantctl does (?arguments=typed).
+// Whether the request asks for arguments with their types, as revenantctl does (?arguments=typed).
 bool wants_typed_arguments(const Call& call);
-// Whether consumers could take more at this moment: they can when nothing waits for them.
+// 1 if consumers could take more messages, that is, if there are consumers but no ready messages.
 double consumer_capacity(const engine::QueueView& queue);
+// The last segment of a binding's path. management 4.22
 std::string properties_key(const engine::BindingView& binding);
 
 }  // namespace revenant::http

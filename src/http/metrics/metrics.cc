@@ -25,7 +25,7 @@ std::string_view take_until(std::string_view& rest, char end) {
     return trim(part);
 }
 
-// The weight of a media range: 1 unless it says q=…
+// The weight of a media range: the parameter q, or 1 without it.
 double weight_of(std::string_view parameters) {
     while (!parameters.empty()) {
         const std::string_view parameter = take_until(parameters, ';');
@@ -134,7 +134,7 @@ std::string Metrics::per_object(Format format) {
     return text.finish();
 }
 
-// Families nobody knows are left out, as RabbitMQ does: who asks for many asks every version alike.
+// As in RabbitMQ, unknown families are ignored, so that one request works with every version.
 std::string Metrics::detailed(Format format, const Target& target) {
     PrometheusText text(format);
     const DetailedRequest wishes = parse_detailed_request(target);

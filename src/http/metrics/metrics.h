@@ -1,8 +1,9 @@
-// Metrics: the pages that Prometheus reads, with the names RabbitMQ gives to the same things.
-// START READING HERE; metrics_page.h names the parts. management 6
+// Metrics: the pages for Prometheus, with RabbitMQ's metric names. START READING HERE;
+// metrics_page.h lists the parts of a page. management 6
 //
-// /metrics tells of all objects together, /metrics/per-object of each one,
-// /metrics/detailed?family=F&vhost=V of what is asked for, /metrics/memory-breakdown of memory.
+// /metrics has totals of all objects, /metrics/per-object has every object,
+// /metrics/detailed?family=F&vhost=V has the requested families, and /metrics/memory-breakdown has
+// memory by category.
 #pragma once
 
 #include "http/api/context.h"
@@ -17,7 +18,7 @@ namespace revenant::http {
 
 struct Target;
 
-// What /metrics itself tells.
+// The content of /metrics.
 enum class MetricsDefault : std::uint8_t { aggregated, per_object };
 
 class Metrics final : public Responder {
@@ -38,7 +39,7 @@ class Metrics final : public Responder {
     const MetricsDefault plain_;
 };
 
-// Whether an Accept header prefers OpenMetrics to the plain format.
+// OpenMetrics if the Accept header prefers it, otherwise the text format.
 PrometheusText::Format accepted_format(std::string_view accept);
 
 }  // namespace revenant::http

@@ -1,4 +1,4 @@
-// What passes through the node, by protocol and type of queue. management 6.4
+// Message traffic of the node, by protocol and queue type. management 6.4
 #include "http/metrics/metrics_page.h"
 
 #include <iterator>
@@ -14,7 +14,7 @@ using engine::Consumption;
 using engine::DeathStrategy;
 using engine::QueueKind;
 
-// All are there from the start, whoever has come so far.
+// All protocols have samples, even without clients.
 constexpr ClientProtocol protocols[] = {ClientProtocol::amqp091, ClientProtocol::amqp10};
 static_assert(std::size(protocols) == engine::client_protocol_count);
 
@@ -133,8 +133,9 @@ void write_message_sizes(PrometheusText& text, const engine::Traffic& traffic) {
     }
 }
 
-// A row of the table in DL-209: the deaths for a reason, by queue type and strategy. Only what can
-// happen is there: no classic queue is at-least-once, nor does a full at-least-once queue drop.
+// A row of the table in DL-209: the deaths for a reason, by queue type and strategy. Combinations
+// that cannot happen are omitted: a classic queue is never at-least-once, and a full at-least-once
+// queue does not drop messages.
 void write_deaths(PrometheusText& text, const engine::DeathTable& deaths, DeathReason reason,
                   std::string_view help) {
     text.family(
@@ -158,13 +159,13 @@ void write_dead_lettering(PrometheusText& text, const engine::Traffic& traffic) 
     write_deaths(text, traffic.deaths, DeathReason::maxlen,
                  "Total number of messages dead-lettered because a queue was full");
     write_deaths(text, traffic.deaths, DeathReason::expired,
-                 "Total number of messages dead-lettered because their time to live was over");
+                 "Total number of messages dead-lettered because their TTL expired");
     write_deaths(text, traffic.deaths, DeathReason::rejected,
                  "Total number of messages dead-lettered because a consumer rejected them");
     write_deaths(text, traffic.deaths, DeathReason::delivery_limit,
-                 "Total number of messages dead-lettered because they came back too often");
+                 "Total number of messages dead-lettered because they exceeded the delivery limit");
     text.family("rabbitmq_global_messages_dead_lettered_confirmed_total", Kind::counter,
-                "Total number of dead-lettered messages that all target queues have taken");
+                "Total number of dead-lettered messages confirmed by all target queues");
     text.sample({{"queue_type", type_label(QueueKind::quorum)},
                  {"dead_letter_strategy", engine::to_string(DeathStrategy::at_least_once)}},
                 traffic.dead_letters_confirmed);

@@ -20,7 +20,7 @@ std::string page_of(const Totals& totals) {
     return text.text();
 }
 
-// The samples of a family without its name, one below the other.
+// The samples of a family without its name, one per line.
 std::string samples_of(const std::string& page, std::string_view name) {
     std::string samples;
     const std::string start = "\n" + std::string(name) + "{";

@@ -1,4 +1,4 @@
-// The node as a whole: its objects, its process, its machine, its alarms. management 6.2, 6.3
+// Metrics of the node: objects, process, machine and alarms. management 6.2, 6.3
 #include "http/api/object_lists.h"
 #include "http/api/process.h"
 #include "http/metrics/metrics_page.h"
@@ -84,8 +84,7 @@ void write_identity(PrometheusText& text, Context& context, std::string_view end
                  {"rabbitmq_cluster_permanent_id", context.cluster_id()},
                  {"rabbitmq_endpoint", endpoint}},
                 std::uint64_t{1});
-    text.family("rabbitmq_build_info", Kind::untyped,
-                "RabbitMQ & Erlang/OTP version info, as far as it applies here");
+    text.family("rabbitmq_build_info", Kind::untyped, "RabbitMQ & Erlang/OTP version info");
     text.sample({{"rabbitmq_version", settings.rabbitmq_version},
                  {"prometheus_plugin_version", settings.product_version},
                  {"prometheus_client_version", settings.product_version},
@@ -95,7 +94,7 @@ void write_identity(PrometheusText& text, Context& context, std::string_view end
                 std::uint64_t{1});
 }
 
-// Without a prefix, as every Prometheus client has it.
+// A standard metric of Prometheus clients, without a prefix.
 void write_process(PrometheusText& text, const Context& context) {
     const Duration up = runtime::system_now() - context.settings().started_at;
     text.single(
@@ -163,7 +162,8 @@ void write_alarms(PrometheusText& text, const ApiSettings& settings) {
     }
 }
 
-// Of the parts RabbitMQ names these are known here; what no part claims is other.
+// The memory categories of RabbitMQ. Only messages in queues are measured; the rest is
+// other_erlang_process.
 void write_memory_breakdown(PrometheusText& text, Context& context) {
     const std::uint64_t resident = view_process().resident_bytes;
     const std::uint64_t in_queues = std::min(bytes_in_queues(context.broker()), resident);
@@ -192,10 +192,8 @@ void write_memory_breakdown(PrometheusText& text, Context& context) {
               "Runtime reserved but unallocated blocks size in bytes"}}) {
         part(name, help, 0);
     }
-    part("classic_queue_erlang_process",
-         "Queues footprint in bytes: here those of all types together", in_queues);
-    part("other_erlang_process", "Everything else that is resident, in bytes",
-         resident - in_queues);
+    part("classic_queue_erlang_process", "Queues footprint in bytes, all queue types", in_queues);
+    part("other_erlang_process", "Other resident memory in bytes", resident - in_queues);
 }
 
 }  // namespace revenant::http

@@ -54,21 +54,19 @@ constexpr Field<QueueView> queue_fields[] = {
      [](const QueueView& q) { return q.ready_bytes; }},
     {"queue_messages_unacked_bytes", Kind::gauge, "Size in bytes of all unacknowledged messages",
      [](const QueueView& q) { return q.unacked_bytes; }},
-    {"queue_messages_persistent", Kind::gauge, "Messages that a restart would bring back",
+    {"queue_messages_persistent", Kind::gauge, "Persistent messages",
      [](const QueueView& q) { return q.persistent_messages.count; }},
-    {"queue_messages_persistent_bytes", Kind::gauge,
-     "Size in bytes of messages that a restart would bring back",
+    {"queue_messages_persistent_bytes", Kind::gauge, "Size in bytes of persistent messages",
      [](const QueueView& q) { return q.persistent_messages.bytes; }},
     {"queue_messages_ram", Kind::gauge, "Messages in memory",
      [](const QueueView& q) { return messages_of(q) - q.paged_out.count - q.parked.count; }},
     {"queue_messages_ram_bytes", Kind::gauge, "Size in bytes of messages in memory",
      [](const QueueView& q) { return bytes_of(q) - q.paged_out.bytes - q.parked.bytes; }},
-    {"queue_messages_paged_out", Kind::gauge, "Messages that are on the disk only",
+    {"queue_messages_paged_out", Kind::gauge, "Messages paged out to disk",
      [](const QueueView& q) { return q.paged_out.count; }},
-    {"queue_messages_paged_out_bytes", Kind::gauge,
-     "Size in bytes of messages that are on the disk only",
+    {"queue_messages_paged_out_bytes", Kind::gauge, "Size in bytes of messages paged out to disk",
      [](const QueueView& q) { return q.paged_out.bytes; }},
-    {"queue_process_memory_bytes", Kind::gauge, "Memory that a queue and its messages take",
+    {"queue_process_memory_bytes", Kind::gauge, "Memory used by a queue and its messages",
      [](const QueueView& q) { return q.memory_bytes; }},
 };
 
@@ -212,7 +210,6 @@ bool any_wanted(const FamilyFilter& wants, std::span<const std::string_view> fam
     return std::any_of(families.begin(), families.end(), wants);
 }
 
-// The door through which every group goes.
 template <typename Values>
 struct Group {
     std::string_view family;
@@ -232,7 +229,7 @@ void write_groups(PrometheusText& text, std::string_view prefix,
     }
 }
 
-// Of each queue alone: a sum of these would say nothing.
+// Metrics that exist only per queue, because a total would be meaningless.
 void write_single_queues(PrometheusText& text, const std::string& prefix,
                          const std::vector<MetricRow<QueueView>>& rows) {
     text.family(prefix + "queue_consumer_capacity", Kind::gauge, "Consumer capacity");
@@ -385,7 +382,7 @@ MetricRows rows_of_counters(Context& context, const VhostCounters& sums) {
 
 void write_objects(PrometheusText& text, std::string_view prefix, const MetricRows& rows,
                    const FamilyFilter& wants) {
-    // What tells of queues in general has the number of consumers as well.
+    // queue_metrics includes queue_consumer_count.
     const FamilyFilter wants_queues = [&](std::string_view family) {
         return wants(family) || (family == "queue_consumer_count" && wants("queue_metrics"));
     };

@@ -1,5 +1,5 @@
-// The metrics of queues, exchanges, channels and connections, of each one or of all together: the
-// same fields either way. management 6.5
+// The metrics of queues, exchanges, channels and connections, per object or in total, with the same
+// fields. management 6.5
 #pragma once
 
 #include "engine/view/query.h"
@@ -16,7 +16,7 @@
 
 namespace revenant::http {
 
-// One object with its labels as they are printed, or all of them, without labels.
+// One object with its rendered labels, or the total of all objects, without labels.
 template <typename Values>
 struct MetricRow {
     std::string labels;
@@ -35,22 +35,22 @@ struct MetricRows {
     std::vector<MetricRow<ConnectionStats>> connections;
 };
 
-// The vhosts asked for; none: all.
+// The requested virtual hosts; absent: all.
 using VhostFilter = std::optional<std::set<std::string>>;
-// Whether a group of metrics is wanted, by the name /metrics/detailed knows it by.
+// Whether a family of /metrics/detailed is requested.
 using FamilyFilter = std::function<bool(std::string_view)>;
 
-// A row for each object. Looks only for those that a wanted group tells about.
+// One row per object. Reads only the objects that the requested families need.
 MetricRows rows_of_objects(Context& context, const VhostFilter& vhosts, const FamilyFilter& wants);
-// One row for all objects of a kind. What only ever grows counts those that are gone as well.
+// One row for all objects of a kind. Counters include objects that no longer exist.
 MetricRows rows_of_counters(Context& context, const VhostCounters& sums);
 
-// rabbitmq_queue_messages and the like; the prefix is rabbitmq_ or rabbitmq_detailed_.
+// The prefix is rabbitmq_ or rabbitmq_detailed_.
 void write_objects(PrometheusText& text, std::string_view prefix, const MetricRows& rows,
                    const FamilyFilter& wants);
-// With a constant 1: what type a queue has.
+// queue_info with the constant value 1 and the queue type as a label.
 void write_queue_info(PrometheusText& text, std::string_view prefix, const MetricRows& rows);
-// vhost_status, exchange_bindings, exchange_names: rabbitmq_cluster_…
+// rabbitmq_cluster_…: the families vhost_status, exchange_bindings and exchange_names.
 void write_cluster_families(PrometheusText& text, Context& context, const VhostFilter& vhosts,
                             const FamilyFilter& wants);
 

@@ -1,5 +1,5 @@
-// What RabbitMQ does not tell: the accounts of all messages, every death and what became of the
-// message, how late time-to-live is, and what the journal does. docs/metrics.md has the table.
+// Metrics that RabbitMQ does not have: counters of all queue entries, deaths by outcome, delay of
+// expiry, and the journal. docs/metrics.md lists them.
 #include "http/api/process.h"
 #include "http/metrics/metrics_page.h"
 
@@ -16,7 +16,7 @@ namespace {
 using Kind = PrometheusText::Kind;
 using engine::DeathOutcome;
 
-// One line per vhost, or one for all, without labels.
+// One line per virtual host, or one line without labels for all.
 using Lines = std::vector<std::pair<std::string, const VhostCounters*>>;
 
 Lines lines_of(const NodeCounters& sums, Aggregation grain) {
@@ -46,10 +46,9 @@ void write_each(PrometheusText& text, std::string_view name, Kind kind, std::str
 // Every entry of a queue is accounted for: entered = sum of ended + sum of present.
 void write_accounts(PrometheusText& text, const Lines& lines) {
     write_each(text, "revenant_entries_entered_total", Kind::counter,
-               "Entries that came into a queue; a message routed to three queues is three", lines,
+               "Queue entries created; a message routed to three queues counts three times", lines,
                [](const VhostCounters& sums) { return sums.totals.accounts.entered; });
-    text.family("revenant_entries_ended_total", Kind::counter,
-                "Entries that left a queue, by how their stay ended");
+    text.family("revenant_entries_ended_total", Kind::counter, "Queue entries removed, by ending");
     for (const auto& [labels, sums] : lines) {
         for (std::size_t i = 0; i < engine::ending_count; ++i) {
             const auto ending = static_cast<engine::Ending>(i);
@@ -57,7 +56,7 @@ void write_accounts(PrometheusText& text, const Lines& lines) {
                            sums->totals.accounts.of(ending));
         }
     }
-    text.family("revenant_entries_present", Kind::gauge, "Entries that are in a queue, by state");
+    text.family("revenant_entries_present", Kind::gauge, "Current queue entries, by state");
     for (const auto& [labels, sums] : lines) {
         const engine::Totals& totals = sums->totals;
         text.sample_of(with(labels, {{"state", "ready"}}), totals.ready);
@@ -68,7 +67,7 @@ void write_accounts(PrometheusText& text, const Lines& lines) {
         text.sample_of(with(labels, {{"state", "parked"}}), totals.parked.count);
     }
     text.family("revenant_entries_unaccounted", Kind::gauge,
-                "Entries that entered, less those that ended and those present: always 0");
+                "Entries created minus entries removed and present: always 0");
     for (const auto& [labels, sums] : lines) {
         const engine::EntryCounters& accounts = sums->totals.accounts;
         text.sample_of(labels, static_cast<double>(accounts.entered) -
@@ -87,7 +86,7 @@ void for_each_reason_and_outcome(Visit visit) {
 }
 
 constexpr std::string_view deaths_help =
-    "Messages that died in a queue, by reason and by what became of them at that moment";
+    "Messages that died in a queue, by reason and immediate outcome";
 
 void write_deaths(PrometheusText& text, const engine::DeathOutcomes& deaths) {
     text.family("revenant_deaths_total", Kind::counter, deaths_help);
@@ -99,21 +98,20 @@ void write_deaths(PrometheusText& text, const engine::DeathOutcomes& deaths) {
 
 void write_waiting(PrometheusText& text, const std::string& prefix, const MetricRows& rows) {
     text.family(prefix + "queue_dead_letters_waiting", Kind::gauge,
-                "Dead letters of a queue that wait until all their targets have taken them");
+                "Dead letters in the outbox of a queue, which have not reached all their targets");
     for (const auto& row : rows.queues) {
         text.sample_of(row.labels, row.values.dead_letters_waiting);
     }
-    text.family(prefix + "queue_messages_delayed", Kind::gauge,
-                "Messages of a queue that wait for their next attempt");
+    text.family(prefix + "queue_messages_delayed", Kind::gauge, "Delayed messages in a queue");
     for (const auto& row : rows.queues) text.sample_of(row.labels, row.values.delayed);
     text.family(prefix + "queue_messages_parked", Kind::gauge,
-                "Messages of a queue that cannot be read from the disk and are skipped");
+                "Messages in a queue that cannot be read from disk and are skipped");
     for (const auto& row : rows.queues) text.sample_of(row.labels, row.values.parked.count);
 }
 
 void write_lateness(PrometheusText& text, const Lines& lines) {
     text.family("revenant_expiry_lateness_seconds", Kind::histogram,
-                "How long after the end of its time to live a message died");
+                "Delay between a message's deadline and its expiry");
     for (const auto& [labels, sums] : lines) {
         const engine::Lateness& lateness = sums->totals.traffic.lateness;
         text.histogram(labels, {engine::lateness_limits_us, lateness.counts, lateness.sum, 1e6});
@@ -126,13 +124,13 @@ void write_refusals(PrometheusText& text, const Lines& lines) {
                [](const VhostCounters& sums) { return sums.totals.traffic.refused_by_queue; });
     write_each(
         text, "revenant_refusals_cut_total", Kind::counter,
-        "Messages dropped because so many full queues in a row refused them", lines,
+        "Messages dropped after too many full queues in a row refused them", lines,
         [](const VhostCounters& sums) { return sums.totals.traffic.refusal_chains_dropped; });
 }
 
 void write_journal(PrometheusText& text, const Lines& lines) {
     text.family("revenant_journal_sync_seconds", Kind::histogram,
-                "How long the disk took to make a part of the journal safe");
+                "Time to sync a batch of the journal");
     for (const auto& [labels, sums] : lines) {
         const auto& syncs = sums->journal.counters.syncs;
         text.histogram(labels, {runtime::sync_limits_us, syncs.counts, syncs.sum, 1e6});
@@ -142,22 +140,23 @@ void write_journal(PrometheusText& text, const Lines& lines) {
         write_each(text, name, kind, help, lines,
                    [&](const VhostCounters& sums) { return value(sums.journal); });
     };
-    each("revenant_journal_batches_total", Kind::counter, "Batches of records written",
+    each("revenant_journal_batches_total", Kind::counter, "Batches of journal records written",
          [](const auto& journal) { return journal.counters.batches; });
-    // Their bytes would tell where the next message will lie, to everybody who can read this page.
-    each("revenant_journal_snapshots_total", Kind::counter, "Snapshots that were made safe",
+    // The bytes of the batches are not exported. They would reveal the journal position of the next
+    // message to everyone who can read this page.
+    each("revenant_journal_snapshots_total", Kind::counter, "Snapshots written and synced",
          [](const auto& journal) { return journal.counters.snapshots; });
-    each("revenant_journal_snapshot_bytes_total", Kind::counter, "Bytes of these snapshots",
+    each("revenant_journal_snapshot_bytes_total", Kind::counter,
+         "Bytes of snapshots written and synced",
          [](const auto& journal) { return journal.counters.snapshot_bytes; });
-    each("revenant_journal_compactions_total", Kind::counter,
-         "Times that the rest of old files was put into one",
+    each("revenant_journal_compactions_total", Kind::counter, "Journal compactions",
          [](const auto& journal) { return journal.counters.compactions; });
     each("revenant_journal_compacted_bytes_total", Kind::counter,
-         "Bytes still in use that compactions wrote anew",
+         "Bytes rewritten by journal compactions",
          [](const auto& journal) { return journal.counters.compacted_bytes; });
-    each("revenant_journal_files", Kind::gauge, "Files that journals consist of",
+    each("revenant_journal_files", Kind::gauge, "Journal files",
          [](const auto& journal) { return journal.files; });
-    each("revenant_journal_waiting_bytes", Kind::gauge, "Bytes on their way to the disk",
+    each("revenant_journal_waiting_bytes", Kind::gauge, "Bytes waiting to be written",
          [](const auto& journal) { return journal.waiting_bytes; });
 }
 
@@ -184,14 +183,14 @@ constexpr double us_per_second = 1'000'000;
 
 void write_turns(PrometheusText& text, const runtime::TurnTimes::Summary& turns) {
     text.family("revenant_long_turns_total", Kind::counter,
-                "Turns of reactors that took more processor time than this");
+                "Reactor turns that took more CPU time than the label's value");
     for (std::size_t i = 0; i < turns.longer_than.size(); ++i) {
         const double seconds =
             static_cast<double>(runtime::TurnTimes::limits_us[i]) / us_per_second;
         text.sample({{"longer_than_seconds", fmt::format("{}", seconds)}}, turns.longer_than[i]);
     }
     text.family("revenant_longest_turn_seconds", Kind::gauge,
-                "Processor time of the longest turn so far, by the command that took it");
+                "CPU time of the longest turn so far, by command");
     if (turns.longest_us.empty()) text.sample({{"command", "none"}}, 0.0);
     for (const auto& [command, us] : turns.longest_us) {
         text.sample({{"command", command}}, static_cast<double>(us) / us_per_second);
@@ -215,9 +214,9 @@ void write_own(PrometheusText& text, const NodeCounters& sums, const MetricRows&
     write_journal(text, lines);
     write_turns(text, sums.turns);
     text.family("revenant_log_lines_dropped_total", Kind::counter,
-                "Lines of the log that a place did not take in time, or that it refused");
+                "Log lines dropped because an output was too slow or failed");
     text.sample({}, sums.log_lines_dropped);
-    text.family("revenant_process_cpu_seconds_total", Kind::counter, "Processor time used");
+    text.family("revenant_process_cpu_seconds_total", Kind::counter, "CPU time used");
     text.sample({}, view_process().processor_seconds);
 }
 

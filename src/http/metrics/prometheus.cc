@@ -9,7 +9,7 @@ namespace {
 
 using Kind = PrometheusText::Kind;
 
-// In label values the quote is escaped as well; in help texts it is not.
+// Quotes are escaped in label values and, in OpenMetrics, in help texts.
 void append_escaped(std::string& out, std::string_view text, bool quote) {
     for (const char c : text) {
         if (c == '\\') {
@@ -49,7 +49,7 @@ std::string number_text(double value, std::chars_format format) {
 void PrometheusText::family(std::string_view name, Kind kind, std::string_view help) {
     name_ = name;
     std::string_view announced = name;
-    // OpenMetrics knows a counter without the ending that its sample has.
+    // In OpenMetrics, the name of a counter family has no _total suffix.
     if (format_ == Format::open_metrics && kind == Kind::counter && name.ends_with("_total")) {
         announced.remove_suffix(6);
     }
@@ -128,7 +128,7 @@ void PrometheusText::single(std::string_view name, Kind kind, std::string_view h
     sample({}, value);
 }
 
-// RabbitMQ writes 1000000; OpenMetrics has canonical numbers: 100.0, 1e+06.
+// RabbitMQ writes 1000000; OpenMetrics requires canonical numbers: 100.0, 1e+06.
 std::string PrometheusText::limit_text(double limit) const {
     if (format_ == Format::open_metrics && limit >= 1e6) {
         return number_text(limit, std::chars_format::scientific);

@@ -1,4 +1,4 @@
-// Prometheus' text format 0.0.4 and OpenMetrics 1.0, written by hand.
+// Writer for the Prometheus text format 0.0.4 and OpenMetrics 1.0.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ class PrometheusText {
 
     explicit PrometheusText(Format format = Format::text) : format_(format) {}
 
-    // Announces a metric; its samples follow directly. The name of a counter ends with _total.
+    // Starts a metric family; its samples must follow directly. Counter names end with _total.
     void family(std::string_view name, Kind kind, std::string_view help);
     void sample(Labels labels, std::uint64_t value);
     void sample(Labels labels, double value);
-    // The same with labels that were rendered before.
+    // Samples with labels from render().
     void sample_of(std::string_view labels, std::uint64_t value);
     void sample_of(std::string_view labels, double value);
-    // A metric with one sample without labels.
+    // A family with one sample without labels.
     void single(std::string_view name, Kind kind, std::string_view help, std::uint64_t value);
     // One histogram of the family. Limits and sum are divided by per_unit before they are printed.
     struct Buckets {
         std::span<const std::uint64_t> limits;
-        std::span<const std::uint64_t> counts;  // one more than limits, not cumulated
+        std::span<const std::uint64_t> counts;  // one more than limits, not cumulative
         std::uint64_t sum = 0;
         double per_unit = 1;
     };
@@ -38,7 +38,7 @@ class PrometheusText {
 
     // vhost="/",queue="q"
     static std::string render(Labels labels);
-    // The page; nothing may follow.
+    // Ends and returns the page. Must be the last call.
     std::string finish();
     const std::string& text() const { return text_; }
 

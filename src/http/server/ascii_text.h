@@ -1,4 +1,4 @@
-// Small functions for text in ASCII: names that are written in any case, parts of headers, lists.
+// Functions for ASCII text, such as names and parameters in headers.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ inline std::string to_lower_ascii(std::string_view text) {
     return result;
 }
 
-// Without the blanks around it.
+// Removes spaces and tabs at both ends.
 inline std::string_view trim(std::string_view text) {
     while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
     while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
     return text;
 }
 
-// Cut at its separators; without one it is a single part.
+// Always at least one part, which may be empty.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     while (true) {

@@ -32,7 +32,7 @@ bool is_gzip(std::string_view coding) {
            });
 }
 
-// ;q=0 and ;q=0.000 mean: do not.
+// A weight of 0, such as ;q=0 or ;q=0.000, excludes the coding.
 bool is_forbidden(std::string_view weight) {
     weight = trim(weight);
     if (!weight.starts_with("q=")) return false;
@@ -81,7 +81,7 @@ std::string gunzip(std::string_view bytes, std::size_t plain_size) {
     constexpr std::size_t head = 10;
     if (bytes.size() < head) return {};
     bytes.remove_prefix(head);
-    std::string out(plain_size + 1, '\0');  // room to see that there is more
+    std::string out(plain_size + 1, '\0');  // one extra byte, to detect longer content
     zlib::inflate_stream stream;
     zlib::z_params params;
     params.next_in = bytes.data();

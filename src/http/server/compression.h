@@ -1,4 +1,4 @@
-// Compression: answers as gzip for clients that take it. management 1.8
+// Compression: gzip responses for clients that accept it. management 1.8
 #pragma once
 
 #include "http/server/request.h"
@@ -9,15 +9,15 @@
 
 namespace revenant::http {
 
-// Replaces the body if the client accepts gzip and the body is large enough to gain by it.
+// Compresses the body if the client accepts gzip and the result is smaller.
 void compress(const Request& request, Response& response);
 
-// The bytes as a gzip file (RFC 1952).
+// RFC 1952
 std::string gzip(std::string_view bytes);
-// The content of a gzip file that gzip() or the build has made, which is `plain_size` bytes long;
-// empty if it is not.
+// The content of a file written by gzip() or by the build; empty if it is not exactly `plain_size`
+// bytes long.
 std::string gunzip(std::string_view bytes, std::size_t plain_size);
-// Whether accept-encoding names gzip and does not forbid it.
+// Whether accept-encoding names gzip with a weight above 0.
 bool accepts_gzip(std::string_view accept_encoding);
 
 }  // namespace revenant::http

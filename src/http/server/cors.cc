@@ -15,8 +15,8 @@ bool is_allowed(const CorsRules& rules, std::string_view origin) {
         [&](const std::string& allowed) { return allowed == "*" || allowed == origin; });
 }
 
-// Is the host that the client speaks to the origin of the page? Whether a proxy adds TLS is not
-// known here, so the scheme does not count.
+// Whether the host is that of the page's origin. The scheme is ignored, because a proxy may add
+// TLS.
 bool is_host_of(std::string_view origin, std::string_view host) {
     const std::size_t end = origin.find("://");
     if (end == std::string_view::npos) return false;
@@ -36,13 +36,14 @@ bool is_foreign_wish(const CorsRules& rules, const Request& request) {
     }
     const std::string* const origin = request.find_header("origin");
     if (is_allowed(rules, origin == nullptr ? "" : *origin)) return false;
-    // The browser's own word, which no page can forge, comes before what a proxy may have changed.
+    // Sec-Fetch-Site is set by the browser and cannot be forged by a page. It is checked first,
+    // because a proxy may have changed the host.
     if (const std::string* const site = request.find_header("sec-fetch-site")) {
         if (*site == "same-origin" || *site == "none") return false;
         if (*site == "cross-site") return true;
     }
     if (origin == nullptr) return false;
-    // The second is a header that a page could not send to another origin without being asked.
+    // A page cannot send x-forwarded-host to another origin without a preflight request.
     for (const char* const name : {"host", "x-forwarded-host"}) {
         const std::string* const host = request.find_header(name);
         if (host != nullptr && is_host_of(*origin, *host)) return false;

@@ -1,6 +1,5 @@
-// IdleConnections: connections that wait for their client, the longest first. When there is no
-// place for another one, the first of the line gives way: whoever says nothing must not keep out
-// those who have something to ask. May be used from any thread.
+// IdleConnections: connections that are waiting for their clients, longest idle first. At the
+// connection limit, the first is evicted in favour of a new connection. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +13,12 @@ class IdleConnections {
   public:
     class Member {
       public:
-        virtual ~Member() = default;  // must have left
+        virtual ~Member() = default;  // must have called leave()
         Member(const Member&) = delete;
         Member& operator=(const Member&) = delete;
-        // Nothing if it is about to be destroyed. Called while the line is locked.
+        // Null if the member is being destroyed. Called with the lock held.
         virtual std::shared_ptr<Member> hold() = 0;
-        // The connection is to end soon. Called from any thread.
+        // Closes the connection. Called from any thread.
         virtual void evict() = 0;
 
       protected:
@@ -32,7 +31,7 @@ class IdleConnections {
         std::list<Member*>::iterator at_;
     };
 
-    // At its end, also for one that stands in it already.
+    // Adds the member at the end, or moves it there.
     void enter(Member& member) {
         const std::lock_guard lock(mutex_);
         if (member.place_ == Member::Place::evicted) return;
@@ -40,7 +39,7 @@ class IdleConnections {
         member.at_ = members_.insert(members_.end(), &member);
         member.place_ = Member::Place::inside;
     }
-    // False: it has been told to give way and must not go on.
+    // False if the member was evicted; it must then not continue.
     bool leave(Member& member) {
         const std::lock_guard lock(mutex_);
         if (member.place_ == Member::Place::evicted) return false;
@@ -48,9 +47,9 @@ class IdleConnections {
         member.place_ = Member::Place::outside;
         return true;
     }
-    // False: nobody waits.
+    // False if no connection is idle.
     bool evict_oldest() {
-        std::shared_ptr<Member> evicted;  // released when the line is free again
+        std::shared_ptr<Member> evicted;  // released after the lock
         {
             const std::lock_guard lock(mutex_);
             if (members_.empty()) return false;

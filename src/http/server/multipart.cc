@@ -41,7 +41,7 @@ std::optional<std::string> parameter(std::string_view header, std::string_view n
     }
 }
 
-// Whether the headers of a part say that it is this field.
+// Whether the Content-Disposition header of a part names the field.
 bool names_field(std::string_view headers, std::string_view field) {
     constexpr std::string_view disposition = "content-disposition:";
     while (!headers.empty()) {
@@ -69,7 +69,7 @@ std::optional<std::string> form_field(std::string_view content_type, std::string
         return std::nullopt;
     }
     const std::string delimiter = "\r\n--" + *boundary;
-    // The first delimiter has no line before it.
+    // The first delimiter has no preceding line break.
     if (!body.starts_with(std::string_view(delimiter).substr(2))) return std::nullopt;
     body.remove_prefix(delimiter.size() - 2);
     while (body.starts_with("\r\n")) {

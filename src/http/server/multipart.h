@@ -1,4 +1,4 @@
-// Multipart: the fields of a form with files, as browsers send them (RFC 7578).
+// Multipart: the fields of a multipart form (RFC 7578).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Request and Response: what a client asks over HTTP and what it is told, without a socket.
+// HTTP requests and responses, independent of a socket.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@ struct Header {
 
 struct Request {
     std::string method;
-    std::string target;  // path and query as they were sent
+    std::string target;  // path and query, not decoded
     std::vector<Header> headers;
     std::string body;
     bool from_loopback = false;
     std::string peer_address;
 
-    // Without the query, in which there may be secrets.
+    // Without the query, which may contain secrets.
     std::string_view path() const {
         return std::string_view(target).substr(0, target.find_first_of("?#"));
     }
-    // The first header of that name, given in lower case; nullptr if there is none.
+    // The first header with that lower-case name; null if there is none.
     const std::string* find_header(std::string_view name) const {
         for (const Header& header : headers) {
             if (header.name == name) return &header.value;
@@ -42,12 +42,13 @@ struct Response {
     std::vector<Header> headers;
 };
 
-// Whoever answers. Called by several threads at once.
+// Called by several threads concurrently.
 class Responder {
   public:
     virtual ~Responder() = default;
     virtual Response respond(const Request& request) = 0;
-    // Asked once the headers of a request with a large body are there: an answer saves reading it.
+    // Called after the headers of a request with a large body. If it returns a response, the body
+    // is not read.
     virtual std::optional<Response> refuse_early(const Request& /*request*/) {
         return std::nullopt;
     }

@@ -41,7 +41,7 @@ using boost::system::error_code;
 
 constexpr std::size_t buffer_bytes_max = 128 * 1024;
 constexpr std::size_t first_read_bytes = 8 * 1024;
-// What a client may still send after its answer before its connection is cut.
+// Bytes that a client may still send after its response before the connection is closed.
 constexpr std::size_t drained_bytes_max = 64 * 1024 * 1024;
 constexpr auto drain_timeout = std::chrono::seconds(5);
 constexpr auto accept_pause = std::chrono::milliseconds(100);
@@ -64,7 +64,7 @@ Response refusal(unsigned status, std::string body) {
     return response;
 }
 
-// What breaks HTTP itself never reaches the responder.
+// The response to a request that is not valid HTTP. The responder is not called.
 Response broken_request(const error_code& error) {
     namespace h = beast::http;
     if (error == h::error::body_limit) {
@@ -102,7 +102,7 @@ class Server::Core {
     const ServerSettings& settings() const { return settings_; }
     Responder& responder() { return *responder_; }
 
-    // False when large bodies take too much memory already.
+    // False if large bodies already use too much memory.
     bool reserve(std::uint64_t bytes) {
         if (large_bytes_.fetch_add(bytes) + bytes <= settings_.large_bodies_bytes_max) return true;
         large_bytes_.fetch_sub(bytes);
@@ -139,12 +139,13 @@ using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
 }  // namespace
 
-// One connection: wait for a byte, read the header, perhaps refuse, read the body, answer, again.
+// One connection. For each request: wait for the first byte, read the header, optionally refuse,
+// read the body, respond.
 template <typename Stream>
 class Server::Core::Session final : public std::enable_shared_from_this<Session<Stream>>,
                                     public IdleConnections::Member {
   public:
-    // `arguments` are what the stream needs besides the socket.
+    // `arguments` are passed to the stream after the socket.
     template <typename... Arguments>
     Session(Core& core, tcp::socket socket, Arguments&&... arguments)
         : core_(core), stream_(std::move(socket), std::forward<Arguments>(arguments)...) {
@@ -156,7 +157,8 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
     }
     ~Session() override {
         release_large();
-        if (core_.line().leave(*this)) core_.session_ended();  // else its place was given away
+        // An evicted session has passed its slot to the new connection.
+        if (core_.line().leave(*this)) core_.session_ended();
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -173,7 +175,7 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
             beast::get_lowest_layer(self->stream_).close();
         });
     }
-    // The context that a TLS stream refers to lives as long as its session.
+    // Keeps the context that the TLS stream refers to alive.
     void keep(std::shared_ptr<asio::ssl::context> context) { context_ = std::move(context); }
 
   private:
@@ -198,7 +200,8 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         }
     }
 
-    // Who is new has something to ask; who was answered may take its time.
+    // A new connection must send its first request within header_timeout, later ones within
+    // idle_timeout.
     void await_request() {
         core_.line().enter(*this);
         release_large();
@@ -244,7 +247,7 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
                     AfterWrite::close);
             }
             reserved_bytes_ = bytes;
-            // Its sender is known and nobody to be cut off.
+            // The client is authenticated, so its connection is not evicted.
             if (!core_.line().leave(*this)) return;
         }
         expire_after(core_.settings().body_timeout);
@@ -266,7 +269,7 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
     }
 
     void on_read_error(const error_code& error) {
-        if (!is_broken_request(error)) return;  // gone or too slow
+        if (!is_broken_request(error)) return;  // disconnected or timed out
         write(broken_request(error), AfterWrite::close);
     }
 
@@ -327,7 +330,8 @@ class Server::Core::Session final : public std::enable_shared_from_this<Session<
         h::async_write(stream_, *serializer_, std::move(written));
     }
 
-    // Closing while the client still sends would make its system throw our answer away.
+    // Closing the socket while the client is sending would reset the connection, and the client
+    // would lose the response.
     void close_gracefully() {
         core_.line().enter(*this);
         beast::get_lowest_layer(stream_).expires_after(drain_timeout);
@@ -402,7 +406,7 @@ void Server::Core::start(Responder& responder) {
 bool Server::Core::find_place() {
     if (sessions_.fetch_add(1) < settings_.connections_max) return true;
     session_ended();
-    // The place of who gives way is that of the new one.
+    // The new connection takes the slot of the evicted one.
     return line_.evict_oldest();
 }
 
@@ -410,7 +414,7 @@ void Server::Core::accept() {
     acceptor_.async_accept(asio::make_strand(io_), [this](error_code error, tcp::socket socket) {
         if (error == asio::error::operation_aborted) return;
         if (error) {
-            // Out of descriptors, most likely. Trying again at once would only burn a core.
+            // Probably out of file descriptors. Retrying immediately would be a busy loop.
             pause_.expires_after(accept_pause);
             pause_.async_wait([this](error_code stopped) {
                 if (!stopped) accept();

@@ -1,7 +1,7 @@
-// Server: one HTTP listener with its own few threads. It reads whole requests, asks the Responder
-// and writes what that says. Everything a client can stretch is bounded: connections, time for
-// headers and bodies, their sizes, and the bytes of all large bodies together. When there are as
-// many connections as may be, the one that has waited for its client longest makes room.
+// Server: one HTTP listener with its own threads. Reads complete requests, calls the Responder and
+// writes its response. All resources that a client can use are bounded: connections, time for
+// headers and bodies, their sizes, and the total size of large bodies. At the connection limit, the
+// longest-idle connection is closed.
 #pragma once
 
 #include "base/result.h"
@@ -20,28 +20,28 @@ namespace revenant::http {
 
 struct ServerSettings {
     std::string address = "127.0.0.1";
-    std::uint16_t port = 0;                                    // 0: a free one
-    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // without: plain HTTP
+    std::uint16_t port = 0;                                    // 0: any free port
+    std::shared_ptr<tls::ReloadableTlsContext> tls = nullptr;  // null: plain HTTP
     unsigned threads = 2;
     std::size_t connections_max = 512;
     std::uint32_t header_bytes_max = 16 * 1024;
     std::uint64_t body_bytes_max = 20'000'000;
-    // A body up to this size is read before anybody is asked who sent it.
+    // A body up to this size is read before the client is authenticated.
     std::uint64_t small_body_bytes_max = 64 * 1024;
-    // Of all larger ones being read at the same time.
+    // Total size of the larger bodies that are read concurrently.
     std::uint64_t large_bodies_bytes_max = 100'000'000;
     Duration idle_timeout = seconds(60);    // between two requests
-    Duration header_timeout = seconds(10);  // of a new connection for its first byte, and from
-                                            // the first byte on
+    Duration header_timeout = seconds(10);  // for the first byte of a new connection, and from the
+                                            // first byte to the end of the headers
     Duration body_timeout = seconds(60);
     Duration write_timeout = seconds(60);
-    // Told of a responder that threw an exception, by one of the threads that answer.
+    // Called on a server thread if the responder threw an exception.
     std::function<void(const Request&, std::string_view what)> note_failure = {};
 };
 
 class Server {
   public:
-    // Binds and listens: from now on connections wait, though nobody answers them yet.
+    // Binds and listens. Connections are queued by the system until start().
     static Result<std::unique_ptr<Server>, std::string> open(const ServerSettings& settings);
     ~Server();
     Server(const Server&) = delete;
@@ -50,7 +50,7 @@ class Server {
     std::uint16_t port() const;
     // The responder must outlive the server.
     void start(Responder& responder);
-    // Requests being answered are finished, everything else is dropped.
+    // Waits for running responders. Drops everything else.
     void stop();
 
   private:

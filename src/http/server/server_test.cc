@@ -1,4 +1,4 @@
-// The server with a real socket; what a client can do wrong, and that it is bounded.
+// The server with real sockets: client errors and limits.
 #include "http/server/server.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ class Peer {
             bytes.remove_prefix(static_cast<std::size_t>(count));
         }
     }
-    // One response by its length, or everything up to the end if it has none.
+    // Reads one response by its Content-Length, or up to the end of the stream without one.
     std::string read_response() {
         while (text_.find("\r\n\r\n") == std::string::npos) {
             if (!read_some()) return std::exchange(text_, {});
@@ -76,7 +76,7 @@ class Peer {
         text_.erase(0, head + body);
         return response;
     }
-    // The server has nothing more to say; false if it waits longer than the test does.
+    // Whether the server has closed the connection; false after a timeout.
     bool is_closed() { return !read_some() && closed_; }
 
   private:
@@ -210,7 +210,7 @@ TEST_F(ServerTest, LargeBodiesTogetherAreBounded) {
     first.send(std::string(1000, 'x'));
     EXPECT_EQ(body_of(first.read_response()), "PUT / 1000 loopback");
     first.send("GET / HTTP/1.1\r\n\r\n");
-    EXPECT_EQ(status_of(first.read_response()), "200");  // what it held is given back by now
+    EXPECT_EQ(status_of(first.read_response()), "200");  // its reservation is released
     Peer third(port);
     third.send(head + "\r\n" + std::string(1000, 'x'));
     EXPECT_EQ(status_of(third.read_response()), "200");
@@ -282,12 +282,12 @@ TEST_F(ServerTest, ConnectionsAreBoundedAndComeBack) {
         Peer first(port);
         first.send("GET /stay HTTP/1.1\r\n\r\n");
         echo_.stays.acquire();
-        Peer second(port);  // The first one is being answered and does not give way.
+        Peer second(port);  // The first connection is being served and is not evicted.
         EXPECT_TRUE(second.is_closed());
         echo_.may_go.release();
         EXPECT_EQ(status_of(first.read_response()), "200");
     }
-    // The place is free once the server has seen the first one go.
+    // The slot is free once the server has seen the first connection close.
     for (int attempt = 0; attempt < 1000; ++attempt) {
         Peer third(port);
         third.send("GET / HTTP/1.1\r\n\r\n");

@@ -1,4 +1,4 @@
-// The files of the web pages, compressed, as web/build.mjs has put them into the program.
+// The compressed files of the web pages, embedded into the program by web/build.mjs.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace revenant::http {
 struct WebAsset {
     std::string_view name;  // index.html, main-ABCD1234.js, …
     std::string_view content_type;
-    std::string_view tag;        // for ETag, with its quotes
-    bool immutable = false;      // the name changes whenever the content does
-    std::string_view gzip;       // the content, compressed
-    std::size_t plain_size = 0;  // of the content
+    std::string_view tag;        // ETag, including the quotes
+    bool immutable = false;      // the name contains a hash of the content
+    std::string_view gzip;       // the compressed content
+    std::size_t plain_size = 0;  // size of the uncompressed content
 };
 
-// Defined in a generated file; none in a build without the web pages (REVENANT_WEB=OFF).
+// Defined in a generated file. Empty in a build without web pages (REVENANT_WEB=OFF).
 std::span<const WebAsset> web_assets();
 
 }  // namespace revenant::http

@@ -32,7 +32,7 @@ void add_page_headers(Response& response) {
     response.headers.push_back({"vary", "accept-encoding"});
 }
 
-// If-None-Match is * or a list of tags, each perhaps marked as weak.
+// If-None-Match is * or a list of tags, which may be weak.
 bool has_tag(const Request& request, std::string_view tag) {
     const std::string* const known = request.find_header("if-none-match");
     return known != nullptr && (*known == "*" || known->find(tag) != std::string::npos);
@@ -86,7 +86,7 @@ Response WebPages::respond(const Request& request) {
 }
 
 std::optional<Response> WebPages::refuse_early(const Request& request) {
-    // Nothing but the API reads a large body.
+    // Only the API accepts large bodies.
     if (!is_for_api(path_of(request.target))) return respond(request);
     return api_.refuse_early(request);
 }

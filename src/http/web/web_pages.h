@@ -1,4 +1,4 @@
-// WebPages: serves the web pages at / and passes everything below /api on to the HTTP API.
+// WebPages: serves the web pages at / and passes requests below /api to the HTTP API.
 #pragma once
 
 #include "http/server/request.h"

@@ -1,4 +1,4 @@
-// Which address an endpoint of the configuration is.
+// Addresses of the endpoints in the configuration.
 #pragma once
 
 #include "node/config/config.h"
@@ -7,10 +7,10 @@
 
 namespace revenant::node {
 
-// All interfaces: those of IPv6 include those of IPv4, where the machine has IPv6.
+// All interfaces. The IPv6 wildcard address includes IPv4; used if the machine has IPv6.
 std::string any_address();
 std::string address_of(const Endpoint& endpoint, const std::string& bind);
-// As people write it: [::1]:5672
+// For display: [::1]:5672
 std::string show(const std::string& address, std::uint16_t port);
 
 }  // namespace revenant::node

@@ -17,23 +17,23 @@ struct Option {
 };
 
 constexpr std::array<Option, 12> options = {{
-    {"--bind", "bind", "Address to listen on, where the configuration names none"},
-    {"--port", "listeners.tcp.default", "AMQP port; 0 picks a free one"},
-    {"--http-port", "management.tcp.port", "HTTP port; 0 picks a free one"},
-    {"--prometheus-port", "prometheus.tcp.port", "Metrics port; 0 picks a free one"},
-    {"--data-dir", "data_dir", "Where the broker keeps its data"},
-    {"--reactors", "reactors", "Threads that serve AMQP; 0 means one per core"},
+    {"--bind", "bind", "Address of all listeners without their own"},
+    {"--port", "listeners.tcp.default", "AMQP port; 0: any free port"},
+    {"--http-port", "management.tcp.port", "HTTP port; 0: any free port"},
+    {"--prometheus-port", "prometheus.tcp.port", "Metrics port; 0: any free port"},
+    {"--data-dir", "data_dir", "Data directory"},
+    {"--reactors", "reactors", "Threads that serve AMQP; 0: one per core"},
     {"--placement", "placement",
-     "Where connections are served: auto, home (their vhost's reactor) or spread"},
+     "Reactors that serve connections: auto, home (the reactor of the vhost) or spread"},
     {"--memory-limit", "vm_memory_high_watermark.absolute",
-     "Memory in use at which publishers are blocked, such as 2GB"},
+     "Memory use at which publishers are blocked, such as 2GB"},
     {"--disk-free-limit", "disk_free_limit.absolute",
-     "Free space on the disk below which publishers are blocked, such as 50MB"},
+     "Free disk space below which publishers are blocked, such as 50MB"},
     {"--compat", "compat",
-     "RabbitMQ version whose dead-lettering is followed where the versions differ, 4.3 or 3.12, "
-     "for virtual hosts that name none"},
-    {"--max-message-size", "max_message_size", "Largest message body, such as 16MiB"},
-    {"--log-level", "log.default.level", "Least level of log lines: debug, info, warning, error"},
+     "RabbitMQ version whose dead-lettering behaviour is followed (4.3 or 3.12), for virtual "
+     "hosts that do not set one"},
+    {"--max-message-size", "max_message_size", "Maximum size of a message body, such as 16MiB"},
+    {"--log-level", "log.default.level", "Minimum log level: debug, info, warning, error"},
 }};
 
 constexpr const char* relaxed_checks =
@@ -53,14 +53,14 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& into) 
     CLI::App app{"Revenant, a message broker for dead letters. Speaks AMQP 0-9-1 and AMQP 1.0.",
                  "revenant"};
     app.add_option("--config", into.sources.config_file,
-                   "Configuration file; those in the directory conf.d beside it are read, too");
+                   "Configuration file; files in conf.d next to it are read as well");
     app.add_option("--rabbitmq-config", into.sources.rabbitmq_directory,
-                   "Directory of RabbitMQ's configuration, read after that file: rabbitmq.conf or "
-                   "what RABBITMQ_CONFIG_FILE names, and conf.d");
+                   "RabbitMQ configuration directory, read after that file: rabbitmq.conf (or the "
+                   "file in RABBITMQ_CONFIG_FILE) and conf.d");
     app.add_flag("--check-config", into.check_config,
-                 "Says everything that is wrong with the configuration, or shows it, and ends");
+                 "Check the configuration, print all errors or all effective settings, and exit");
     app.add_flag("--list-config-keys", into.list_config_keys,
-                 "Shows every key the configuration can have, as a table, and ends");
+                 "Print all configuration keys as a table and exit");
     const auto said = [&](const char* option, const char* key, std::string value) {
         into.sources.command_line.push_back({Source::command_line, option, key, std::move(value)});
     };
@@ -73,10 +73,10 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& into) 
     app.add_flag_callback(
         "--quorum-relaxed-checks-on-redeclaration",
         [&said] { said("--quorum-relaxed-checks-on-redeclaration", relaxed_checks, "true"); },
-        "Lets applications declare a quorum queue again as a classic one");
+        "Accept redeclaring a quorum queue as classic");
     app.add_flag_callback(
         "--adopt-vhosts", [&said] { said("--adopt-vhosts", "adopt_vhosts", "true"); },
-        "After the loss of the catalog: virtual hosts whose directories are there exist again");
+        "Recreate virtual hosts from their directories after the catalog was lost");
     app.set_version_flag("--version", "revenant " + std::string(revenant_version) +
                                           ", compatible with RabbitMQ " +
                                           protocol::ConnectionSettings{}.version);

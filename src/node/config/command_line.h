@@ -1,4 +1,4 @@
-// The options of the program revenant. Most are another spelling of a key of the configuration.
+// Command line options of revenant. Most set a configuration key.
 #pragma once
 
 #include "node/config/configuration.h"
@@ -13,7 +13,7 @@ struct CommandLine {
     bool list_config_keys = false;
 };
 
-// The status to exit with, if there is nothing to start: --help, --version or a mistake.
+// Returns the exit status for --help, --version or an error; nothing if the node is to start.
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& into);
 
 }  // namespace revenant::node

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t secret_bytes_max = 4096;
 
 struct Variable {
-    std::string_view name;  // behind the prefix
+    std::string_view name;  // after the prefix
     std::string_view key;
 };
 
@@ -21,7 +21,7 @@ constexpr std::array<Variable, 5> variables = {{
     {"DEFAULT_PASS", "default_pass"},
     {"DEFAULT_VHOST", "default_vhost"},
 }};
-// What has no counterpart in RabbitMQ's environment.
+// Variables without a counterpart in RabbitMQ.
 constexpr std::array<Variable, 4> own_variables = {{
     {"BIND", "bind"},
     {"DATA_DIR", "data_dir"},
@@ -42,7 +42,7 @@ std::optional<Found> find(const ReadVariable& variable, std::string_view name) {
     return std::nullopt;
 }
 
-// A share of the memory, "50%", or a size, as RabbitMQ's image takes it.
+// A percentage of memory such as "50%", or a size, as in RabbitMQ's container image.
 Setting watermark(Found found) {
     std::string& value = found.value;
     if (value.ends_with('%')) {
@@ -55,7 +55,7 @@ Setting watermark(Found found) {
             std::move(value)};
 }
 
-// DEFAULT_PASS_FILE: where a container is given its secrets.
+// DEFAULT_PASS_FILE and others: secrets in files, as containers get them.
 void read_secret(const ReadVariable& variable, std::string_view name, std::string_view key,
                  Environment& into) {
     const auto file = find(variable, name);
@@ -99,7 +99,7 @@ Environment read_environment(const ReadVariable& variable) {
     }
     if (variable("RABBITMQ_CONF_ENV_FILE")) {
         environment.warnings.emplace_back(
-            "RABBITMQ_CONF_ENV_FILE: is not read; set the variables themselves");
+            "RABBITMQ_CONF_ENV_FILE is ignored; set the variables directly");
     }
     return environment;
 }

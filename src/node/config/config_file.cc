@@ -30,17 +30,17 @@ bool is_key(std::string_view key) {
     });
 }
 
-// What stands right of the equals sign, without its comment and quotes.
+// The text after the equals sign, without comment and quotes.
 Result<std::string, std::string> read_value(std::string_view text) {
     text = trim(text);
     if (!text.starts_with('\'')) return std::string(trim(text.substr(0, text.find('#'))));
     const std::size_t end = text.find('\'', 1);
     if (end == std::string_view::npos) {
-        return Unexpected{std::string("the value begins with ' but no ' ends it")};
+        return Unexpected{std::string("missing closing quote")};
     }
     const std::string_view rest = trim(text.substr(end + 1));
     if (!rest.empty() && !rest.starts_with('#')) {
-        return Unexpected{std::string("only a comment may follow a value in quotes")};
+        return Unexpected{std::string("unexpected text after the closing quote")};
     }
     return std::string(text.substr(1, end - 1));
 }
@@ -51,7 +51,7 @@ void parse_line(std::string_view line, std::string origin, ConfigLines& into) {
     const std::size_t equals = line.find('=');
     const std::string_view key = trim(line.substr(0, equals));
     if (equals == std::string_view::npos || !is_key(key)) {
-        into.errors.push_back({std::move(origin), "not of the form key = value"});
+        into.errors.push_back({std::move(origin), "expected key = value"});
         return;
     }
     auto value = read_value(line.substr(equals + 1));
@@ -59,7 +59,7 @@ void parse_line(std::string_view line, std::string origin, ConfigLines& into) {
         into.errors.push_back({std::move(origin), std::string(key) + ": " + value.error()});
     } else if (value->empty() && trim(line.substr(equals + 1)).substr(0, 2) != "''") {
         into.errors.push_back(
-            {std::move(origin), std::string(key) + ": there is no value; an empty one is ''"});
+            {std::move(origin), std::string(key) + ": missing value (write '' for an empty one)"});
     } else {
         into.settings.push_back(
             {Source::file, std::move(origin), std::string(key), std::move(value).value()});
@@ -89,7 +89,7 @@ void read_directory(const std::string& directory, ConfigLines& into) {
         if (entry->path().extension() == ".conf") paths.push_back(entry->path().string());
     }
     if (error) {
-        into.errors.push_back({directory, "cannot be read: " + error.message()});
+        into.errors.push_back({directory, "cannot read directory: " + error.message()});
         return;
     }
     std::sort(paths.begin(), paths.end());
@@ -100,7 +100,7 @@ void read_directory(const std::string& directory, ConfigLines& into) {
 
 Result<std::string, std::string> read_text_file(const std::string& path, std::size_t bytes_max) {
     const auto failure = [] {
-        return Unexpected{std::string("cannot be read: ") + std::strerror(errno)};
+        return Unexpected{std::string("cannot read file: ") + std::strerror(errno)};
     };
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
                                                                std::fclose);
@@ -110,7 +110,7 @@ Result<std::string, std::string> read_text_file(const std::string& path, std::si
     while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
         text.append(buffer, count);
         if (text.size() > bytes_max) {
-            return Unexpected{"is larger than " + std::to_string(bytes_max) + " bytes"};
+            return Unexpected{"file is larger than " + std::to_string(bytes_max) + " bytes"};
         }
     }
     if (std::ferror(file.get()) != 0) return failure();

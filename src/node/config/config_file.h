@@ -1,5 +1,5 @@
-// Configuration files as RabbitMQ writes them: key = value, one per line, # comments. A value that
-// has a # or blanks at its ends stands in single quotes. What the keys mean is not known here.
+// Configuration files in RabbitMQ's format: key = value, one per line, # comments. A value with a #
+// or with leading or trailing blanks is in single quotes. This parser does not interpret keys.
 #pragma once
 
 #include "base/result.h"
@@ -11,9 +11,13 @@
 
 namespace revenant::node {
 
-enum class Source : std::uint8_t { file, environment, command_line };  // the later one wins
+enum class Source : std::uint8_t {
+    file,
+    environment,
+    command_line
+};  // later sources take precedence
 
-// One thing somebody said.
+// One setting from a source.
 struct Setting {
     Source source = Source::file;
     std::string origin;  // "/etc/revenant/revenant.conf:12", "RABBITMQ_NODE_PORT", "--port"
@@ -21,7 +25,7 @@ struct Setting {
     std::string value;
 };
 
-// Something that keeps the node from starting.
+// An error that prevents startup.
 struct ConfigError {
     std::string origin;
     std::string text;
@@ -30,25 +34,25 @@ struct ConfigError {
 struct ConfigLines {
     std::vector<Setting> settings;
     std::vector<ConfigError> errors;
-    std::vector<std::string> files;  // that were read
+    std::vector<std::string> files;  // files that were read
 };
 
 constexpr std::size_t config_file_bytes_max = 4U << 20;
 
 ConfigLines parse_config(std::string_view text, std::string_view file_name);
 
-// The file, if one is named, then those of the directory whose names end in .conf, in the order of
-// their names. RabbitMQ lets people leave the ending .conf of the file out.
+// Reads the file, if given, then the .conf files of the directory in the order of their names. The
+// suffix .conf of the file may be omitted, as in RabbitMQ.
 ConfigLines read_config_files(const std::string& file, const std::string& directory);
 
-// The directory conf.d beside the file.
+// The directory conf.d next to the file.
 std::string conf_d_beside(const std::string& file);
-// rabbitmq.conf of the directory; empty if it does not exist.
+// The path of rabbitmq.conf in the directory; empty if it does not exist.
 std::string rabbitmq_file_in(const std::string& directory);
-// advanced.config of the directory, an Erlang term, if it exists and says anything.
+// The path of advanced.config in the directory, if it exists and contains any settings.
 std::string advanced_file_in(const std::string& directory);
 
-// At most so many bytes; the error says what cannot be done.
+// Reads at most `bytes_max` bytes.
 Result<std::string, std::string> read_text_file(const std::string& path, std::size_t bytes_max);
 
 }  // namespace revenant::node

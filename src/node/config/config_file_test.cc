@@ -40,8 +40,8 @@ TEST(ConfigFile, EveryBadLineIsNamed) {
     for (std::size_t i = 0; i < lines.errors.size(); ++i) {
         EXPECT_EQ(lines.errors[i].origin, "r.conf:" + std::to_string(i + 1));
     }
-    EXPECT_EQ(lines.errors[0].text, "not of the form key = value");
-    EXPECT_EQ(lines.errors[3].text, "k: the value begins with ' but no ' ends it");
+    EXPECT_EQ(lines.errors[0].text, "expected key = value");
+    EXPECT_EQ(lines.errors[3].text, "k: missing closing quote");
 }
 
 TEST(ConfigFile, EveryPieceOfAFileIsAnswered) {
@@ -67,7 +67,7 @@ TEST(ConfigFile, TheDirectoryBesideItFollowsInTheOrderOfNames) {
     write("conf.d/20.conf", "k = second\n");
     write("conf.d/10.conf", "k = first\n");
     write("conf.d/README", "not = read\n");
-    const std::string file = (folder / "r").string();  // the ending may be left out
+    const std::string file = (folder / "r").string();  // the suffix may be omitted
     const ConfigLines lines = read_config_files(file, conf_d_beside(file));
     std::string values;
     for (const Setting& setting : lines.settings) values += setting.value + " ";
@@ -75,7 +75,7 @@ TEST(ConfigFile, TheDirectoryBesideItFollowsInTheOrderOfNames) {
     EXPECT_TRUE(lines.errors.empty());
     std::filesystem::remove_all(folder);
     EXPECT_EQ(read_config_files(file, "").errors.at(0).text,
-              "cannot be read: No such file or directory");
+              "cannot read file: No such file or directory");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct Guess {
     std::size_t distance = SIZE_MAX;
 };
 
-// What stands for a variable is the user's own and no guide to what he meant.
+// Parts that match a variable are arbitrary and do not count for the distance.
 Guess guess_by(std::string_view pattern, std::string_view key) {
     if (pattern.find_first_of("$*") == std::string_view::npos) {
         return {std::string(pattern), edit_distance(pattern, key)};
@@ -46,7 +46,7 @@ Guess guess_by(std::string_view pattern, std::string_view key) {
     return guess;
 }
 
-// Beyond it a guess says more about the table than about what was meant.
+// Beyond this distance, a suggestion is more likely wrong than right.
 std::size_t guess_distance_max(std::string_view key) {
     return std::clamp<std::size_t>(key.size() / 5, 1, 3);
 }
@@ -104,7 +104,7 @@ Assignment::Outcome Assignment::milliseconds(Duration& field) {
 
 Assignment::Outcome Assignment::readable_file(std::string& field) {
     if (::access(setting.value.c_str(), R_OK) != 0) {
-        return Unexpected{"'" + setting.value + "' cannot be read: " + std::strerror(errno)};
+        return Unexpected{"cannot read file '" + setting.value + "': " + std::strerror(errno)};
     }
     field = setting.value;
     return {};
@@ -117,7 +117,7 @@ Endpoint::BindScope Assignment::reach() const {
 
 Assignment::Outcome Assignment::port(Endpoint& field) {
     REVENANT_TRY(field.port, parse_port(setting.value));
-    // A port on the command line of a configured listener does not narrow it.
+    // A port on the command line does not narrow a configured listener.
     if (setting.source != Source::command_line) field.reach = reach();
     return {};
 }
@@ -170,7 +170,7 @@ std::optional<std::string_view> match_key(std::string_view pattern, std::string_
 }
 
 const ConfigKey* find_config_key(std::string_view key) {
-    // Names before variables: log.file.level is no component called file.
+    // Names have precedence over variables: log.file.level does not mean a component "file".
     const ConfigKey* found = nullptr;
     for (const ConfigKey& one : config_keys()) {
         if (one.pattern == key) return &one;

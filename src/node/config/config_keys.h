@@ -1,5 +1,5 @@
-// The table of everything that can be configured: names as RabbitMQ has them, what they mean here,
-// and how a value finds its place in the Config. docs/configuration.md shows the same table.
+// The table of all configuration keys: RabbitMQ's names, their meaning in Revenant, and the
+// function that stores a value in the Config. docs/configuration.md shows the same table.
 #pragma once
 
 #include "node/config/config.h"
@@ -16,25 +16,25 @@ namespace revenant::node {
 
 enum class KeyStatus : std::uint8_t {
     active,
-    without_effect,    // understood, but nothing here follows it yet
-    cluster_only,      // accepted: there is nothing it could mean on a single node
-    no_meaning,        // accepted: it sets something of RabbitMQ that does not exist here
-    of_absent_plugin,  // accepted: it belongs to a plugin that this broker does not replace
-    refuses_start,     // it restricts access in RabbitMQ, and nothing here would do so
+    without_effect,    // known, but not implemented yet
+    cluster_only,      // accepted: applies to clusters only
+    no_meaning,        // accepted: configures a part of RabbitMQ that does not exist here
+    of_absent_plugin,  // accepted: belongs to a plugin that is not supported
+    refuses_start,     // restricts access in RabbitMQ and would not do so here
 };
 
 enum class Trait : std::uint8_t {
     plain,
     secret,      // never shown
-    reloadable,  // SIGHUP brings it into force
+    reloadable,  // applied on SIGHUP
 };
 
-// One value on its way into the Config.
+// One value to be stored in the Config.
 struct Assignment {
     using Outcome = Result<void, Problem>;
     Config& config;
     const Setting& setting;
-    std::string_view variable;  // what stands for the $name of the key
+    std::string_view variable;  // the part of the key that matches $name
 
     template <typename Number>
     Outcome number(Number& field, std::uint64_t min, std::uint64_t max) {
@@ -54,18 +54,18 @@ struct Assignment {
     Outcome format(LogFormat& field);
     Outcome one_of(std::string& field, const std::vector<std::string_view>& choices);
     Outcome milliseconds(Duration& field);
-    // A file that can be read.
+    // The file must be readable.
     Outcome readable_file(std::string& field);
-    // A port keeps the address, an address the port.
+    // Setting a port keeps the address; setting an address keeps the port.
     Outcome port(Endpoint& field);
     Outcome address(Endpoint& field);
-    // One of several: a source that names some replaces those of the sources before it.
+    // One of several listeners. A source that sets any replaces those of earlier sources.
     Outcome listener(std::map<std::string, Endpoint, std::less<>>& listeners);
     Endpoint::BindScope reach() const;
 };
 
 struct ConfigKey {
-    std::string_view pattern;  // $name stands for one part, a last * for all that follow
+    std::string_view pattern;  // $name matches one part, a final * all remaining parts
     std::string_view default_value;
     KeyStatus status;
     Trait trait;
@@ -75,7 +75,7 @@ struct ConfigKey {
 
 constexpr std::string_view frame_max_range = "must be 0, or from 8192 to 4294967295";
 
-// Takes any text and keeps none.
+// Accepts and ignores any text.
 inline Assignment::Outcome any_text(Assignment& to) {
     std::string ignored;
     return to.text(ignored);
@@ -90,10 +90,10 @@ std::vector<ConfigKey> new_vhost_keys();
 std::vector<ConfigKey> operation_keys();
 std::vector<ConfigKey> rabbitmq_keys();
 
-// What the $name of the pattern stands for in the key; absent if they do not match.
+// The part of the key that matches $name; nothing if the pattern does not match.
 std::optional<std::string_view> match_key(std::string_view pattern, std::string_view key);
 const ConfigKey* find_config_key(std::string_view key);
-// The known key that looks most like it; empty if none does.
+// The most similar known key; empty if none is similar.
 std::string nearest_config_key(std::string_view key);
 
 }  // namespace revenant::node

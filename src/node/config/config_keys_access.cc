@@ -1,4 +1,4 @@
-// Users, and what a node holds when it starts for the first time.
+// Users and logins, and the definitions of a new node.
 #include "node/config/config_keys.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using enum Trait;
 
 using Outcome = Assignment::Outcome;
 
-// RabbitMQ's own tag goes as soon as somebody names tags.
+// The first tag replaces RabbitMQ's default tag.
 Outcome user_tag(Assignment& to) {
     bool wanted = false;
     REVENANT_TRY_VOID(to.flag(wanted));
@@ -85,7 +85,7 @@ Outcome password_pattern(Assignment& to) {
     return {};
 }
 
-// Whoever names some offers these only, in the order of their names.
+// Configured mechanisms replace the defaults and are offered in the order of their names.
 Outcome mechanism(Assignment& to) {
     std::string name;
     REVENANT_TRY_VOID(to.one_of(name, {"PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL"}));
@@ -100,15 +100,15 @@ Outcome mechanism(Assignment& to) {
 
 std::vector<ConfigKey> access_keys() {
     return {
-        {"default_vhost", "/", active, plain, "Made at the first start",
+        {"default_vhost", "/", active, plain, "Created at first startup",
          [](Assignment& to) { return to.text(to.config.initial_definitions.vhost); }},
-        {"default_user", "guest", active, plain, "Made at the first start",
+        {"default_user", "guest", active, plain, "Created at first startup",
          [](Assignment& to) { return to.text(to.config.initial_definitions.user); }},
-        {"default_pass", "guest", active, Trait::secret, "Its password",
+        {"default_pass", "guest", active, Trait::secret, "Password of `default_user`",
          [](Assignment& to) { return to.text(to.config.initial_definitions.password); }},
         {"default_user_tags.$tag", "administrator", active, plain,
-         "Its tags: `default_user_tags.monitoring = true`", user_tag},
-        {"default_permissions.configure", ".*", active, plain, "Its permissions",
+         "Tags of `default_user`: `default_user_tags.monitoring = true`", user_tag},
+        {"default_permissions.configure", ".*", active, plain, "Permissions of `default_user`",
          [](Assignment& to) {
              return pattern(to, to.config.initial_definitions.permissions.configure);
          }},
@@ -120,43 +120,44 @@ std::vector<ConfigKey> access_keys() {
          [](Assignment& to) {
              return pattern(to, to.config.initial_definitions.permissions.read);
          }},
-        {"loopback_users", "", active, plain, "`none`: every user may come from everywhere",
+        {"loopback_users", "", active, plain, "`none`: no user is restricted to localhost",
          no_loopback_users},
         {"loopback_users.$user", "guest", active, plain,
-         "`true`: this user may log in from this machine only", loopback_user},
+         "`true`: this user may log in from localhost only", loopback_user},
         {"anonymous_login_user", "guest", active, plain,
-         "Who clients without a name are; `none`: they are refused", anonymous_user},
-        {"anonymous_login_pass", "guest", active, Trait::secret, "That user's password",
+         "User for ANONYMOUS logins; `none` disables them", anonymous_user},
+        {"anonymous_login_pass", "guest", active, Trait::secret,
+         "Password of `anonymous_login_user`",
          [](Assignment& to) { return to.text(to.config.connection.anonymous_login_password); }},
         {"auth_mechanisms.$n", "PLAIN, AMQPLAIN, ANONYMOUS", active, plain,
-         "SASL mechanisms that are offered", mechanism},
-        {"auth_backends.$n", "internal", active, plain, "`internal` is the only one", backend},
+         "SASL mechanisms offered to clients", mechanism},
+        {"auth_backends.$n", "internal", active, plain, "Only `internal` is supported", backend},
         {"login_failures.per_minute", "10", active, plain,
-         "Wrong passwords from one address before it has to wait; 0: any number (Revenant's own)",
+         "Failed logins per minute before an address is throttled; 0: unlimited (Revenant only)",
          [](Assignment& to) {
              return to.number(to.config.logins.failures_per_minute, 0, 1'000'000);
          }},
         {"login_failures.per_minute_loopback", "1000", active, plain,
-         "The same for this machine (Revenant's own)",
+         "The same limit for localhost (Revenant only)",
          [](Assignment& to) {
              return to.number(to.config.logins.failures_per_minute_loopback, 0, 1'000'000);
          }},
         {"login_failures.wait_max", "8000", active, plain,
-         "How long at most, in ms; the first wait is 500 and each doubles (Revenant's own)",
+         "Maximum delay in ms; starts at 500 and doubles (Revenant only)",
          [](Assignment& to) { return to.milliseconds(to.config.logins.wait_max); }},
         {"password_hashing_module", "rabbit_password_hashing_sha256", active, plain,
-         "How new passwords are kept: this, `rabbit_password_hashing_sha512` or the weak "
+         "Hash for new passwords: this, `rabbit_password_hashing_sha512` or the weak "
          "`rabbit_password_hashing_md5`",
          hashing},
         {"credential_validator.validation_backend", "rabbit_credential_validator_accept_everything",
          active, plain,
-         "What is asked of new passwords: nothing, or `rabbit_credential_validator_"
-         "min_password_length`, `rabbit_credential_validator_password_regexp`",
+         "Validator for new passwords: this, `rabbit_credential_validator_min_password_length` or "
+         "`rabbit_credential_validator_password_regexp`",
          validator},
-        {"credential_validator.min_length", "8", active, plain, "Their least length",
+        {"credential_validator.min_length", "8", active, plain, "Minimum password length",
          [](Assignment& to) { return to.number(to.config.passwords.bytes_min, 0, 10'000); }},
-        {"credential_validator.regexp", "", active, plain, "What they must match",
-         password_pattern},
+        {"credential_validator.regexp", "", active, plain,
+         "Regular expression that passwords must match", password_pattern},
     };
 }
 

@@ -1,4 +1,4 @@
-// How much there may be of something.
+// Limits.
 #include "node/config/config_keys.h"
 
 #include <cstdint>
@@ -93,18 +93,19 @@ Outcome other_feature(Assignment& to) {
 std::vector<ConfigKey> limit_keys() {
     return {
         {"vm_memory_high_watermark.relative", "0.6", active, reloadable,
-         "Share of the memory at which publishers are blocked", memory_share},
-        {"vm_memory_high_watermark.absolute", "", active, reloadable, "The same as a size",
+         "Fraction of memory at which publishers are blocked", memory_share},
+        {"vm_memory_high_watermark.absolute", "", active, reloadable, "The same limit as a size",
          [](Assignment& to) { return to.bytes(to.config.memory_limit_bytes); }},
         {"total_memory_available_override_value", "", active, reloadable,
-         "How much memory there is, where the system does not tell",
+         "Total memory, overriding detection",
          [](Assignment& to) { return to.bytes(to.config.memory_total_bytes); }},
         {"disk_free_limit.absolute", "50MB", active, reloadable,
-         "Free space below which publishers are blocked",
+         "Free disk space below which publishers are blocked",
          [](Assignment& to) { return to.bytes(to.config.disk_free_limit_bytes); }},
-        {"disk_free_limit.relative", "", active, reloadable, "The same as a multiple of the memory",
-         disk_share},
-        {"max_message_size", "16777216", active, plain, "Largest body, at most 536870912",
+        {"disk_free_limit.relative", "", active, reloadable,
+         "The same limit as a multiple of memory", disk_share},
+        {"max_message_size", "16777216", active, plain,
+         "Maximum size of a message body, at most 536870912",
          [](Assignment& to) -> Outcome {
              std::uint64_t bytes = 0;
              REVENANT_TRY_VOID(to.bytes(bytes));
@@ -115,54 +116,53 @@ std::vector<ConfigKey> limit_keys() {
              return {};
          }},
         {"consumer_timeout", "1800000", active, plain,
-         "Milliseconds a consumer may keep a message of a quorum queue, at most 315360000000; 0: "
-         "any "
-         "time",
+         "Maximum time in ms until a consumer of a quorum queue must settle a message, at most "
+         "315360000000; 0: no limit",
          consumer_timeout},
         {"consumer_timeout_response", "notify_consumer", active, plain,
-         "What follows for clients that can be told of a cancelled consumer: `notify_consumer`, or "
-         "`close_channel` as for the others",
+         "Action on a timeout if the client supports consumer cancellation: `notify_consumer`, or "
+         "`close_channel` as for other clients",
          consumer_timeout_response},
-        {"consumer_max_per_channel", "infinity", active, plain, "Consumers of a channel",
+        {"consumer_max_per_channel", "infinity", active, plain, "Maximum consumers per channel",
          consumers_per_channel},
-        {"channel_max_per_node", "infinity", active, plain, "Channels of the node",
+        {"channel_max_per_node", "infinity", active, plain, "Maximum channels of the node",
          [](Assignment& to) { return to.limit(to.config.channels_max); }},
-        {"connection_max", "infinity", active, plain, "Connections of the node",
+        {"connection_max", "infinity", active, plain, "Maximum connections of the node",
          [](Assignment& to) { return to.limit(to.config.connections_max); }},
         {"max_connections", "", active, plain, "The same as `connection_max`",
          [](Assignment& to) { return to.limit(to.config.connections_max); }},
-        {"vhost_max", "infinity", active, plain, "Virtual hosts",
+        {"vhost_max", "infinity", active, plain, "Maximum virtual hosts",
          [](Assignment& to) { return to.limit(to.config.vhosts_max); }},
-        {"cluster_queue_limit", "infinity", active, plain, "Queues of all virtual hosts",
+        {"cluster_queue_limit", "infinity", active, plain, "Maximum queues in all virtual hosts",
          [](Assignment& to) { return to.limit(to.config.limits.queues_max); }},
         {"cluster_exchange_limit", "infinity", active, plain,
-         "Exchanges of all virtual hosts, those that are always there included",
+         "Maximum exchanges in all virtual hosts, including the predeclared ones",
          [](Assignment& to) { return to.limit(to.config.limits.exchanges_max); }},
         {"default_limits.vhosts.$name.pattern", "", active, plain,
-         "Names of the new virtual hosts that get these limits; none: every one. The first that "
-         "matches counts, in the order of `$name`",
+         "Pattern for the names of new virtual hosts; default: all. The first match in the order "
+         "of `$name` applies",
          vhost_pattern},
         {"default_limits.vhosts.$name.max_connections", "", active, plain,
-         "Connections of such a virtual host; -1 for no limit",
+         "Maximum connections of such a virtual host; -1: no limit",
          [](Assignment& to) {
              return vhost_limit(to, new_vhost_limits(to).limits.max_connections);
          }},
         {"default_limits.vhosts.$name.max_queues", "", active, plain,
-         "Queues of such a virtual host; -1 for no limit",
+         "Maximum queues of such a virtual host; -1: no limit",
          [](Assignment& to) { return vhost_limit(to, new_vhost_limits(to).limits.max_queues); }},
         {"default_queue_type", "classic", active, plain,
-         "Of queues that name none, in virtual hosts that name none",
+         "Default queue type, for virtual hosts without their own",
          [](Assignment& to) {
              return to.one_of(to.config.default_queue_type, {"classic", "quorum"});
          }},
         {"quorum_queue.property_equivalence.relaxed_checks_on_redeclaration", "false", active,
-         plain, "Lets applications declare a quorum queue again as a classic one",
+         plain, "Accept redeclaring a quorum queue as classic",
          [](Assignment& to) { return to.flag(to.config.quorum_relaxed_checks_on_redeclaration); }},
         {"deprecated_features.permit.transient_nonexcl_queues", "true", active, plain,
          "`false`: queues that are neither durable nor exclusive are refused",
          [](Assignment& to) { return permit(to, "transient_nonexcl_queues"); }},
         {"deprecated_features.permit.global_qos", "true", active, plain,
-         "`false`: a prefetch limit of a channel is taken for one of each consumer",
+         "`false`: a channel prefetch limit applies to each consumer",
          [](Assignment& to) { return permit(to, "global_qos"); }},
         {"deprecated_features.permit.$name", "", without_effect, plain,
          "Other deprecated features of RabbitMQ", other_feature},

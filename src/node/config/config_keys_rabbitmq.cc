@@ -1,6 +1,6 @@
-// Keys of RabbitMQ 4.3 that change nothing here. Most are accepted and named in the log. A key that
-// restricts access stops the start instead: a broker that is more open than its configuration says
-// is worse than one that does not start.
+// Keys of RabbitMQ 4.3 that have no effect in Revenant. Most are accepted with a warning in the
+// log. A key that restricts access prevents startup instead, because the broker would be more open
+// than its configuration says.
 #include "node/config/config_keys.h"
 
 #include <span>
@@ -20,8 +20,8 @@ Outcome any_value(Assignment&) { return {}; }
 
 Unexpected<Problem> restriction() {
     return Unexpected{std::string(
-        "restricts access in RabbitMQ and has no effect here; without it the broker starts "
-        "unrestricted")};
+        "restricts access in RabbitMQ and has no effect in Revenant; remove it to start "
+        "without the restriction")};
 }
 
 Outcome never(Assignment&) { return restriction(); }
@@ -43,7 +43,7 @@ Outcome only_internal(Assignment& to) {
     return restriction();
 }
 
-// Values are not shown: among these keys are passwords and private keys.
+// Values are not shown, because some of these keys contain passwords and private keys.
 void add(std::vector<ConfigKey>& to, KeyStatus status, std::string_view meaning,
          std::span<const std::string_view> patterns,
          Assignment::Outcome (*apply)(Assignment&) = any_value) {

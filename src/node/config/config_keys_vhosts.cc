@@ -1,4 +1,4 @@
-// What virtual hosts are given when they are made: users with permissions, and operator policies.
+// Users, permissions and operator policies for new virtual hosts.
 #include "node/config/config_keys.h"
 
 #include <cstdint>
@@ -69,22 +69,22 @@ Outcome policy_duration(Assignment& to, std::string name) {
 std::vector<ConfigKey> new_vhost_keys() {
     return {
         {"default_users.$name.vhost_pattern", "", active, plain,
-         "Names of the new virtual hosts in which the user `$name` gets permissions; none: every "
-         "one. The user is created with the first of them, unless it exists",
+         "Pattern for the names of new virtual hosts in which the user `$name` gets permissions; "
+         "default: all. The user is created with the first of them, unless it exists",
          [](Assignment& to) -> Outcome {
              REVENANT_TRY(default_user(to).pattern, parse_pattern(to.setting.value));
              return {};
          }},
         {"default_users.$name.password", "", active, Trait::secret,
-         "Its password, if it is created; none: it cannot log in with one",
+         "Password of the user if it is created; without one it cannot log in with a password",
          [](Assignment& to) { return to.text(default_user(to).password.emplace()); }},
         {"default_users.$name.tags", "", active, plain,
-         "Its tags, separated by commas, if it is created",
+         "Tags of the user if it is created, separated by commas",
          [](Assignment& to) -> Outcome {
              default_user(to).tags = split_tags(to.setting.value);
              return {};
          }},
-        {"default_users.$name.configure", ".*", active, plain, "Its permissions",
+        {"default_users.$name.configure", ".*", active, plain, "Permissions of the user",
          [](Assignment& to) {
              return user_permission(to, default_user(to).permissions.configure);
          }},
@@ -93,24 +93,28 @@ std::vector<ConfigKey> new_vhost_keys() {
         {"default_users.$name.read", ".*", active, plain, "",
          [](Assignment& to) { return user_permission(to, default_user(to).permissions.read); }},
         {"default_policies.operator.$name.vhost_pattern", "", active, plain,
-         "Names of the new virtual hosts that get the operator policy `$name`; none: every one",
+         "Pattern for the names of new virtual hosts that get the operator policy `$name`; "
+         "default: all",
          [](Assignment& to) -> Outcome {
              REVENANT_TRY(default_policy(to).pattern, parse_pattern(to.setting.value));
              return {};
          }},
         {"default_policies.operator.$name.queue_pattern", ".*", active, plain,
-         "Names of the queues that it applies to",
+         "Pattern for the names of the queues to which it applies",
          [](Assignment& to) -> Outcome {
              REVENANT_TRY_VOID(parse_pattern(to.setting.value));
              default_policy(to).policy.pattern = to.setting.value;
              return {};
          }},
         {"default_policies.operator.$name.apply_to", "all", active, plain,
-         "Their type: `all`, `queues`, `classic_queues` or `quorum_queues`", policy_applies_to},
+         "Types of queues to which it applies: `all`, `queues`, `classic_queues` or "
+         "`quorum_queues`",
+         policy_applies_to},
         {"default_policies.operator.$name.expires", "", active, plain,
-         "What it sets: milliseconds, or a duration such as `1h30m`",
+         "Value in the policy: milliseconds, or a duration such as `1h30m`",
          [](Assignment& to) { return policy_duration(to, "expires"); }},
-        {"default_policies.operator.$name.message_ttl", "", active, plain, "The same",
+        {"default_policies.operator.$name.message_ttl", "", active, plain,
+         "Value in the policy: milliseconds, or a duration such as `1h30m`",
          [](Assignment& to) { return policy_duration(to, "message-ttl"); }},
         {"default_policies.operator.$name.max_length", "", active, plain, "",
          [](Assignment& to) { return policy_count(to, "max-length"); }},

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kilo = 1000;
 constexpr std::uint64_t kibi = 1024;
-// More than any machine has, and exact as a floating-point number: a share of it is taken (8 PiB).
+// 8 PiB: more than any machine has, and exact as a floating-point number.
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 53;
 
 Unexpected<Problem> wanted(std::string_view text, std::string what) {
@@ -62,8 +62,7 @@ Result<std::uint64_t, Problem> parse_number(std::string_view text, std::uint64_t
         number <= max) {
         return number;
     }
-    return wanted(text,
-                  "a whole number from " + std::to_string(min) + " to " + std::to_string(max));
+    return wanted(text, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
 }
 
 Result<std::optional<std::uint64_t>, Problem> parse_limit(std::string_view text,
@@ -71,7 +70,7 @@ Result<std::optional<std::uint64_t>, Problem> parse_limit(std::string_view text,
     if (text == "infinity") return std::optional<std::uint64_t>{};
     const auto number = parse_number(text, 0, max);
     if (!number) {
-        return wanted(text, "a whole number from 0 to " + std::to_string(max) + ", or infinity");
+        return wanted(text, "an integer from 0 to " + std::to_string(max) + ", or 'infinity'");
     }
     return std::optional<std::uint64_t>{*number};
 }
@@ -79,8 +78,8 @@ Result<std::optional<std::uint64_t>, Problem> parse_limit(std::string_view text,
 Result<std::uint64_t, Problem> parse_bytes(std::string_view text) {
     const auto refusal = [&] {
         return wanted(text,
-                      "a size: a number of bytes, or one with a unit such as 50MB or 2GiB, of at "
-                      "most " +
+                      "a size: a number of bytes, or a number with a unit such as 50MB or 2GiB, "
+                      "at most " +
                           std::to_string(bytes_max) + " bytes");
     };
     std::uint64_t number = 0;
@@ -141,8 +140,8 @@ Result<double, Problem> parse_share(std::string_view text, double max) {
     if (error == std::errc() && end == text.data() + text.size() && share >= 0 && share <= max) {
         return share;
     }
-    return wanted(text, max <= 1 ? "a share of the memory such as 0.6, at most 1"
-                                 : "a multiple of the memory such as 1.5");
+    return wanted(text, max <= 1 ? "a fraction of memory such as 0.6, at most 1"
+                                 : "a multiple of memory such as 1.5");
 }
 
 Result<std::uint16_t, Problem> parse_port(std::string_view text) {

@@ -21,8 +21,8 @@ TEST(ConfigValue, SizesHaveRabbitmqsUnits) {
         EXPECT_FALSE(parse_bytes(text)) << text;
     }
     EXPECT_EQ(parse_bytes("x").error(),
-              "'x' is not a size: a number of bytes, or one with a unit such as 50MB or 2GiB, of "
-              "at most 9007199254740992 bytes");
+              "'x' is not a size: a number of bytes, or a number with a unit such as 50MB or "
+              "2GiB, at most 9007199254740992 bytes");
     EXPECT_EQ(*parse_bytes("8192TiB"), 1ULL << 53);
     EXPECT_FALSE(parse_bytes("9007199254740993"));
     EXPECT_FALSE(parse_bytes("8193TiB"));

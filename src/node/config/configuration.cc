@@ -11,7 +11,7 @@ namespace revenant::node {
 namespace {
 
 constexpr std::string_view no_effect_text = "has no effect in this version";
-constexpr std::string_view single_node_text = "has no meaning on a single node";
+constexpr std::string_view single_node_text = "applies to clusters only";
 
 std::string_view status_text(KeyStatus status) {
     switch (status) {
@@ -20,11 +20,11 @@ std::string_view status_text(KeyStatus status) {
         case KeyStatus::cluster_only:
             return single_node_text;
         case KeyStatus::no_meaning:
-            return "has no effect here";
+            return "has no effect in Revenant";
         case KeyStatus::of_absent_plugin:
-            return "belongs to a plugin that this broker does not have";
+            return "belongs to a plugin that is not supported";
         case KeyStatus::refuses_start:
-            return "stops the start";
+            return "prevents startup";
         case KeyStatus::active:
             break;
     }
@@ -46,15 +46,15 @@ void apply(const Setting& setting, Configuration& into) {
     }
     if (key->trait == Trait::secret && key->status == KeyStatus::active &&
         setting.value.starts_with("encrypted:")) {
-        into.errors.push_back({setting.origin, setting.key + ": encrypted values cannot be read"});
+        into.errors.push_back(
+            {setting.origin, setting.key + ": encrypted values are not supported"});
         return;
     }
     Assignment assignment{into.config, setting, *match_key(key->pattern, setting.key)};
     if (const auto done = key->apply(assignment); !done) {
         const bool hidden = key->trait == Trait::secret && key->status != KeyStatus::refuses_start;
         into.errors.push_back(
-            {setting.origin,
-             setting.key + ": " + (hidden ? "the value is not usable" : done.error())});
+            {setting.origin, setting.key + ": " + (hidden ? "invalid value" : done.error())});
         return;
     }
     const bool to_tell =
@@ -66,7 +66,7 @@ void apply(const Setting& setting, Configuration& into) {
     into.effective[setting.key] = {setting.value, setting.origin, key};
 }
 
-// As in RabbitMQ: who configures TLS and says nothing of plain HTTP gets TLS alone.
+// As in RabbitMQ, plain HTTP is not served if only TLS is configured.
 void leave_out_plain_http(Configuration& configuration) {
     const auto said = [&](const std::string& prefix) {
         return configuration.effective.contains(prefix + ".tcp.port") ||
@@ -112,8 +112,8 @@ void check_default_users(Configuration& configuration) {
     }
 }
 
-// A policy is checked as a whole once all its keys are known. One without a definition is none: its
-// keys have no meaning here and are named in the log.
+// A policy is checked when all its keys are known. A policy without a definition is ignored; its
+// keys have no effect in Revenant and are named in the log.
 void check_default_policies(Configuration& configuration) {
     auto& policies = configuration.config.default_policies;
     std::erase_if(policies, [](const auto& one) { return one.second.policy.definition.empty(); });
@@ -130,7 +130,7 @@ ConfigLines read_with_directory(const std::string& file, const std::string& dire
     return read_config_files(file, directory.empty() ? conf_d_beside(file) : directory);
 }
 
-// Listeners of a file replace those of the files before it, whatever their names are.
+// Listeners of a file replace all listeners of earlier files, whatever their names.
 void put_over(ConfigLines&& above, ConfigLines& below) {
     for (const std::string_view group : {"listeners.tcp", "listeners.ssl"}) {
         const auto of_group = [&](const Setting& setting) {
@@ -160,13 +160,13 @@ ConfigLines read_all_files(const Sources& sources, const Environment& environmen
              lines);
     if (const std::string advanced = advanced_file_in(directory); !advanced.empty()) {
         lines.errors.push_back(
-            {advanced, "is not read, and may restrict access: move what it says to rabbitmq.conf"});
+            {advanced,
+             "not supported and may restrict access: move the settings to rabbitmq.conf"});
     }
     return lines;
 }
 
-// What $(NAME) in a value stands for, as in RabbitMQ: a variable of the environment, or the value
-// of another key.
+// The value of $(NAME), as in RabbitMQ: an environment variable, or the value of another key.
 std::optional<std::string> look_up(const std::string& name, const ReadVariable& variable,
                                    const std::vector<Setting>& settings) {
     if (auto value = variable(name)) return value;
@@ -188,9 +188,9 @@ void fill_in_variables(Setting& setting, const ReadVariable& variable, ConfigLin
         if (const auto value = look_up(name, variable, lines.settings)) {
             filled += *value;
         } else {
-            lines.errors.push_back({setting.origin, setting.key + ": there is neither a variable " +
-                                                        name +
-                                                        " in the environment nor such a key"});
+            lines.errors.push_back(
+                {setting.origin,
+                 setting.key + ": " + name + " is neither an environment variable nor a key"});
         }
         rest.remove_prefix(end + 1);
     }
@@ -219,7 +219,7 @@ Configuration load_configuration(const Sources& sources) {
     check_frame_max(result);
     check_default_users(result);
     check_default_policies(result);
-    // A name without a host is one on this machine, as RABBITMQ_NODENAME often says it.
+    // A name without a host gets the local host name, as is usual for RABBITMQ_NODENAME.
     if (std::string& name = result.config.node_name; name.find('@') == std::string::npos) {
         name += "@" + short_host_name();
     }
@@ -249,8 +249,7 @@ std::string format_configuration(const Configuration& configuration) {
             said = true;
         }
         if (said || key.default_value.empty() || key.status != KeyStatus::active) continue;
-        // Defaults of keys with a variable are no lines of a file, and gone once `x = none` is
-        // said.
+        // The default of a key with a variable is shown as a comment, unless `x = none` is set.
         const std::size_t variable = key.pattern.find(".$");
         if (variable != std::string_view::npos) {
             if (configuration.effective.contains(key.pattern.substr(0, variable))) continue;
@@ -271,7 +270,7 @@ std::vector<std::string> format_changes(const Configuration& before, const Confi
         if (from == to) return;
         std::string text =
             name + " changed from " + shown_value(key, from) + " to " + shown_value(key, to);
-        if (key.trait != Trait::reloadable) text += ": needs a restart";
+        if (key.trait != Trait::reloadable) text += ": takes effect after a restart";
         changes.push_back(std::move(text));
     };
     const auto find = [](const Configuration& in, const std::string& name) {

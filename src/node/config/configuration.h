@@ -1,5 +1,5 @@
-// Configuration: the sources put together. Defaults, then files, then the environment, then the
-// command line: the later one wins. All faults are found at once, not one per start.
+// Configuration: the combined sources. Defaults, files, environment, command line; later sources
+// take precedence. All errors are reported together.
 #pragma once
 
 #include "node/config/config.h"
@@ -13,19 +13,19 @@
 
 namespace revenant::node {
 
-// Where to look, so that it can be looked at again.
+// The sources, kept for a reload.
 struct Sources {
-    std::string config_file;  // of the command line; empty: what the environment says
-    // Where RabbitMQ's configuration may be, read after config_file; empty: nowhere.
+    std::string config_file;  // from the command line; empty: from the environment
+    // RabbitMQ's configuration directory, read after config_file; empty: none.
     std::string rabbitmq_directory;
     std::vector<Setting> command_line;
     ReadVariable variable = process_variable;
 };
 
-// A key in force.
+// An effective setting.
 struct EffectiveSetting {
     std::string value;
-    std::string origin;  // empty: the default
+    std::string origin;  // empty: default
     const ConfigKey* key = nullptr;
 };
 
@@ -33,16 +33,16 @@ struct Configuration {
     Config config;
     std::vector<ConfigError> errors;
     std::vector<std::string> warnings;
-    std::map<std::string, EffectiveSetting, std::less<>> effective;  // what somebody said, by key
+    std::map<std::string, EffectiveSetting, std::less<>> effective;  // explicit settings, by key
 };
 
 Configuration load_configuration(const Sources& sources);
 
-// One line per fault.
+// One line per error.
 std::string format_errors(const Configuration& configuration);
-// Every key with its value and who said it; no secrets.
+// Every key with its value and source, without secrets.
 std::string format_configuration(const Configuration& configuration);
-// What a reload finds different, in words; whether it comes into force or needs a restart.
+// Describes the changes that a reload found, and whether they need a restart.
 std::vector<std::string> format_changes(const Configuration& before, const Configuration& after);
 // The rows of the table in docs/configuration.md.
 std::string format_keys_as_markdown();

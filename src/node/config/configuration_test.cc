@@ -70,16 +70,16 @@ TEST_F(ConfigurationTest, AllFaultsAreToldWithTheirPlaces) {
         "qwertyuiop.asdf = 1\n"
         "auth_backends.1 = ldap\n");
     EXPECT_EQ(format_errors(configuration),
-              path_ + ":1: unknown key 'hearbeat'; did you mean 'heartbeat'?\n" +             //
-                  path_ + ":2: heartbeat: 'often' is not a whole number from 0 to 65535\n" +  //
+              path_ + ":1: unknown key 'hearbeat'; did you mean 'heartbeat'?\n" +         //
+                  path_ + ":2: heartbeat: 'often' is not an integer from 0 to 65535\n" +  //
                   path_ +
                   ":4: listeners.tcp.default: 'localhost:5672' is not a port or an address and "
                   "a port, such as 5672, 127.0.0.1:5672 or [::1]:5672\n" +
                   path_ +
                   ":5: default_permissions.read: '(' is not a regular expression: missing "
                   "closing parenthesis at offset 1\n" +
-                  path_ + ":6: default_pass: the value is not usable\n" +  //
-                  path_ + ":7: unknown key 'qwertyuiop.asdf'\n" +          //
+                  path_ + ":6: default_pass: invalid value\n" +    //
+                  path_ + ":7: unknown key 'qwertyuiop.asdf'\n" +  //
                   path_ +
                   ":8: auth_backends.1: 'ldap' is not internal or rabbit_auth_backend_internal\n");
 }
@@ -94,7 +94,7 @@ TEST_F(ConfigurationTest, WhatHasNoEffectIsSaid) {
         configuration.warnings[0],
         path_ + ":1: management_agent.disable_metrics_collector: has no effect in this version");
     EXPECT_EQ(configuration.warnings[1],
-              path_ + ":3: cluster_formation.dns.hostname: has no meaning on a single node");
+              path_ + ":3: cluster_formation.dns.hostname: applies to clusters only");
     EXPECT_NE(format_configuration(configuration)
                   .find("management_agent.disable_metrics_collector = true  # " + path_ +
                         ":1, has no effect in this version"),
@@ -109,12 +109,13 @@ TEST_F(ConfigurationTest, KeysOfRabbitmqThatRestrictAccessAreFaults) {
         "management.disable_basic_auth = false\n"
         "management.oauth_enabled = true\n");
     ASSERT_EQ(configuration.warnings.size(), 2U);
-    EXPECT_EQ(configuration.warnings[0], path_ + ":1: raft.wal_max_size_bytes: has no effect here");
+    EXPECT_EQ(configuration.warnings[0],
+              path_ + ":1: raft.wal_max_size_bytes: has no effect in Revenant");
     EXPECT_EQ(configuration.warnings[1],
-              path_ + ":2: mqtt.vhost: belongs to a plugin that this broker does not have");
+              path_ + ":2: mqtt.vhost: belongs to a plugin that is not supported");
     const std::string text =
-        ": restricts access in RabbitMQ and has no effect here; without it the broker starts "
-        "unrestricted\n";
+        ": restricts access in RabbitMQ and has no effect in Revenant; remove it to start "
+        "without the restriction\n";
     EXPECT_EQ(format_errors(configuration), path_ + ":3: auth_ldap.other_bind.password" + text +
                                                 path_ + ":5: management.oauth_enabled" + text);
     EXPECT_EQ(format_configuration(configuration).find("s3cret"), std::string::npos);
@@ -233,8 +234,10 @@ TEST_F(ConfigurationTest, NewVirtualHostsGetDefaultOperatorPolicies) {
         "default_policies.operator.none.classic_queues.ha_mode = all\n");
     EXPECT_EQ(format_errors(configuration), "");
     ASSERT_EQ(configuration.warnings.size(), 2U);
-    EXPECT_EQ(configuration.warnings[0],
-              path_ + ":7: default_policies.operator.a.classic_queues.ha_mode: has no effect here");
+    EXPECT_EQ(
+        configuration.warnings[0],
+        path_ +
+            ":7: default_policies.operator.a.classic_queues.ha_mode: has no effect in Revenant");
     const auto& policies = configuration.config.default_policies;
     ASSERT_EQ(policies.size(), 2U);
     const engine::Policy& a = policies.at("a").policy;
@@ -336,7 +339,7 @@ TEST_F(ConfigurationTest, AReloadTellsWhatChangedAndWhatWaits) {
     const Configuration before = load("heartbeat = 10\nlog.console.level = debug\n");
     const Configuration after = load("heartbeat = 20\ndisk_free_limit.absolute = 1GB\n");
     const std::vector<std::string> expected = {
-        "heartbeat changed from 10 to 20: needs a restart",
+        "heartbeat changed from 10 to 20: takes effect after a restart",
         "log.console.level changed from debug to info",
         "disk_free_limit.absolute changed from 50MB to 1GB",
     };
@@ -344,7 +347,7 @@ TEST_F(ConfigurationTest, AReloadTellsWhatChangedAndWhatWaits) {
     EXPECT_TRUE(format_changes(after, after).empty());
 }
 
-// What the table shows as a default must be one: nothing changes when somebody writes it down.
+// The defaults in the table must be real: setting them explicitly changes nothing.
 TEST(ConfigKeys, DefaultsAreValidValues) {
     for (const ConfigKey& key : config_keys()) {
         const bool listed = key.pattern.find_first_of("$*") != std::string_view::npos;
@@ -358,7 +361,7 @@ TEST(ConfigKeys, DefaultsAreValidValues) {
     }
 }
 
-// Whatever somebody writes is taken or refused in words.
+// Any value is accepted or refused with an error.
 TEST(ConfigKeys, OddValuesAreAnswered) {
     const std::string odd[] = {"",
                                " ",

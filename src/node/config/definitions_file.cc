@@ -24,8 +24,8 @@ Result<DefinitionsFile, std::string> read_one(const std::string& path) {
     if (!text) return Unexpected{path + ": " + text.error()};
     boost::system::error_code error;
     const boost::json::value value = boost::json::parse(*text, error);
-    if (error) return Unexpected{path + ": is not JSON: " + error.message()};
-    if (!value.is_object()) return Unexpected{path + ": is not a JSON object"};
+    if (error) return Unexpected{path + ": invalid JSON: " + error.message()};
+    if (!value.is_object()) return Unexpected{path + ": not a JSON object"};
     const auto has = [&](std::string_view kind) {
         const boost::json::value* const list = value.get_object().if_contains(kind);
         return list != nullptr && list->is_array() && !list->get_array().empty();
@@ -43,7 +43,7 @@ Result<std::vector<DefinitionsFile>, std::string> read_definitions(const std::st
              entry.increment(error)) {
             if (entry->path().extension() == ".json") paths.push_back(entry->path().string());
         }
-        if (error) return Unexpected{path + ": cannot be read: " + error.message()};
+        if (error) return Unexpected{path + ": cannot read directory: " + error.message()};
         std::sort(paths.begin(), paths.end());
     } else {
         paths.push_back(path);
@@ -61,7 +61,7 @@ std::string digest_of(const std::vector<DefinitionsFile>& files) {
                                                                     EVP_MD_CTX_free);
     CHECK(EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) == 1);
     for (const DefinitionsFile& file : files) {
-        // The size before the text: what moves from one file to the next is a change.
+        // The size precedes the text, so that moving text between files changes the digest.
         const std::string size = std::to_string(file.json.size()) + ' ';
         CHECK(EVP_DigestUpdate(digest.get(), size.data(), size.size()) == 1);
         CHECK(EVP_DigestUpdate(digest.get(), file.json.data(), file.json.size()) == 1);

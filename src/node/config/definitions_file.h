@@ -1,5 +1,5 @@
-// Definitions that a node is to have from its start: one file, or a directory of files that end in
-// .json and are taken in the order of their names.
+// Definitions to import at startup: one file, or a directory of .json files in the order of their
+// names.
 #pragma once
 
 #include "base/result.h"
@@ -12,17 +12,17 @@ namespace revenant::node {
 
 struct DefinitionsFile {
     std::string path;
-    std::string json;  // an object
+    std::string json;  // a JSON object
     bool has_users = false;
     bool has_vhosts = false;
 };
 
-// The error names the file and what is wrong with it.
+// The error names the file.
 Result<std::vector<DefinitionsFile>, std::string> read_definitions(const std::string& path);
 
-// The global parameter that holds the digest of what the last start imported, as in RabbitMQ.
+// The global parameter with the digest of the last import, as in RabbitMQ.
 constexpr std::string_view imported_definitions_parameter = "imported_definition_hash_value";
-// Of the texts in their order; a JSON string.
+// The digest of the files in order, as a JSON string.
 std::string digest_of(const std::vector<DefinitionsFile>& files);
 
 }  // namespace revenant::node

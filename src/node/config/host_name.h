@@ -1,11 +1,11 @@
-// What the machine calls itself, for names that tell nodes apart.
+// The host name, for default node names.
 #pragma once
 
 #include <string>
 
 namespace revenant::node {
 
-// Without its domain; "localhost" if it has none.
+// Without the domain; "localhost" if the machine has no name.
 std::string short_host_name();
 
 }  // namespace revenant::node

@@ -22,11 +22,11 @@ void tell_in_log(const char* text) {
         log->write(LogLevel::critical, "node", text);
         log->drain(log_patience);
     }
-    // Once more, for the log may be silent or go elsewhere.
+    // Written to stderr as well, because the log may be disabled or go elsewhere.
     write_patiently(STDERR_FILENO, "revenant: " + std::string(text) + "\n");
 }
 
-// Only what a signal handler may do. Afterwards the signal does what it would have done.
+// Async-signal-safe. Afterwards the signal has its default effect.
 void wait_for_log(int signal) {
     constexpr timespec pause{0, 5'000'000};
     constexpr int pauses_max = log_patience.us / (pause.tv_nsec / 1000);
@@ -44,7 +44,7 @@ LastWordsInLog::LastWordsInLog(Log& log) {
     set_last_words(tell_in_log);
     for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
         struct sigaction action {};
-        // A sanitizer has more to say of it than we have.
+        // Keeps the handler of a sanitizer.
         if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
         action.sa_handler = wait_for_log;
         action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -62,7 +62,7 @@ void write_patiently(int descriptor, std::string_view text) {
     while (!text.empty()) {
         pollfd ready{descriptor, POLLOUT, 0};
         if (::poll(&ready, 1, patience_ms) <= 0) return;
-        // A pipe that is ready takes so much at once.
+        // A writable pipe accepts at least this much.
         const ssize_t count =
             ::write(descriptor, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (count <= 0) return;

@@ -1,5 +1,5 @@
-// Last words: when the process ends by itself, what was said before is written first, and the
-// reason with it. A place that takes nothing is waited for a moment only.
+// Last words: writes pending log lines and the reason before the process aborts. Waits only briefly
+// for an output that is blocked.
 #pragma once
 
 #include "node/log/log.h"
@@ -8,8 +8,8 @@
 
 namespace revenant::node {
 
-// From now on, as long as it lives: a broken invariant is told in the log, and what ends the
-// process by a signal of its own making waits for the log. One at a time.
+// During its lifetime, a failed CHECK is logged, and a fatal signal waits for the log. Only one may
+// exist.
 class LastWordsInLog {
   public:
     explicit LastWordsInLog(Log& log);
@@ -18,7 +18,7 @@ class LastWordsInLog {
     LastWordsInLog& operator=(const LastWordsInLog&) = delete;
 };
 
-// As much of the text as the descriptor takes, without waiting longer than a moment for it.
+// Writes as much of the text as the descriptor accepts within a short time.
 void write_patiently(int descriptor, std::string_view text);
 
 }  // namespace revenant::node

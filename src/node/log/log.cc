@@ -14,9 +14,7 @@ LogOutlet::Loss loss_in(LogFormat format) {
         const std::string count = std::to_string(lines);
         const LogField fields[] = {{"lines", count}};
         return format_line({runtime::wall_now(), LogLevel::warning, "node",
-                            "lines of the log are missing here: they came too fast, or could not "
-                            "be written",
-                            fields},
+                            "log lines were dropped: the output was too slow or failed", fields},
                            format);
     };
 }
@@ -41,7 +39,7 @@ std::vector<std::string> Log::destinations() const {
 
 Result<void, std::string> Log::open_file() {
     if (!file_) return {};
-    // What was said before belongs into the file that was moved away.
+    // Earlier lines belong in the file that was moved away.
     if (file_outlet_) file_outlet_->drain(log_patience);
     REVENANT_TRY_VOID(file_->open());
     if (file_outlet_) return {};
@@ -68,7 +66,7 @@ LogLevel Log::level_threshold(std::string_view component) const {
 void Log::tell(LogLevel level, std::string_view component, std::string_view text,
                std::span<const LogField> fields) {
     const LogLine line{runtime::wall_now(), level, component, text, fields};
-    const std::lock_guard lock(mutex_);  // until it is pushed, so that lines are in order of time
+    const std::lock_guard lock(mutex_);  // held until the push, so that lines are in order of time
     if (level < level_threshold(component)) return;
     if (console_ && level >= config_.console_level) {
         console_->push(format_line(line, config_.console_format));

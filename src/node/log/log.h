@@ -1,5 +1,5 @@
-// Log: what operators read. One line per event, in a file, on stderr or both. No secrets, no
-// bodies. May be used by every thread, and keeps none waiting (log_outlet.h).
+// Log: messages for operators. One line per event, to a file, to stderr or to both. Contains no
+// secrets and no message bodies. All threads may use it; none waits for it (log_outlet.h).
 #pragma once
 
 #include "base/result.h"
@@ -26,11 +26,11 @@ class Log {
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 
-    // Opens the file, if there is to be one; again, after somebody moved it away.
+    // Opens the log file, if configured. Called again after the file was moved away.
     Result<void, std::string> open_file();
-    // Where lines go: the file, and the console by its name in RabbitMQ.
+    // The outputs: the file, and the console under its RabbitMQ name.
     std::vector<std::string> destinations() const;
-    // Levels only.
+    // Changes levels only.
     void set_levels(const LogConfig& config);
 
     void write(LogLevel level, std::string_view component, std::string_view text,
@@ -46,21 +46,21 @@ class Log {
         write(LogLevel::warning, "node", text, fields);
     }
 
-    // Waits until what was said is written; false if a place takes longer.
+    // Waits until all lines are written; returns false on a timeout.
     bool drain(Duration patience);
-    // The same question without waiting; also in a signal handler.
+    // Whether all lines are written. Async-signal-safe.
     bool is_drained() const;
-    // For want of room, or because they could not be written.
+    // Lines dropped because an output was too slow or failed.
     std::uint64_t lines_dropped() const;
 
   private:
     LogLevel level_threshold(std::string_view component) const;
 
-    std::mutex mutex_;  // guards the levels, and the order of lines
+    std::mutex mutex_;  // guards the levels and the order of lines
     LogConfig config_;
-    std::shared_ptr<LogFile> file_;  // absent: there is to be none
-    // A place that takes nothing does not hold up the other. That of the file is there from the
-    // first successful open_file() on.
+    std::shared_ptr<LogFile> file_;  // absent: not configured
+    // The outputs are independent, so that a blocked one does not delay the other. file_outlet_
+    // exists after the first successful open_file().
     std::unique_ptr<LogOutlet> console_;
     std::unique_ptr<LogOutlet> file_outlet_;
 };

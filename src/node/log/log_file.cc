@@ -34,11 +34,11 @@ LogFile::~LogFile() {
 }
 
 Result<int, std::string> LogFile::open_descriptor() const {
-    std::error_code ignored;  // what it hinders shows when the file is opened
+    std::error_code ignored;  // an error shows when the file is opened
     std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
     const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
     if (file >= 0) return file;
-    return Unexpected{"log file " + path_ + " cannot be opened: " + std::strerror(errno)};
+    return Unexpected{"cannot open log file " + path_ + ": " + std::strerror(errno)};
 }
 
 Result<void, std::string> LogFile::open() {
@@ -75,7 +75,7 @@ bool LogFile::write_line(std::string_view line) {
     return write_all(descriptor_, line);
 }
 
-// revenant.log, then revenant.log.0, revenant.log.1 … , the oldest last.
+// Files are named revenant.log, revenant.log.0, revenant.log.1 …; the oldest is last.
 void LogFile::rotate() {
     const auto old_name = [&](unsigned index) { return path_ + "." + std::to_string(index); };
     for (unsigned i = rotation_count_; i > 1; --i) {

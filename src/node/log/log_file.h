@@ -1,5 +1,4 @@
-// LogFile: the file that lines are written to. It is begun anew at its size, and opened again after
-// somebody moved it away.
+// LogFile: the log file. It is rotated by size, and reopened after it was moved away.
 #pragma once
 
 #include "base/result.h"
@@ -20,9 +19,10 @@ class LogFile {
     LogFile& operator=(const LogFile&) = delete;
 
     const std::string& path() const { return path_; }
-    // Opens it, also while another thread writes: that one goes on with the file opened last.
+    // Opens the file, also while another thread writes; that thread continues with the new file.
     Result<void, std::string> open();
-    // Whole lines, by one thread at a time. False if not all of them could be written.
+    // Writes whole lines. Called by one thread at a time. Returns false if any line could not be
+    // written.
     bool write(std::string_view lines);
 
   private:
@@ -34,12 +34,12 @@ class LogFile {
     const std::string path_;
     const std::uint64_t rotation_bytes_;
     const unsigned rotation_count_;
-    std::atomic<int> opened_{-1};  // not yet taken over by whoever writes
+    std::atomic<int> opened_{-1};  // not yet used by the writing thread
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
 };
 
-// All of it, however long that takes; false if it cannot be written.
+// Writes everything, without a time limit; returns false on an error.
 bool write_all(int descriptor, std::string_view text);
 
 }  // namespace revenant::node

@@ -29,7 +29,7 @@ std::uint8_t byte_at(std::string_view text, std::size_t index) {
     return static_cast<std::uint8_t>(text[index]);
 }
 
-// The bytes of the character that the text begins with; nothing if it begins with none.
+// The bytes of the first UTF-8 character; empty if the text does not begin with a valid one.
 std::string_view first_character(std::string_view text) {
     const std::uint8_t lead = byte_at(text, 0);
     const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -37,8 +37,8 @@ std::string_view first_character(std::string_view text) {
     return is_utf8(character) ? character : std::string_view();
 }
 
-// Of a character that ends a line or moves the cursor though it is not ASCII: the C1 controls and
-// the separators of lines and paragraphs. 0 for all others.
+// The code of a non-ASCII control character: C1 controls, line and paragraph separators. 0 for all
+// others.
 unsigned control_code(std::string_view character) {
     if (character.size() == 2 && byte_at(character, 0) == 0xC2 && byte_at(character, 1) < 0xA0) {
         return byte_at(character, 1);
@@ -56,7 +56,8 @@ void append_escaped(std::string& line, char letter, int digits, unsigned code) {
     }
 }
 
-// What would break a line or a terminal is written as \n, \xNN or \uNNNN.
+// Characters that would break a line or a terminal are written as
+// , \xNN or \uNNNN.
 void append_printable(std::string& line, std::string_view text) {
     while (!text.empty()) {
         const std::string_view character = first_character(text);
@@ -74,7 +75,7 @@ void append_printable(std::string& line, std::string_view text) {
     }
 }
 
-// JSON in which nothing is left that would break a line, a terminal or a reader of UTF-8.
+// JSON without characters that would break a line, a terminal or a UTF-8 reader.
 void append_json(std::string& line, const boost::json::value& value) {
     const std::string serialized = boost::json::serialize(value);
     std::string_view text = serialized;

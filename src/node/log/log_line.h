@@ -1,5 +1,5 @@
-// LogLine: what a line of the log tells, and how it is written: time, level, component, what
-// happened, and key=value; or the same as JSON.
+// LogLine: a log line and its format: time, level, component, text and key=value fields; or the
+// same as JSON.
 #pragma once
 
 #include "base/time.h"
@@ -24,7 +24,7 @@ struct LogLine {
     std::span<const LogField> fields;
 };
 
-// One line, however many there are in the text, with its line feed.
+// Always one line, with its line feed.
 std::string format_line(const LogLine& line, LogFormat format);
 
 }  // namespace revenant::node

@@ -32,7 +32,7 @@ std::string written(std::string_view text, std::string_view value, LogFormat for
 }
 
 TEST(LogLine, ControlsBeyondAsciiAreEscaped) {
-    // U+0085 and U+009B, which terminals take for a new line and the beginning of a command.
+    // U+0085 and U+009B: terminals treat them as a new line and the start of a control sequence.
     EXPECT_EQ(written("a\u0085b", "\u009b2J", LogFormat::plaintext), "n: a\\u0085b k=\\u009b2J\n");
     EXPECT_EQ(written("a\u2028b", "c \u2029d", LogFormat::plaintext),
               "n: a\\u2028b k=\"c \\u2029d\"\n");

@@ -11,7 +11,7 @@
 namespace revenant::node {
 namespace {
 
-// A buffer that a flood has made large is not kept.
+// A buffer that grew larger is not kept.
 constexpr std::size_t kept_bytes_max = 64 * 1024;
 
 std::uint64_t lines_in(std::string_view text) {
@@ -23,15 +23,15 @@ std::uint64_t lines_in(std::string_view text) {
 struct LogOutlet::State {
     Write write;
     Loss loss;
-    std::mutex mutex;  // guards what follows; never held while something is written
+    std::mutex mutex;  // guards the members below; not held during a write
     std::condition_variable pushed;
     std::condition_variable written;
     std::string waiting;
-    std::uint64_t lost = 0;  // since there was room last
-    // After the first line without room all are dropped, so that the gap is in one place.
+    std::uint64_t lost = 0;  // since the last successful push
+    // After the first line that does not fit, all lines are dropped, so that there is one gap.
     bool full = false;
     bool ending = false;
-    // Lines so far. Those dropped are not among the first two.
+    // Line counts. The first two do not include dropped lines.
     std::atomic<std::uint64_t> lines_pushed{0};
     std::atomic<std::uint64_t> lines_done{0};
     std::atomic<std::uint64_t> lines_dropped{0};
@@ -69,7 +69,7 @@ void LogOutlet::push(std::string_view line) {
 
 void LogOutlet::run(State& state) {
     std::string lines;
-    std::uint64_t refused = 0;  // since the place took something
+    std::uint64_t refused = 0;  // since the last successful write
     std::unique_lock lock(state.mutex);
     for (;;) {
         state.pushed.wait(lock,

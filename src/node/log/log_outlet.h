@@ -1,6 +1,6 @@
-// LogOutlet: one place where lines go, and the thread that brings them there. Whoever has something
-// to say is never kept waiting: what the place does not take in time is dropped and counted, and
-// when there is room again a line says how many are missing.
+// LogOutlet: one output of the log, with a thread that writes to it. Callers never wait: lines that
+// the output does not accept in time are dropped and counted, and a later line reports their
+// number.
 #pragma once
 
 #include "base/time.h"
@@ -16,24 +16,24 @@ namespace revenant::node {
 
 class LogOutlet {
   public:
-    // Writes whole lines, and takes its time. False: they are lost.
+    // Writes whole lines and may block. Returns false if they are lost.
     using Write = std::function<bool(std::string_view lines)>;
-    // The line that says how many were lost.
+    // Formats the line that reports the number of dropped lines.
     using Loss = std::function<std::string(std::uint64_t lines)>;
 
     static constexpr std::size_t waiting_bytes_max = 1024 * 1024;
 
     LogOutlet(Write write, Loss loss);
-    // Waits a moment for what was said. A thread that is still stuck then is left behind, with all
-    // it needs.
+    // Waits briefly for pending lines. A thread that is still blocked then is detached and keeps
+    // its state.
     ~LogOutlet();
     LogOutlet(const LogOutlet&) = delete;
     LogOutlet& operator=(const LogOutlet&) = delete;
 
     void push(std::string_view line);
-    // Waits until what was pushed before is written or lost; false if that takes longer.
+    // Waits until all lines pushed so far are written or dropped; returns false on a timeout.
     bool drain(Duration patience);
-    // The same question without waiting; also in a signal handler.
+    // Whether all lines are written. Async-signal-safe.
     bool is_drained() const;
     std::uint64_t lines_dropped() const;
 
@@ -41,10 +41,10 @@ class LogOutlet {
     struct State;
     static void run(State& state);
 
-    std::shared_ptr<State> state_;  // with the thread
+    std::shared_ptr<State> state_;  // shared with the thread
 };
 
-// How long the end of the process waits for a place that takes nothing.
+// How long shutdown waits for an output that is blocked.
 constexpr Duration log_patience = seconds(1);
 
 }  // namespace revenant::node

@@ -18,7 +18,7 @@ namespace {
 
 std::string loss(std::uint64_t lines) { return "lost " + std::to_string(lines) + "\n"; }
 
-// A place that takes nothing until it is told to.
+// An output that blocks until it is released.
 struct Place {
     std::counting_semaphore<> asked{0};
     std::counting_semaphore<> may_take{0};
@@ -46,7 +46,7 @@ class LogOutletTest : public testing::Test {
     LogOutlet outlet_{[place = place_](std::string_view lines) { return place->write(lines); },
                       loss};
 
-    // The thread holds a line in its hands.
+    // Waits until the thread is writing a line.
     void make_busy(const char* line) {
         outlet_.push(line);
         place_->asked.acquire();
@@ -71,7 +71,7 @@ TEST_F(LogOutletTest, DropsWhatHasNoRoomAndSaysHowMuchThatWas) {
     const std::string half = std::string(LogOutlet::waiting_bytes_max / 2, 'x') + "\n";
     outlet_.push(half);
     for (int i = 0; i < 3; ++i) outlet_.push(half);
-    outlet_.push("short\n");  // it would have room, but the gap is to be in one place
+    outlet_.push("short\n");  // it would fit, but there must be only one gap
     EXPECT_EQ(outlet_.lines_dropped(), 4U);
     go_on();
     ASSERT_TRUE(outlet_.drain(seconds(60)));
@@ -83,7 +83,7 @@ TEST_F(LogOutletTest, DropsWhatHasNoRoomAndSaysHowMuchThatWas) {
 
 TEST_F(LogOutletTest, ALineThatNeverHasRoomIsNotTheEnd) {
     outlet_.push(std::string(LogOutlet::waiting_bytes_max, 'x') + "\n");
-    place_->asked.acquire();  // for the line that says so
+    place_->asked.acquire();  // for the line that reports the gap
     outlet_.push("after\n");
     go_on();
     ASSERT_TRUE(outlet_.drain(seconds(60)));
@@ -125,7 +125,7 @@ TEST(LogOutletEnd, IsNotKeptByAPipeThatNobodyReads) {
             loss);
         outlet.push(std::string(512UL * 1024, 'x') + "\n");
     }
-    // The thread that was left behind still does its work, should somebody read.
+    // The detached thread continues when the pipe is read.
     char buffer[64 * 1024];
     for (ssize_t count = 0; (count = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
         read.append(buffer, static_cast<std::size_t>(count));

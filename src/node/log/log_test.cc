@@ -114,7 +114,7 @@ TEST_F(LogInFile, ThatCannotBeOpenedIsNamed) {
     Log log(config_);
     const auto opened = log.open_file();
     ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error(), "log file " + path() + " cannot be opened: Not a directory");
+    EXPECT_EQ(opened.error(), "cannot open log file " + path() + ": Not a directory");
 }
 
 TEST_F(LogInFile, HasTheLastWords) {

@@ -30,7 +30,7 @@ end
 def declare_queue(channel, suffix = 'queue', **arguments)
   name = name_of(suffix)
   CREATED_QUEUES << name
-  channel.queue_delete(name) # An earlier run that was cut short may have left it behind.
+  channel.queue_delete(name) # An interrupted run may have left it.
   channel.queue(name, durable: true, arguments: arguments.transform_keys { |key| dashed(key) })
 end
 
@@ -64,7 +64,7 @@ end
 # Waits for one message through a consumer and acknowledges it.
 def next_message(queue)
   deliveries = Queue.new
-  queue.channel.prefetch(1) # The messages behind it stay in the queue.
+  queue.channel.prefetch(1) # The following messages stay in the queue.
   consumer = queue.subscribe(manual_ack: true) { |*delivery| deliveries << delivery }
   delivery = take(deliveries, "a message arrives in #{queue.name}")
   consumer.cancel
@@ -102,7 +102,7 @@ else
   raise "no #{error_class}"
 end
 
-# The answer to a publish comes late: whatever the channel does next raises.
+# The error of a publish arrives asynchronously: the next operation on the channel raises it.
 def expect_refused_publish(text)
   yield
 rescue Bunny::ChannelLevelException, Bunny::ChannelAlreadyClosed => error
@@ -244,7 +244,7 @@ test 'mandatory_return' do |_, channel|
   returned = []
   exchange.on_return { |*message| returned << message }
   publish(exchange, 'lost', routing_key: name_of('nobody'), mandatory: true, message_id: 'm1')
-  info, properties, body = returned.fetch(0) # It precedes the confirm, so it is here already.
+  info, properties, body = returned.fetch(0) # The return precedes the confirm, so it has arrived.
   equal([312, 'NO_ROUTE'], [info.reply_code, info.reply_text])
   equal(['amq.direct', name_of('nobody')], [info.exchange, info.routing_key])
   equal(%w[m1 lost], [properties.message_id, body])
@@ -267,7 +267,7 @@ test 'consume_with_prefetch' do |connection, channel|
       equal(index.to_s, unacked.last[2])
       index += 1
     end
-    # The queue has given out all it may: the rest must still lie there.
+    # The prefetch limit is reached, so the other messages must still be in the queue.
     equal(count - index, queue.message_count)
     equal(0, received.size)
     consumer.ack(unacked.shift[0].delivery_tag)
@@ -495,7 +495,7 @@ end
 test 'heartbeat_keeps_idle_connection' do
   connection = connect(heartbeat: 1)
   equal(1, connection.heartbeat)
-  sleep 3.5 # Being idle is what the case is about; bunny watches the broker meanwhile.
+  sleep 3.5 # The connection must be idle; bunny checks the broker's heartbeats in the meantime.
   check(connection.open?, 'the idle connection was lost')
   check_usable(connection)
   connection.close
@@ -544,7 +544,7 @@ def clean_up
   connection.close
 end
 
-# A failed case may leave a connection that cannot be closed in order.
+# A failed case may leave a connection that cannot be closed normally.
 def close_quietly(connection)
   connection.close if connection&.open?
 rescue StandardError

@@ -180,7 +180,7 @@ def inspection_sees_the_queues():
 
 
 def start_worker():
-    # The dead letters are for the case that looks at them; the worker must leave them alone.
+    # The case reads the dead letters itself, so the worker must not consume them.
     return subprocess.Popen(
         [sys.executable, "-m", "celery", "--quiet", "--app", "cases", "worker", "--pool", "solo",
          "--loglevel", "WARNING", "--hostname", "clients@localhost",

@@ -35,7 +35,7 @@ func consumeWithPrefetch(connection *amqp.Connection, channel *amqp.Channel) {
 			unacked = append(unacked, take(deliveries))
 			equal(fmt.Sprint(index), string(unacked[len(unacked)-1].Body))
 		}
-		// The queue has given out all it may: the rest must still lie there.
+		// The prefetch limit is reached, so the other messages must still be in the queue.
 		equal(count-index, inspect(channel, queue).Messages)
 		equal(0, len(deliveries))
 		check(unacked[0].Ack(false))

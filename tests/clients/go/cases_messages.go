@@ -34,7 +34,7 @@ func largeBodies(_ *amqp.Connection, channel *amqp.Channel) {
 func tooLargeBody406(connection *amqp.Connection, channel *amqp.Channel) {
 	queue := declareQueue(channel, "queue", nil)
 	closed := channel.NotifyClose(make(chan *amqp.Error, 1))
-	// Writing may fail already, when the broker refuses the message before it has all of it.
+	// Writing may already fail if the broker refuses the message before it is complete.
 	_ = channel.PublishWithContext(context.Background(), "", queue, false, false,
 		amqp.Publishing{Body: make([]byte, bodyBytesMax+1)})
 	select {

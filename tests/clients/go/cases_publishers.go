@@ -68,7 +68,7 @@ func mandatoryReturn(_ *amqp.Connection, channel *amqp.Channel) {
 	equal(true, publishMandatory(channel, "amq.direct", nameOf("nobody"),
 		amqp.Publishing{MessageId: "m1", Body: []byte("lost")}))
 	select {
-	case returned := <-returns: // It precedes the confirm, so it is here already.
+	case returned := <-returns: // The return precedes the confirm, so it has arrived.
 		equal(uint16(312), returned.ReplyCode)
 		equal("NO_ROUTE", returned.ReplyText)
 		equal("amq.direct", returned.Exchange)
@@ -124,7 +124,7 @@ func concurrentPublishers(connection *amqp.Connection, channel *amqp.Channel) {
 	next := map[string]int{}
 	for index := 0; index < publishers*count; index++ {
 		delivery := take(deliveries)
-		equal(fmt.Sprint(next[delivery.AppId]), string(delivery.Body)) // Order holds for each publisher.
+		equal(fmt.Sprint(next[delivery.AppId]), string(delivery.Body)) // The order is kept for each publisher.
 		next[delivery.AppId]++
 	}
 	for number := 0; number < publishers; number++ {

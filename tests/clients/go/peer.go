@@ -1,4 +1,4 @@
-// The client that the cases work with: connections, declarations, messages and expected closes.
+// The client of the cases: connections, declarations, messages and expected closes.
 
 package main
 
@@ -67,7 +67,7 @@ func openChannel(connection *amqp.Connection) *amqp.Channel {
 func declareQueue(channel *amqp.Channel, suffix string, arguments amqp.Table) string {
 	name := nameOf(suffix)
 	createdQueues = append(createdQueues, name)
-	_, err := channel.QueueDelete(name, false, false, false) // An earlier run may have left it behind.
+	_, err := channel.QueueDelete(name, false, false, false) // An interrupted run may have left it.
 	check(err)
 	_, err = channel.QueueDeclare(name, true, false, false, false, arguments)
 	check(err)
@@ -89,8 +89,8 @@ func publish(channel *amqp.Channel, exchange, key string, message amqp.Publishin
 	}
 }
 
-// publishMandatory publishes one message and says whether it was acked or nacked. It listens for
-// confirms itself: a DeferredConfirmation of version 1.5 waits for ever when the broker is quicker
+// publishMandatory publishes one message and returns whether it was acked or nacked. It listens for
+// confirms itself: a DeferredConfirmation of version 1.5 waits forever if the broker is faster
 // than the client's own bookkeeping (amqp091-go issue 182).
 func publishMandatory(channel *amqp.Channel, exchange, key string, message amqp.Publishing) bool {
 	listener, known := confirmListeners.Load(channel)
@@ -114,7 +114,7 @@ func publishMandatory(channel *amqp.Channel, exchange, key string, message amqp.
 
 // nextMessage waits for one message through a consumer and acknowledges it.
 func nextMessage(channel *amqp.Channel, queue string) amqp.Delivery {
-	check(channel.Qos(1, 0, false)) // The messages behind it stay in the queue.
+	check(channel.Qos(1, 0, false)) // The following messages stay in the queue.
 	deliveries, err := channel.Consume(queue, "next", false, false, false, false, nil)
 	check(err)
 	delivery := take(deliveries)

@@ -21,7 +21,7 @@ final class ConsumerCases extends Peer {
                 equal("" + index++, text(delivery.getBody()));
                 unacked.add(delivery);
             }
-            // The queue has given out all it may: the rest must still lie there.
+            // The prefetch limit is reached, so the other messages must still be in the queue.
             equal((long) count - index, channel.messageCount(queue));
             equal(0, received.size());
             consumer.basicAck(unacked.remove().getEnvelope().getDeliveryTag(), false);
@@ -110,7 +110,7 @@ final class ConsumerCases extends Peer {
             }
         });
         serving.start();
-        // RpcClient uses the pseudo queue amq.rabbitmq.reply-to unless told otherwise.
+        // RpcClient uses the pseudo queue amq.rabbitmq.reply-to by default.
         RpcClient client = new RpcClient(channel, "", queue, PATIENCE_SECONDS * 1000);
         equal("1 pong", client.stringCall("1"));
         equal("2 pong", client.stringCall("2"));

@@ -57,7 +57,7 @@ final class DeadLetterCases extends Peer {
         equal(List.of("2", "3"), bodiesIn(channel, queue));
     }); }
 
-    /** Publishes line by line, as a producer that reads its terminal would, and hangs up. */
+    /** Publishes line by line, like a producer that reads from a terminal, and disconnects. */
     static void produce(String exchange, String key, List<String> lines, Prepare prepare)
             throws Exception {
         try (Connection connection = factory().newConnection()) {
@@ -83,7 +83,7 @@ final class DeadLetterCases extends Peer {
         return name;
     }
 
-    /** A queue bound to a topic exchange, and a second pair of them that takes its dead letters. */
+    /** A queue bound to a topic exchange, and a second pair for its dead letters. */
     static void declareWithGrave(Channel channel, String prefix, Map<String, Object> limit)
             throws IOException {
         String graveExchange = transientExchange(channel, prefix + "dl.exchange.test");
@@ -97,7 +97,7 @@ final class DeadLetterCases extends Peer {
         channel.queueBind(queue, exchange, "#." + prefix + "routing.key");
     }
 
-    /** Takes without acknowledgement what arrives in the queue of the dead. */
+    /** Consumes the dead-letter queue without acknowledgements. */
     static BlockingQueue<Delivery> mourn(Channel channel, String grave) throws IOException {
         BlockingQueue<Delivery> letters = new LinkedBlockingQueue<>();
         channel.basicConsume(nameOf(grave), true, (tag, letter) -> letters.add(letter), tag -> {});
@@ -114,8 +114,8 @@ final class DeadLetterCases extends Peer {
         check(!death.containsKey("original-expiration"), "no message had an expiration");
     }
 
-    // The three examples of a tutorial about dead letters: what a consumer rejects, what nobody
-    // takes for five seconds, what is more than five messages.
+    // The three examples of a tutorial about dead letters: rejected messages, messages that are not
+    // consumed for five seconds, and messages beyond a length limit of five.
 
     static { test("tutorial_rejected_message_dead_letters", (connection, channel) -> {
         List<String> lines = List.of("one", "two", "three");

@@ -1,4 +1,4 @@
-// The client that the cases work with: connections, declarations, messages and expected closes.
+// The client of the cases: connections, declarations, messages and expected closes.
 
 import com.rabbitmq.client.*;
 import java.io.IOException;
@@ -46,7 +46,7 @@ abstract class Peer {
             throws IOException {
         String name = nameOf(suffix);
         CREATED_QUEUES.add(name);
-        channel.queueDelete(name); // An earlier run that was cut short may have left it behind.
+        channel.queueDelete(name); // An interrupted run may have left it.
         channel.queueDeclare(name, true, false, false, arguments);
         return name;
     }
@@ -92,7 +92,7 @@ abstract class Peer {
     /** Waits for one message through a consumer and acknowledges it. */
     static Delivery nextMessage(Channel channel, String queue) throws Exception {
         BlockingQueue<Delivery> deliveries = new LinkedBlockingQueue<>();
-        channel.basicQos(1); // The messages behind it stay in the queue.
+        channel.basicQos(1); // The following messages stay in the queue.
         String tag = channel.basicConsume(queue, (consumerTag, delivery) ->
             deliveries.add(delivery), consumerTag -> {});
         Delivery delivery = take(deliveries, "a message arrives in " + queue);

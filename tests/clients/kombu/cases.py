@@ -31,7 +31,7 @@ def name_of(suffix):
 
 def exchange_of(connection, kind, suffix="exchange", **options):
     exchange = Exchange(name_of(suffix), kind, **options)(connection.default_channel)
-    exchange.delete()  # An earlier run that was cut short may have left it behind.
+    exchange.delete()  # An interrupted run may have left it.
     exchange.declare()
     created.append(exchange)
     return exchange
@@ -51,7 +51,7 @@ def dead_letter_to(queue):
 
 
 def publish(connection, body, routing_key, exchange="", **options):
-    """Publishes one message and, as the transport option asks, waits for its confirm."""
+    """Publishes one message and, because of the transport option, waits for its confirm."""
     Producer(connection).publish(body, exchange=exchange, routing_key=routing_key, **options)
 
 
@@ -267,7 +267,7 @@ def get_and_empty_get(connection):
 
 @case
 def simple_queue(connection):
-    # A SimpleQueue declares a queue and an exchange of its own.
+    # A SimpleQueue declares its own queue and exchange.
     created.extend([Queue(name_of("simple")), Exchange(name_of("simple"))])
     with connection.SimpleQueue(name_of("simple")) as queue:
         queue.put({"hello": "world"}, serializer="json", compression="zlib")
@@ -465,8 +465,8 @@ def heartbeat_keeps_idle_connection(_):
         idle_until = time.monotonic() + 3.5
         while time.monotonic() < idle_until:
             try:
-                # Shorter than the pause between two heartbeats of the broker: py-amqp starts the
-                # timeout anew with each of them and would never return to send ours.
+                # Shorter than the interval between two heartbeats of the broker: py-amqp restarts the
+                # timeout with each of them and would never return to send ours.
                 connection.drain_events(timeout=0.2)
             except socket.timeout:
                 pass
@@ -530,7 +530,7 @@ def queue_expires(connection):
     deadline = time.monotonic() + PATIENCE_SECONDS
     while queue_exists(connection, queue.name):
         assert time.monotonic() < deadline, "the queue did not expire"
-        time.sleep(0.3)  # Longer than the lifetime: a passive declare may count as a use.
+        time.sleep(0.3)  # Longer than the lifetime, because a passive declare may count as a use.
 
 
 def queue_exists(connection, name):

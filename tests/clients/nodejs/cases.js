@@ -20,14 +20,14 @@ const deadLetterTo = (queue) => ({ deadLetterExchange: '', deadLetterRoutingKey:
 
 async function connect(socketOptions, address = url) {
     const connection = await amqp.connect(address, socketOptions);
-    connection.on('error', () => {}); // The close of a failing connection is asserted where it matters.
+    connection.on('error', () => {}); // Cases that expect the close of a connection assert it themselves.
     return connection;
 }
 
 async function declareQueue(channel, suffix = 'queue', options = {}) {
     const name = nameOf(suffix);
     createdQueues.push(name);
-    await channel.deleteQueue(name); // An earlier run that was cut short may have left it behind.
+    await channel.deleteQueue(name); // An interrupted run may have left it.
     await channel.assertQueue(name, { durable: true, ...options });
     return name;
 }

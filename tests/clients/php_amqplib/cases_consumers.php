@@ -26,7 +26,7 @@ test('consume_with_prefetch', function ($connection, $channel) {
         wait_until($consumer, function () use (&$received, $expected) {
             return count($received) >= $expected;
         }, 'the window is full');
-        // The queue has given out all it may: the rest must still lie there.
+        // The prefetch limit is reached, so the other messages must still be in the queue.
         equal($count - $expected, ready_count($channel, $queue));
         equal($expected, count($received));
         $received[$acked++]->ack();

@@ -1,5 +1,5 @@
 <?php
-// The client that the cases work with: connections, declarations, messages and expected closes.
+// The client of the cases: connections, declarations, messages and expected closes.
 
 declare(strict_types=1);
 
@@ -46,7 +46,7 @@ function declare_queue(AMQPChannel $channel, string $suffix = 'queue', array $ar
 {
     global $created_queues;
     $created_queues[] = $name = name_of($suffix);
-    $channel->queue_delete($name); // An earlier run that was cut short may have left it behind.
+    $channel->queue_delete($name); // An interrupted run may have left it.
     $channel->queue_declare($name, false, true, false, false, false, new AMQPTable($arguments));
     return $name;
 }
@@ -92,7 +92,7 @@ function publish(
 function next_message(AMQPChannel $channel, string $queue): AMQPMessage
 {
     $message = null;
-    $channel->basic_qos(0, 1, false); // The messages behind it stay in the queue.
+    $channel->basic_qos(0, 1, false); // The following messages stay in the queue.
     $tag = $channel->basic_consume($queue, '', false, false, false, false,
         function (AMQPMessage $delivered) use (&$message) {
             $message = $delivered;
@@ -203,7 +203,7 @@ function clean_up(): void
     $connection->close();
 }
 
-/** A failed case may leave a connection that cannot be closed in order. */
+/** A failed case may leave a connection that cannot be closed normally. */
 function close_quietly(AMQPStreamConnection $connection): void
 {
     try {

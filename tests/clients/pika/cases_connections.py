@@ -41,7 +41,7 @@ def many_channels(channel):
 def heartbeat_keeps_idle_connection(_):
     with pika.BlockingConnection(parameters(heartbeat=1)) as connection:
         assert connection._impl.params.heartbeat == 1
-        # pika gives up on a broker that is silent for two intervals, as the broker does on pika.
+        # pika and the broker both disconnect from a peer that is silent for two intervals.
         connection.process_data_events(time_limit=3.5)
         check_usable(connection)
 

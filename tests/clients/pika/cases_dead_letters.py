@@ -62,7 +62,7 @@ def overflow_dead_letters(channel):
 
 @case
 def dead_letters_count_up(channel):
-    """A message that goes round a retry loop keeps one x-death entry per queue and reason."""
+    """A message in a retry loop has one x-death entry per queue and reason."""
     retry, queue = name_of("retry"), name_of("queue")
     declare_queue(channel, "retry", {"x-message-ttl": 20, "x-dead-letter-exchange": "",
                                      "x-dead-letter-routing-key": queue})

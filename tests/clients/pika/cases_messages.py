@@ -63,4 +63,4 @@ def header_types_echo(channel):
     assert received == sent, received
     assert {key: type(value) for key, value in received.items()} == {
         key: type(value) if key != "int64" else type(received["int64"])
-        for key, value in sent.items()}  # pika decodes int64 to its own kind of int.
+        for key, value in sent.items()}  # pika decodes int64 to its own int type.

@@ -19,7 +19,7 @@ def confirms_one_by_one(channel):
 
 @case
 def confirms_of_a_burst(channel):
-    """The asynchronous adapter publishes 5,000 messages before it looks at any confirm."""
+    """The asynchronous adapter publishes 5,000 messages before it reads any confirm."""
     queue, count = declare_queue(channel), 5000
     unconfirmed = set(range(1, count + 1))
 

@@ -1,4 +1,4 @@
-"""The client that the cases work with: connections, declarations, messages and expected closes."""
+"""The client of the cases: connections, declarations, messages and expected closes."""
 
 import datetime
 import logging
@@ -30,7 +30,7 @@ def name_of(suffix):
 def declare_queue(channel, suffix="queue", arguments=None):
     name = name_of(suffix)
     created_queues.append(name)
-    channel.queue_delete(name)  # An earlier run that was cut short may have left it behind.
+    channel.queue_delete(name)  # An interrupted run may have left it.
     channel.queue_declare(name, durable=True, arguments=arguments)
     return name
 
@@ -119,7 +119,7 @@ def clean_up():
 
 
 def close_quietly(connection):
-    """A failed case may leave a connection that cannot be closed in order."""
+    """A failed case may leave a connection that cannot be closed normally."""
     try:
         connection.close()
     except Exception:

@@ -1,4 +1,4 @@
-"""Where messages go: addresses, what becomes of a message there, and what detaches."""
+"""Addresses: routing, outcomes and detaches."""
 
 import urllib.parse
 
@@ -42,7 +42,7 @@ def bad_addresses(proton, channel):
         expect_detach("amqp:invalid-field", refused, sender_to, proton, address)
     for address in ["/exchanges/amq.direct/key", "/queue/q", "q", "/queues/a b"]:
         expect_detach("amqp:invalid-field", refused, proton.create_receiver, address)
-    # As RabbitMQ 4.3.6: an empty name is a queue that does not exist.
+    # As in RabbitMQ 4.3.6, an empty name is a queue that does not exist.
     expect_detach("amqp:not-found", lambda text: text == "no queue '' in vhost '/'", proton.create_receiver, "/queues/")
     check_usable(proton, channel)
 
@@ -100,7 +100,7 @@ def exclusive_queue_of_another(proton, channel):
     check_usable(proton, channel)
 
 
-# ---------------------------------------------------------------- outcomes of what is sent
+# ---------------------------------------------------------------- outcomes of sent messages
 
 @case
 def unroutable_is_released(proton, channel):
@@ -141,7 +141,7 @@ def full_queue_rejects(proton, channel, kind):
     queue = declare_queue(channel, kind=kind, arguments={
         "x-max-length": 1, "x-overflow": "reject-publish"})
     sender = sender_to(proton, address_of(queue))
-    # A quorum queue refuses only once it is over its limit.
+    # A quorum queue refuses messages only once it exceeds its limit.
     fitting = 1 if kind == "classic" else 2
     for number in range(fitting):
         assert send(sender, Message(body=number)) == (Delivery.ACCEPTED, None)

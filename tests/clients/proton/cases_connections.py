@@ -1,4 +1,4 @@
-"""Connections, permissions and nodes made for a client: what is granted and refused."""
+"""Connections, permissions and dynamic nodes: granted and refused requests."""
 
 import time
 
@@ -77,7 +77,7 @@ def any_other_hostname_is_the_default_vhost(_, channel):
 
 
 def expect_silent_drop(**options):
-    """A refused open is not answered: the socket closes after three seconds."""
+    """A refused open gets no reply: the socket closes after three seconds."""
     started = time.monotonic()
     try:
         connect(**options)
@@ -104,9 +104,9 @@ def vhost_of_others_is_refused(_, __):
 
 @case
 def heartbeats_keep_an_idle_connection(_, channel):
-    idle = connect(heartbeat=2)  # Proton announces half of it, and the least is a second.
+    idle = connect(heartbeat=2)  # Proton announces half of it, at least one second.
     deadline = time.monotonic() + 3.5
-    while time.monotonic() < deadline:  # Proton gives up on a peer that is silent for that long.
+    while time.monotonic() < deadline:  # Proton disconnects from a peer that is silent for that long.
         idle.container.timeout = 0.1
         idle.container.process()
     check_usable(idle, channel)
@@ -128,7 +128,7 @@ def sixty_four_sessions(proton, channel):
 # ---------------------------------------------------------------- permissions
 
 def refused_session(connection, open_link):
-    """The session that ends because the link is opened on it."""
+    """A session that ends because a link is opened on it."""
     session = new_session(connection)
     open_link(session)
     return session

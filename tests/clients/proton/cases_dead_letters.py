@@ -1,4 +1,4 @@
-"""Dead letters: their history by type, over several deaths, and through both protocols."""
+"""Dead letters: their history with types, over several deaths, and through both protocols."""
 
 import datetime
 import time
@@ -52,7 +52,7 @@ def check_marks(message, which, death):
 
 
 def check_headers(properties, *expected):
-    """The same history as 0-9-1 shows it."""
+    """The same history in AMQP 0-9-1."""
     shown = []
     for death in properties.headers["x-death"]:
         age = datetime.datetime.utcnow() - death["time"]
@@ -206,7 +206,7 @@ def all_routing_keys_are_recorded(proton, channel):
 # ---------------------------------------------------------------- several deaths
 
 def retry_loop(channel, kind):
-    """Work that is rejected waits and then comes back to the work queue."""
+    """Rejected messages wait and then return to the work queue."""
     work, wait = "clients.proton.work", "clients.proton.wait"
     declare_queue(channel, "work", kind=kind, arguments=dead_letter_to(wait))
     declare_queue(channel, "wait", kind=kind, arguments=dead_letter_to(work, x_message_ttl=20))
@@ -235,7 +235,7 @@ def same_queue_with_two_reasons(proton, channel):
     publish(proton, address_of(queue), "x")
     reject(proton, queue)
     channel.queue_delete(dead)
-    # The dead letter is gone with its queue; a new message dies of the other reason.
+    # The dead letter was deleted with its queue; a new message dies with the other reason.
     declare_queue(channel, "dead", arguments=dead_letter_to(queue))
     publish(proton, address_of(queue), Message(body="y", ttl=0.03))
     reject(proton, dead)
@@ -253,7 +253,7 @@ def cycle_without_rejection_is_dropped(proton, channel):
     end = declare_queue(channel, "end")
     publish(proton, address_of(first), "round")
     publish(proton, address_of(marker), "marker")
-    next_message(proton, end)  # Long after the cycle was closed.
+    next_message(proton, end)  # Long after the cycle was complete.
     wait_for_ready(channel, first, 0)
     wait_for_ready(channel, second, 0)
 

@@ -1,4 +1,4 @@
-"""Sessions and links: credit, windows, many of them, and how they begin and end."""
+"""Sessions and links: credit, windows, many links, attach and detach."""
 
 import proton as amqp
 from proton import Delivery, Endpoint, Handler, Link, Message, Terminus, symbol
@@ -16,7 +16,7 @@ def no_credit_no_delivery(proton, channel, kind):
     queue = declare_queue(channel, kind=kind)
     publish(proton, address_of(queue), "x")
     receiver = receiver_of(proton, queue)
-    check_usable(proton, channel)  # A round trip: what was to come would have come.
+    check_usable(proton, channel)  # A round trip: any delivery would have arrived before it.
     assert (receiver.fetcher.has_message, receiver.link.credit) == (0, 0)
     assert receive(receiver)[0].body == "x"
 
@@ -140,7 +140,7 @@ def all_handles_of_a_session(proton, channel):
 
 
 class Reader(Handler):
-    """Takes the bytes of a message as they come, and so opens the session's window again."""
+    """Reads the bytes of a message as they arrive, which reopens the session's window."""
 
     def __init__(self):
         super().__init__()
@@ -203,7 +203,7 @@ def receiver_closes_within_a_message(_, channel, kind):
     session = narrow.conn.session()
     session.incoming_capacity = 8 * 1024
     session.open()
-    inbox = Inbox()  # which reads nothing before all is there, so that the window stays closed
+    inbox = Inbox()  # reads nothing before the message is complete, so that the window stays closed
     receiver = attach_receiver(narrow, session, queue, inbox)
     receiver.link.flow(2)
     narrow.wait(lambda: receiver.link.current is not None, msg="the message begins")

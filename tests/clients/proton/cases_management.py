@@ -1,4 +1,4 @@
-"""The /management link pair: requests that declare, bind, look and delete, and their refusals."""
+"""The /management link pair: requests that declare, bind, get and delete, and their refusals."""
 
 import urllib.parse
 
@@ -13,7 +13,7 @@ QUOTE = {"safe": ""}
 
 
 class Management:
-    """A pair of links under one name, as RabbitMQ's own clients open it."""
+    """A pair of links with the same name, as RabbitMQ's own clients open it."""
 
     def __init__(self, connection, session=None, credit=10):
         self.connection = connection
@@ -29,12 +29,12 @@ class Management:
 
     def send(self, verb, path, body=None):
         self.number += 1
-        # Proton makes no body of None, and a request must have one.
+        # Proton sends no body for None, but a request must have one.
         self.requests.link.send(Message(id=f"r{self.number}", address=path, subject=verb,
                                         reply_to="$me", body={} if body is None else body))
 
     def ask(self, verb, path, body=None):
-        """(status, body) of the answer."""
+        """(status, body) of the response."""
         self.send(verb, path, body)
         message = self.answers(1)[0]
         assert message.correlation_id == f"r{self.number}", message
@@ -63,7 +63,7 @@ def queue_path(name):
 
 
 def owned_queue(suffix="queue"):
-    """The name of a queue that the case will make by itself."""
+    """The name of a queue that the case creates itself."""
     name = name_of(suffix)
     created_queues.append(name)
     return name

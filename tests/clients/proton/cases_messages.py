@@ -1,4 +1,4 @@
-"""Messages: settled and not, of all sizes and types, through both protocols."""
+"""Messages: settled and unsettled, of all sizes and types, through both protocols."""
 
 import uuid
 
@@ -19,12 +19,12 @@ def body_of(size):
 
 
 def data(body, **fields):
-    """A message whose body is a data section; Proton makes an amqp-value of bytes unless told."""
+    """A message whose body is a data section; by default Proton encodes bytes as an amqp-value."""
     return Message(body=body, inferred=True, **fields)
 
 
 def typed(value):
-    """A value with its AMQP type, so that int and ulong, str and symbol are told apart."""
+    """A value with its AMQP type, to distinguish int from ulong and str from symbol."""
     if isinstance(value, dict):
         return {key: typed(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -48,7 +48,7 @@ def send_settled_arrives(proton, channel):
     assert sender.link.remote_snd_settle_mode == Link.SND_SETTLED
     for body in ["1", "2", "3"]:
         assert sender.send(Message(body=body)).remote_state == 0, "a settled message has no outcome"
-    sender.close()  # Until then Proton keeps them to itself.
+    sender.close()  # Proton does not send them before.
     wait_for_ready(channel, queue, 3)
     assert bodies_in(proton, queue) == ["1", "2", "3"]
 
@@ -73,7 +73,7 @@ def receive_unsettled(proton, channel, kind):
     message, delivery = receive(receiver)
     assert (message.body, delivery.settled) == ("one", False)
     assert len(delivery.tag) > 0
-    proton.close()  # Nobody settled it: it comes back.
+    proton.close()  # The delivery is unsettled, so the message is requeued.
     message = next_message(connect(), queue)
     assert (message.body, message.first_acquirer) == ("one", False)
 
@@ -178,7 +178,7 @@ def message_id_types(proton, channel):
         publish(proton, address_of(queue),
                 Message(body="x", id=identifier, correlation_id=identifier))
         received = next_message(proton, queue)
-        # Proton hands out an ulong as int.
+        # Proton returns an ulong as int.
         expected = int(identifier) if isinstance(identifier, ulong) else identifier
         assert typed(received.id) == typed(expected), received.id
         assert typed(received.correlation_id) == typed(expected), received.correlation_id
@@ -220,7 +220,7 @@ def header_fields(proton, channel, kind):
 @case
 def message_is_durable_if_it_says_so(proton, channel):
     queue = declare_queue(channel)
-    # Proton leaves the field away when it is false.
+    # Proton omits the field if it is false.
     publish(proton, address_of(queue), Message(body="x", durable=False))
     message = next_message(proton, queue)
     assert (message.durable, message.priority, message.ttl) == (False, 4, 0.0), message

@@ -1,4 +1,4 @@
-"""What becomes of a message by the outcome that its consumer gives it."""
+"""The effect of each outcome on a message."""
 
 from proton import UNDESCRIBED, Array, Condition, Data, Delivery, Endpoint, Message, symbol, ulong
 
@@ -8,13 +8,13 @@ from peer import (address_of, bodies_in, case, case_per_type, connect, dead_lett
 
 
 def own_annotations(message):
-    """Without those that every delivery has."""
+    """The annotations without those that every delivery has."""
     return {key: value for key, value in message.annotations.items()
             if key not in ("x-exchange", "x-routing-key")}
 
 
 def counts(message):
-    """What tells of earlier deliveries."""
+    """The fields that describe earlier deliveries."""
     return message.first_acquirer, message.delivery_count, own_annotations(message)
 
 
@@ -28,7 +28,7 @@ def expected_counts(kind, acquired, failed):
 
 
 def settle_and_take_again(proton, channel, kind, state, **fields):
-    """Settles a message twice in the same way: (first, second, third delivery)."""
+    """Settles a message twice with the same outcome: (first, second, third delivery)."""
     queue = declare_queue(channel, kind=kind)
     publish(proton, address_of(queue), "again", "next")
     receiver = receiver_of(proton, queue)
@@ -44,7 +44,7 @@ def settle_and_take_again(proton, channel, kind, state, **fields):
 
 
 def settle_and_find_dead(proton, channel, kind, state, **fields):
-    """Settles a message so that it dies; returns it as it lies in the dead-letter queue."""
+    """Settles a message so that it is dead-lettered; returns the dead letter."""
     dead = declare_queue(channel, "dead", kind=kind)
     queue = declare_queue(channel, kind=kind, arguments=dead_letter_to(dead))
     publish(proton, address_of(queue), "poison")

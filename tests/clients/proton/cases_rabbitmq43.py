@@ -1,4 +1,4 @@
-"""Points in which RabbitMQ 4.3.6 was seen to differ from early versions of the broker, each as a client meets it."""
+"""Behaviour of RabbitMQ 4.3.6 from which early versions of the broker differed, from a client's point of view."""
 
 import json
 import os
@@ -109,7 +109,7 @@ def deletion_is_answered_before_links_are_detached(proton, channel, kind):
 
 
 def closed_by(close):
-    """The error that a sender to an auto-delete queue gets, whose only consumer is on the same connection."""
+    """The error of a sender to an auto-delete queue whose only consumer is on the same connection."""
     connection = connect()
     queue = owned_queue("fleeting")
     Management(connection).ask("PUT", queue_path(queue), {"auto_delete": True})
@@ -117,7 +117,7 @@ def closed_by(close):
     sender = attach_sender(connection, session, address_of(queue))
     attach_receiver(connection, session, queue, None)
     close(connection)
-    for _ in range(3):  # Each end that the broker closes interrupts the wait.
+    for _ in range(3):  # Each close by the broker interrupts the wait.
         try:
             connection.wait(lambda: connection.conn.state & Endpoint.REMOTE_CLOSED, msg="the close")
             break
@@ -155,7 +155,7 @@ def exclusive_queue_is_durable(proton, _):
 
 @case
 def booleans_of_answers_have_a_byte(proton, channel):
-    """0x56 with a byte behind it, as RabbitMQ writes them: some clients compare with 1."""
+    """Booleans are 0x56 and one byte, as in RabbitMQ: some clients compare with 1."""
     queue = declare_queue(channel)
     management = Management(proton)
     management.send("GET", queue_path(queue))
@@ -220,7 +220,7 @@ def deletion_is_answered_before_consumers_are_cancelled(_, channel, kind):
 
 
 class Notices:
-    """What the broker says of each link by `rabbitmq:active`. Proton shows a flow's properties in its trace only."""
+    """The `rabbitmq:active` property of each link. Proton shows the properties of a flow only in its trace."""
 
     def __init__(self, connection):
         self.connection = connection
@@ -287,7 +287,7 @@ def single_active_consumer_is_told_that_it_is_active(proton, channel):
 
 
 def cancels_after(channel, kind, delete):
-    """The consumer tags that basic.cancel names on a channel after somebody else has deleted its queue."""
+    """The consumer tags in basic.cancel on a channel after another client has deleted its queue."""
     queue = declare_queue(channel, kind=kind)
     tags = [channel.basic_consume(queue, lambda *_: None) for _ in range(2)]
     cancelled = []
@@ -296,7 +296,7 @@ def cancels_after(channel, kind, delete):
     deadline = time.monotonic() + PATIENCE_SECONDS
     while len(cancelled) < len(tags) and time.monotonic() < deadline:
         channel.connection.process_data_events(time_limit=0.1)
-    channel.basic_qos(prefetch_count=1)  # The channel goes on, and nothing more is said of them.
+    channel.basic_qos(prefetch_count=1)  # The channel stays open, and no further cancel arrives.
     assert sorted(cancelled) == sorted(tags), cancelled
     consumers = json.loads(http("GET", "consumers/%2F"))
     assert queue not in [one["queue"]["name"] for one in consumers], consumers

@@ -1,4 +1,4 @@
-"""What all cases need: connections of both protocols, links, waiting, and the names of the run."""
+"""Shared by all cases: connections of both protocols, links, waiting, and unique names."""
 
 import base64
 import json
@@ -19,7 +19,7 @@ from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender, L
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from told import tell_all, told  # noqa: E402
 
-# Every connection of Proton reads all certificates of the system, which none of ours needs.
+# Every connection of Proton loads all certificates of the system, which are not needed here.
 os.environ["SSL_CERT_FILE"] = os.devnull
 HOST, PORT, HTTP_PORT = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 PATIENCE_SECONDS = 10
@@ -37,7 +37,7 @@ def case(function):
 
 
 def case_per_type(function):
-    """The same promise of both types of queues: the case gets the type as its last argument."""
+    """Runs a case for both queue types; the type is its last argument."""
     for kind in ["classic", "quorum"]:
         CASES.append((f"{function.__name__}_{kind}",
                       lambda proton, channel, kind=kind: function(proton, channel, kind)))
@@ -59,7 +59,7 @@ def connect(user="guest", password="guest", **options):
 
 
 def drop(connection):
-    """Without close, end and detach, as Proton itself would never leave."""
+    """Closes the socket without close, end and detach, which Proton itself never does."""
     open_connections.remove(connection)
     with socket.socket(fileno=os.dup(connection.conn.transport._selectable.fileno())) as connected:
         connected.shutdown(socket.SHUT_RDWR)
@@ -72,7 +72,7 @@ def connect_pika(**options):
 
 
 def http(method, path, body=None):
-    """A request to the HTTP API, for what no AMQP client can do: users, vhosts, permissions."""
+    """A request to the HTTP API, for operations that AMQP does not have: users, virtual hosts, permissions."""
     request = urllib.request.Request(f"http://{HOST}:{HTTP_PORT}/api/{path}", method=method,
                                      data=None if body is None else json.dumps(body).encode())
     request.add_header("Authorization", "Basic " + base64.b64encode(b"guest:guest").decode())
@@ -82,7 +82,7 @@ def http(method, path, body=None):
 
 
 def add_user(suffix, vhost="/", **permissions):
-    """A user that may do only what is said; its name is also its password."""
+    """A user with only these permissions; its password is its name."""
     name = name_of(suffix)
     created_paths.append("users/" + name)
     http("PUT", "users/" + name, {"password": name, "tags": ""})
@@ -98,12 +98,12 @@ def add_vhost(suffix):
     return name
 
 
-# ---------------------------------------------------------------- topology, by 0-9-1
+# ---------------------------------------------------------------- topology, over AMQP 0-9-1
 
 def declare_queue(channel, suffix="queue", kind="classic", arguments=None):
     name = name_of(suffix)
     created_queues.append(name)
-    channel.queue_delete(name)  # An earlier run that was cut short may have left it behind.
+    channel.queue_delete(name)  # An interrupted run may have left it.
     channel.queue_declare(name, durable=True, arguments={"x-queue-type": kind, **(arguments or {})})
     return name
 
@@ -166,7 +166,7 @@ def address_of(queue):
 
 
 def new_name():
-    """By default Proton names links of one address alike, and then refuses the second one."""
+    """By default, Proton gives links to the same address the same name and then refuses the second one."""
     return str(uuid.uuid4())
 
 
@@ -175,13 +175,13 @@ def sender_to(connection, address, options=UNSETTLED):
 
 
 def receiver_of(connection, queue, options=None, handler=None):
-    """Without credit: each case grants what it wants, and receive() grants one if there is none."""
+    """A receiver without credit: each case grants credit itself, and receive() grants one if there is none."""
     return connection.create_receiver(address_of(queue), credit=0, name=new_name(), options=options,
                                       handler=handler)
 
 
 class Inbox(Handler):
-    """Keeps each delivery with its bytes as they came."""
+    """Keeps each delivery with its original bytes."""
 
     def __init__(self):
         super().__init__()
@@ -214,13 +214,13 @@ def publish(connection, address, *messages):
 
 
 def receive(receiver):
-    """The next message with its delivery, which is not settled yet."""
+    """The next message with its unsettled delivery."""
     message = receiver.receive(timeout=PATIENCE_SECONDS)
     return message, receiver.fetcher.unsettled[-1]
 
 
 def next_message(connection, queue):
-    """Takes one message and accepts it."""
+    """Receives one message and accepts it."""
     receiver = receiver_of(connection, queue)
     message, _ = receive(receiver)
     settle(receiver, Delivery.ACCEPTED)
@@ -229,7 +229,7 @@ def next_message(connection, queue):
 
 
 def settle(receiver, state, **fields):
-    """Settles the oldest message in our hands; fields are those of modified and rejected."""
+    """Settles the oldest unsettled message; fields are those of modified and rejected."""
     delivery = receiver.fetcher.unsettled[0]
     for name, value in fields.items():
         setattr(delivery.local, name, value)
@@ -238,12 +238,12 @@ def settle(receiver, state, **fields):
 
 
 def flush(connection):
-    """Proton keeps what was said until it is asked for something, and then grants credit first."""
+    """Proton buffers frames until the next call, and then grants credit first."""
     connection.wait(lambda: connection.conn.transport.pending() == 0, msg="all is written")
 
 
 def drain(connection, receiver, credit):
-    """Takes all that is there, at most as much as the credit."""
+    """Receives all available messages, up to the credit."""
     receiver.link.drain(credit)
     connection.wait(lambda: receiver.link.credit == 0 and not receiver.link.draining(),
                     msg="the link is drained")
@@ -251,7 +251,7 @@ def drain(connection, receiver, credit):
 
 
 def bodies_in(connection, queue):
-    """Drains the queue and says what was in it."""
+    """Drains the queue and returns its messages."""
     receiver = receiver_of(connection, queue)
     found = [message.body for message in drain(connection, receiver, 1000)]
     while receiver.fetcher.unsettled:
@@ -316,7 +316,7 @@ def check_usable(connection, channel):
 # ---------------------------------------------------------------- the run
 
 def clean_up(connection):
-    """By the case's own connection of 0-9-1, or by a new one if the case lost it."""
+    """Uses the case's own AMQP 0-9-1 connection, or a new one if the case lost it."""
     if not connection.is_open:
         connection = connect_pika()
     channel = connection.channel()
@@ -329,7 +329,7 @@ def clean_up(connection):
 
 
 def close_quietly(connection):
-    """A failed case may leave a connection that cannot be closed in order."""
+    """A failed case may leave a connection that cannot be closed normally."""
     try:
         connection.close()
     except Exception:

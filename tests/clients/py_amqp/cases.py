@@ -34,7 +34,7 @@ def name_of(suffix):
 def declare_queue(channel, suffix="queue", arguments=None):
     name = name_of(suffix)
     created_queues.append(name)
-    channel.queue_delete(name)  # An earlier run that was cut short may have left it behind.
+    channel.queue_delete(name)  # An interrupted run may have left it.
     channel.queue_declare(name, durable=True, auto_delete=False, arguments=arguments)
     return name
 
@@ -67,7 +67,7 @@ def wait_until(connection, condition, what):
 def next_message(channel, queue):
     """Waits for one message through a consumer and acknowledges it."""
     messages = []
-    channel.basic_qos(0, 1, False)  # The messages behind it stay in the queue.
+    channel.basic_qos(0, 1, False)  # The following messages stay in the queue.
     tag = channel.basic_consume(queue, callback=messages.append)
     wait_until(channel.connection, lambda: messages, f"a message arrives in {queue}")
     channel.basic_cancel(tag)
@@ -545,8 +545,8 @@ def heartbeat_keeps_idle_connection(_):
         idle_until = time.monotonic() + 3.5
         while time.monotonic() < idle_until:
             try:
-                # Shorter than the pause between two heartbeats of the broker: py-amqp starts the
-                # timeout anew with each of them and would never return to send ours.
+                # Shorter than the interval between two heartbeats of the broker: py-amqp restarts the
+                # timeout with each of them and would never return to send ours.
                 connection.drain_events(timeout=0.2)
             except socket.timeout:
                 pass
@@ -588,7 +588,7 @@ def clean_up():
 
 
 def close_quietly(connection):
-    """A failed case may leave a connection that cannot be closed in order."""
+    """A failed case may leave a connection that cannot be closed normally."""
     try:
         connection.close()
     except Exception:

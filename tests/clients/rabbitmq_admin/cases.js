@@ -2,7 +2,7 @@
 'use strict';
 
 const assert = require('assert');
-const axios = require('axios'); // What the package itself asks with; it has no call for an import.
+const axios = require('axios'); // The HTTP client of the package, which has no function for imports.
 const { RabbitAdmin } = require('rabbitmq-admin');
 
 const address = `http://${process.argv[2]}:${process.argv[4]}`;
@@ -74,7 +74,7 @@ const cases = {
 
 async function main() {
   console.log(`1..${Object.keys(cases).length}`);
-  if (await admin.getVhost(vhost)) await admin.deleteVhost(vhost); // A run that was cut short may have left it.
+  if (await admin.getVhost(vhost)) await admin.deleteVhost(vhost); // An interrupted run may have left it.
   let failed = 0;
   for (const [name, run] of Object.entries(cases)) {
     try {

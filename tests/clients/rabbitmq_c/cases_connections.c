@@ -60,14 +60,14 @@ static void heartbeat_keeps_idle_connection(void) {
     disconnect(connection);
     require_ok(connect_with(&connection, "/", "guest", 1));
     CHECK(amqp_get_heartbeat(connection) == 1);
-    // Waiting for a frame sends and checks heartbeats; a silent broker ends it with another status.
+    // Waiting for a frame sends and checks heartbeats; a silent broker causes another status.
     amqp_frame_t frame;
     struct timeval timeout = {3, 500000};
     CHECK(amqp_simple_wait_frame_noblock(connection, &frame, &timeout) == AMQP_STATUS_TIMEOUT);
     check_usable();
 }
 
-// Opening a connection like this is refused by a connection.close with this code and text.
+// Opening such a connection is refused by a connection.close with this code and text.
 static void expect_refused(const char* vhost, const char* password, int code, const char* reason) {
     amqp_connection_state_t refused;
     amqp_rpc_reply_t reply = connect_with(&refused, vhost, password, 0);

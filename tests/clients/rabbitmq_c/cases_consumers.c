@@ -18,7 +18,7 @@ static void consume_with_prefetch(void) {
             CHECK(envelope.delivery_tag == (uint64_t)++received);
             amqp_destroy_envelope(&envelope);
         }
-        // The queue has given out all it may: the rest must still lie there.
+        // The prefetch limit is reached, so the other messages must still be in the queue.
         CHECK(ready_count(1, queue) == (uint32_t)(count - received));
         CHECK(!amqp_frames_enqueued(connection));
         CHECK(amqp_basic_ack(connection, 2, (uint64_t)acked + 1, 0) == AMQP_STATUS_OK);

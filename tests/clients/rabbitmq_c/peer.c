@@ -105,7 +105,7 @@ amqp_rpc_reply_t connect_with(amqp_connection_state_t* state, const char* vhost,
     amqp_socket_t* socket = amqp_tcp_socket_new(*state);
     CHECK(socket != NULL);
     CHECK(amqp_socket_open(socket, host, port) == AMQP_STATUS_OK);
-    // The library itself asks for no notice of cancelled consumers.
+    // The library does not announce the capability consumer_cancel_notify by default.
     amqp_table_t capabilities =
         TABLE({text("consumer_cancel_notify"), {AMQP_FIELD_KIND_BOOLEAN, {.boolean = 1}}});
     amqp_table_t properties =
@@ -134,7 +134,7 @@ void open_channel(amqp_channel_t channel) {
 const char* declare_queue(const char* suffix, amqp_table_t arguments) {
     const char* name = name_of(suffix);
     strcpy(created_queues[created_queue_count++], name);
-    amqp_queue_delete(connection, 1, text(name), 0, 0);  // An earlier run may have left it behind.
+    amqp_queue_delete(connection, 1, text(name), 0, 0);  // An interrupted run may have left it.
     require_last_ok();
     amqp_queue_declare(connection, 1, text(name), 0, 1, 0, 0, arguments);
     require_last_ok();
@@ -219,7 +219,7 @@ bool get(amqp_channel_t channel, const char* queue, bool no_ack, amqp_message_t*
     return true;
 }
 
-// The bodies of all messages in the queue, separated by blanks.
+// The bodies of all messages in the queue, separated by spaces.
 static const char* bodies_in(amqp_channel_t channel, const char* queue) {
     static char found[1024];
     size_t length = 0;
@@ -263,7 +263,7 @@ amqp_envelope_t next_delivery(void) {
 }
 
 amqp_envelope_t next_message(const char* queue) {
-    amqp_basic_qos(connection, 1, 0, 1, 0);  // The messages behind it stay in the queue.
+    amqp_basic_qos(connection, 1, 0, 1, 0);  // The following messages stay in the queue.
     require_last_ok();
     consume(1, queue, "next", false);
     amqp_envelope_t envelope = next_delivery();

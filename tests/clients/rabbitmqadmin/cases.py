@@ -133,20 +133,20 @@ def closes_connections():
     connection = pika.BlockingConnection(pika.ConnectionParameters(
         HOST, PORT, client_properties={"connection_name": PREFIX + "connection"}))
     name = None
-    while name is None:  # The end of the case is the end of the waiting: statistics come a moment later.
+    while name is None:  # Bounded by the timeout of the case: statistics arrive a moment later.
         name = next((row["name"] for row in listed("connections")
                      if row.get("client_properties", {}).get("connection_name") == PREFIX + "connection"), None)
     admin("close", "connection", f"name={name}")
     try:
         connection.process_data_events(CASE_SECONDS_MAX)
-    except (pika.exceptions.AMQPError, ValueError) as closed:  # The latter when it learns of its end while it waits.
+    except (pika.exceptions.AMQPError, ValueError) as closed:  # ValueError if the connection closes while pika waits.
         contains(repr(closed), "losed")
     else:
         raise AssertionError("the client was not told")
 
 
 def clean_up():
-    """Whatever a case that failed, or a run that was cut short, has left behind."""
+    """Removes the objects that a failed case or an interrupted run has left."""
     for kind, name in (("queue", QUEUE), ("exchange", EXCHANGE), ("user", USER), ("vhost", VHOST), ("policy", POLICY),
                        ("operator_policy", POLICY)):
         call("delete", kind, f"name={name}")

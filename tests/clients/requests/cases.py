@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The HTTP API through Python's requests, as scripts of operators use it. Usage: cases.py HOST PORT HTTP_PORT"""
+"""The HTTP API through Python's requests, as operators' scripts use it. Usage: cases.py HOST PORT HTTP_PORT"""
 
 import os
 import sys

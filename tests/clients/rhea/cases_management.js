@@ -1,4 +1,4 @@
-// The /management link pair: requests that declare, bind, look and delete, and their refusals.
+// The /management link pair: requests that declare, bind, get and delete, and their refusals.
 'use strict';
 
 const assert = require('node:assert/strict');
@@ -22,7 +22,7 @@ class Management {
         const management = new Management();
         management.session = await newSession(connection);
         management.requests = await openSender(management.session, '/management', { source: '$me', ...paired });
-        // rhea knows the links of a session by name alone; the pair has one name for two of them.
+        // rhea identifies the links of a session by name alone, but the two links of the pair share one name.
         management.session.links.requests = management.requests;
         management.responses = await openReceiver(management.session, '/management', { target: '$me', ...paired });
         if (credit) {
@@ -38,7 +38,7 @@ class Management {
         this.requests.send({ message_id: this.number, to, subject, reply_to: '$me', body });
     }
 
-    // [status, body] of the answer.
+    // [status, body] of the response.
     async ask(...request) {
         this.send(...request);
         const [{ message, delivery }] = await arrivals(this.responses, 1);

@@ -71,7 +71,7 @@ test('order_and_outcomes_of_a_burst', async ({ connection, channel }) => {
     await waitForReady(channel, queue, 0);
 });
 
-// ------------------------------------------------------------------------- what a message holds
+// ------------------------------------------------------------------------- contents of a message
 
 test('message_echo', async ({ connection, channel }) => {
     const queue = await declareQueue(channel);
@@ -243,7 +243,7 @@ test('exchange_and_key_reach_both_protocols', async ({ connection, channel }) =>
 
 // ------------------------------------------------------------------------- outcomes
 
-// What tells of earlier deliveries: [first acquirer, failed deliveries, annotations].
+// The fields that describe earlier deliveries: [first acquirer, failed deliveries, annotations].
 function counts(message) {
     const { 'x-exchange': _, 'x-routing-key': __, ...annotations } = message.message_annotations;
     return [message.first_acquirer, message.delivery_count, annotations];
@@ -356,7 +356,7 @@ test('received_is_no_outcome', async ({ connection, channel }) => {
 });
 
 test('expected_refusal_can_fail', async ({ connection, channel }) => {
-    // The function that many cases rest on must notice what is granted and what is refused otherwise.
+    // Tests the function that many cases rely on: it must detect success and other refusals.
     const queue = await declareQueue(channel);
     await assert.rejects(expectRefusal(openSender(connection, addressOf(queue)), 'amqp:not-found', 'x'),
         /Missing expected rejection/);

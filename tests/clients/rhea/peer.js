@@ -1,4 +1,4 @@
-// What all cases need: connections of both protocols, links as promises, types, and the run.
+// Shared by all cases: connections of both protocols, links as promises, types, and the runner.
 'use strict';
 
 const assert = require('node:assert/strict');
@@ -25,7 +25,7 @@ const addressOf = (queue) => `/queues/${encodeURIComponent(queue)}`;
 const deadLetterTo = (queue, more = {}) => ({ 'x-dead-letter-exchange': '',
     'x-dead-letter-routing-key': queue, ...more });
 
-// rhea forgets the bytes of a message and the types in it; the cases want both.
+// rhea discards the bytes of a message and the types in it; the cases need both.
 const decode = rhea.message.decode;
 rhea.message.decode = (encoded) => Object.defineProperty(decode(encoded), 'encoded', { value: encoded });
 
@@ -43,7 +43,7 @@ async function within(promise, what, milliseconds = patienceMs) {
 const eventOf = (emitter, name, what = name) =>
     within(new Promise((resolve) => emitter.once(name, resolve)), what);
 
-// What the broker gave as the reason of a detach, an end or a close.
+// The error of a detach, an end or a close.
 class Refusal extends Error {
     constructor(error) {
         super(`${error?.condition}: ${error?.description}`);
@@ -90,7 +90,7 @@ async function connectAmqplib() {
     return channel;
 }
 
-// For what no AMQP client can do: users, vhosts, permissions.
+// For operations that AMQP does not have: users, virtual hosts, permissions.
 function httpRequest(method, path, body) {
     return new Promise((resolve, reject) => {
         const request = http.request({ host, port: httpPort, method, path: `/api/${path}`,
@@ -120,12 +120,12 @@ async function addVhost(suffix) {
     return name;
 }
 
-// ------------------------------------------------------------------------- topology, by 0-9-1
+// ------------------------------------------------------------------------- topology, over AMQP 0-9-1
 
 async function declareQueue(channel, suffix = 'queue', kind = 'classic', more = {}) {
     const name = nameOf(suffix);
     createdQueues.push(name);
-    await channel.deleteQueue(name); // An earlier run that was cut short may have left it behind.
+    await channel.deleteQueue(name); // An interrupted run may have left it.
     await channel.assertQueue(name, { durable: true, arguments: { 'x-queue-type': kind, ...more } });
     return name;
 }
@@ -146,7 +146,7 @@ async function waitForReady(channel, queue, count) {
     }
 }
 
-// Polls: what the other protocol did may be on its way. The message is not acknowledged.
+// Polls, because the effect of the other protocol may not be visible yet. Does not acknowledge the message.
 async function getByAmqplib(channel, queue) {
     const deadline = Date.now() + patienceMs;
     for (;;) {
@@ -172,13 +172,13 @@ function publishByAmqplib(channel, queue, body, options) {
 
 async function newSession(connection) {
     const session = connection.create_session();
-    session.on('session_error', () => {}); // Asserted where it matters.
+    session.on('session_error', () => {}); // Cases that expect it assert it themselves.
     session.begin();
     await eventOf(session, 'session_open');
     return session;
 }
 
-// A link is open once the broker granted it what it needs; a refused one is opened and detached.
+// A sender is open when the broker has granted credit; a refused link is opened and detached.
 function opened(link, role, isOpen) {
     link.session.setMaxListeners(0);
     return within(new Promise((resolve, reject) => {
@@ -199,7 +199,7 @@ function openSender(place, target, options = {}) {
     return opened(sender, 'sender', (done) => sender.once('sendable', done));
 }
 
-// Without credit: each case grants what it wants, and receive() grants one.
+// A receiver without credit: each case grants credit itself, and receive() grants one.
 function openReceiver(place, source, options = {}) {
     const receiver = place.open_receiver({ source, credit_window: 0, autoaccept: false, ...options });
     receiver.arrived = [];
@@ -208,7 +208,7 @@ function openReceiver(place, source, options = {}) {
         receiver.emit('arrival');
     });
     return opened(receiver, 'receiver', (done) => receiver.once('receiver_open',
-        () => receiver.source.address && done())); // rhea has an object for null, too.
+        () => receiver.source.address && done())); // rhea also has an object for null.
 }
 
 async function closed(link) {
@@ -241,7 +241,7 @@ async function arrivals(receiver, count) {
     return receiver.arrived.splice(0, count);
 }
 
-// The next message, which is not settled yet.
+// The next message, unsettled.
 async function receive(receiver) {
     receiver.add_credit(1);
     return (await arrivals(receiver, 1))[0];
@@ -255,12 +255,12 @@ async function nextMessage(connection, queue) {
     return message;
 }
 
-// Takes all that is there, at most as much as the credit.
+// Receives all available messages, up to the credit.
 async function drain(receiver, credit) {
     receiver.add_credit(credit);
     receiver.drain_credit();
     await eventOf(receiver, 'receiver_drained', 'the link is drained');
-    receiver.drain = false; // rhea would drain for ever.
+    receiver.drain = false; // rhea would drain forever.
     return receiver.arrived.splice(0);
 }
 
@@ -348,7 +348,7 @@ async function runCase({ name, run }) {
 }
 
 async function runAll() {
-    // A detach or end that no case waits for arrives at nobody; the case that misses it fails.
+    // A detach or end that no case waits for is ignored; a case that misses one fails.
     process.on('unhandledRejection', (error) => console.error(error));
     const chosen = cases.filter(({ name }) => !wanted.length || wanted.includes(name));
     console.log(`1..${chosen.length}`);

@@ -1,4 +1,4 @@
-// The header of all admin pages; a user sees the links to what the user may see.
+// The header of all admin pages, with links to the pages that the user may see.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { may } from '../session';
@@ -11,7 +11,7 @@ const pages: [string, string, () => boolean][] = [
 ];
 
 export function AdminHead({ title, at, crumb, actions, marks, sub }: { title: string; at: string; sub?: string; crumb?: Crumb; actions?: ComponentChildren; marks?: ComponentChildren }): JSX.Element {
-  // On a phone the row is wider than the screen: the page that is open must be seen in it.
+  // On a phone the row is wider than the screen, so the current page is scrolled into view.
   const here = useRef<HTMLElement>(null);
   useEffect(() => {
     const row = here.current, link = row?.querySelector<HTMLElement>('[aria-current]');

@@ -1,4 +1,4 @@
-// Bindings of a queue or an exchange, and a form for one more.
+// Bindings of a queue or an exchange, and a form for a new binding.
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, at } from '../api';

@@ -1,4 +1,4 @@
-// The broker itself: cluster name, nodes, feature flags, deprecated features, definitions.
+// The broker: cluster name, nodes, feature flags, deprecated features, definitions.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, at } from '../api';

@@ -1,4 +1,4 @@
-// One connection, with its channels or its sessions and links; one channel.
+// One connection, with its channels or its sessions and links, and one channel.
 import type { JSX } from 'preact';
 import { at } from '../api';
 import { bytes, count, duration, plural, rate, visible } from '../format';

@@ -1,4 +1,4 @@
-// Dead letters: the queues where they rest, and the queues where messages die.
+// Dead letters: the dead-letter queues, and the queues in which messages die.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { bytes, count, plural, visible } from '../format';
@@ -87,7 +87,7 @@ function outcomesOf(deaths: Deaths): Record<string, number> {
 }
 
 const sum = (row: SourceRow, reason: string) => Object.values(row.deaths[reason] ?? {}).reduce((total, one) => total + one, 0);
-/** Why messages were dropped, or else why they died and where they go: what phones have no columns for. */
+/** Why messages were dropped, or why they died and where they go. Phones have no columns for this. */
 const inShort = (row: SourceRow) => row.dropped || row.problem ? `${row.dropped ? `${count(row.dropped)} dropped: ` : ''}${whyLost({ ...row, outcomes: outcomesOf(row.deaths) })}`
   : [...reasons.filter((reason) => sum(row, reason) > 0), row.targets.length > 0 ? `to ${row.targets.slice(0, 2).map(visible).join(' and ')}${row.targets.length > 2 ? ' and more' : ''}` : ''].filter(Boolean).join(', ');
 const sourceColumns: Column<SourceRow>[] = [

@@ -1,4 +1,4 @@
-// Definitions up and down: users, virtual hosts, queues, exchanges, bindings and policies as one JSON file.
+// Export and import of definitions: users, virtual hosts, queues, exchanges, bindings and policies as one JSON file.
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { api, at } from '../api';

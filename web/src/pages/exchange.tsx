@@ -1,4 +1,4 @@
-// One exchange: who publishes to it as a dead-letter exchange, its bindings, publishing.
+// One exchange: the queues that use it as a dead-letter exchange, its bindings, publishing.
 import type { JSX } from 'preact';
 import { api, at } from '../api';
 import { Icon } from '../icons';

@@ -1,4 +1,4 @@
-// The lists of connections, channels and exchanges; and the page that says that there are no streams.
+// The lists of connections, channels and exchanges, and the page about missing streams.
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { api, at } from '../api';
@@ -108,7 +108,7 @@ export function ChannelsPage(): JSX.Element {
 
 const sinkKey = (one: { vhost: string; name: string }) => `${one.vhost} ${one.name}`;
 type Sinks = Map<string, DeadLetterExchange>; // dead-letter exchanges by virtual host and name
-type Alternates = Map<string, unknown>; // the alternate exchange that a policy sets, by virtual host and name of the policy
+type Alternates = Map<string, unknown>; // the alternate exchange set by a policy, by virtual host and policy name
 const policyAlternate = (one: Exchange, alternates: Alternates) => (one.policy ? alternates.get(sinkKey({ vhost: one.vhost, name: one.policy })) : undefined);
 
 function ComeFrom({ of: sink }: { of?: DeadLetterExchange }): JSX.Element {

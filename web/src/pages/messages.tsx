@@ -1,4 +1,4 @@
-// Publishing a message and getting messages, with their deaths.
+// Publishing a message, and getting messages with their death history.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, at } from '../api';

@@ -1,4 +1,4 @@
-// The small map of a queue or exchange: who feeds it and where its dead go. Columns from left to right.
+// The minimap of a queue or exchange: its sources and the targets of its dead letters, in columns from left to right.
 import type { JSX } from 'preact';
 import { count, visible } from '../format';
 import { exchangeLink, queueLink } from '../router';
@@ -11,7 +11,7 @@ export interface MapNode {
   sub: string;
   column: number;
   focus?: boolean;
-  dead?: boolean; // dead letters rest here
+  dead?: boolean; // a final target of dead letters
   missing?: boolean;
   fill?: number; // 0 … 1
 }
@@ -54,7 +54,7 @@ export const Arrows = () => (
   </defs>
 );
 
-/** At the end of the edge that no other edge shares: labels do not cover each other. */
+/** Places the label at the end of the edge that no other edge shares, so that labels do not overlap. */
 function labelAt(edges: MapEdge[], edge: MapEdge, back: boolean, x1: number, y1: number, x2: number, y2: number) {
   if (back) return { x: (x1 + x2) / 2, y: Math.min(y1, y2) - 16, 'text-anchor': 'middle' as const };
   if (y1 === y2) return { x: (x1 + x2) / 2 - 4, y: y1 - 5, 'text-anchor': 'middle' as const };
@@ -97,7 +97,7 @@ export function MiniMap({ vhost, nodes, edges, label }: { vhost: string; nodes: 
   );
 }
 
-/** At most `most` of a list, then one node that says how many more there are. */
+/** At most `most` items of a list, then one node with the number of the others. */
 export function cut<T>(list: T[], most: number, column: number, noun: string): { shown: T[]; more?: MapNode } {
   if (list.length <= most) return { shown: list };
   return { shown: list.slice(0, most - 1), more: { id: `more ${column}`, kind: 'more', name: `${count(list.length - most + 1)} more`, sub: noun, column } };

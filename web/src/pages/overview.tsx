@@ -1,4 +1,4 @@
-// The front page: dead letters first, then the broker as a whole.
+// The front page: dead letters, then the broker.
 import type { JSX } from 'preact';
 import { Icon } from '../icons';
 import { bytes, count, duration, plural, rate, time, visible } from '../format';

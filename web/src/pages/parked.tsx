@@ -1,4 +1,4 @@
-// Messages of a queue that cannot be read from the disk: how many, where the damage is, and how to get rid of them.
+// The parked messages of a queue: their number, the position of the damage, and how to discard them.
 import type { JSX } from 'preact';
 import { api, at } from '../api';
 import { Icon } from '../icons';
@@ -12,7 +12,7 @@ import { Callout, Shown } from '../parts/states';
 import { say } from '../parts/toast';
 import type { Parked, Queue } from '../types';
 
-const shownMost = 1000; // the broker lists so many
+const shownMost = 1000; // the broker's limit
 
 export function ParkedCallout({ queue, jump }: { queue: Queue; jump: (event: Event) => void }): JSX.Element {
   const one = queue.messages_parked === 1;
@@ -45,7 +45,7 @@ function discardParked(queue: Queue): void {
   });
 }
 
-/** "journal damaged: file F, offset N: why; see …" in its parts, if it is of that form. */
+/** The parts of "journal damaged: file F, offset N: why; see …", if the text has this form. */
 export function damageOf(reason: string): { file?: string; offset?: string; why: string } {
   const found = /^(?:journal damaged: )?file (.+), offset (\d+): (.+?)(?:; see docs\/\S+ for ways out)?$/.exec(reason);
   return found ? { file: found[1], offset: found[2], why: found[3]! } : { why: reason };

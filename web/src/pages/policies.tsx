@@ -1,4 +1,4 @@
-// Policies and operator policies, with the queues and exchanges that a pattern matches while it is typed.
+// Policies and operator policies, with a live list of the queues and exchanges that a pattern matches.
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { api, ApiError, at } from '../api';
@@ -29,7 +29,7 @@ function Definition({ of }: { of: Table }): JSX.Element {
   return <span class="definition">{Object.entries(of).map(([key, value]) => <span key={key} class="nowrap"><span class="muted">{visible(key)}</span> <code>{visible(typeof value === 'string' ? value : JSON.stringify(value))}</code> </span>)}</span>;
 }
 
-// How many queues and exchanges each policy applies to, for brokers with at most 500 of either; undefined beyond that.
+// The number of queues and exchanges that each policy applies to; undefined if there are more than 500 of either.
 type Uses = Map<string, number>;
 interface Governed {
   total_count: number;
@@ -79,7 +79,7 @@ function clear(policy: Policy, operator: boolean): void {
   });
 }
 
-// ---- What a pattern matches -----------------------------------------------------------------------------------------------
+// ---- Matches of a pattern -------------------------------------------------------------------------------------------------
 
 interface Matched {
   name: string;
@@ -128,7 +128,7 @@ function MatchTable({ found, kind, vhost, draft, policies }: { found: Found; kin
   );
 }
 
-// ---- The form -------------------------------------------------------------------------------------------------------------------
+// ---- Form -----------------------------------------------------------------------------------------------------------------------
 
 interface Draft {
   vhost: string;

@@ -1,4 +1,4 @@
-// One queue: what dies here and why, what holds and why, who feeds it, where its dead go.
+// One queue: deaths and their reasons, effective settings and their sources, and dead-letter paths.
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { at } from '../api';
@@ -19,14 +19,14 @@ import { deathsOf, isDropped, outcomeText, whyLost } from './overview';
 import { ParkedCallout, ParkedCard } from './parked';
 import { deleteQueues, Features, purgeQueue, shownState } from './queues';
 
-// ---- Settings and why they hold -----------------------------------------------------------------------------------------
+// ---- Effective settings -------------------------------------------------------------------------------------------------
 
 interface Setting {
   title: string;
   argument?: string;
   policy?: string;
   otherwise: string;
-  lower?: boolean; // of argument and policy, the lower number holds
+  lower?: boolean; // the lower of argument and policy is effective
   show?: (value: unknown) => string;
   only?: 'quorum';
 }
@@ -55,7 +55,7 @@ interface Held {
   from?: string; // the policy's name
   lost: Lost[];
 }
-/** What is set elsewhere and does not hold. */
+/** A setting that is not effective. */
 interface Lost {
   who: string;
   value: string;
@@ -147,13 +147,13 @@ function DeathTable({ data }: { data: QueueDeaths }): JSX.Element {
   );
 }
 
-/** Dead letters end here: something feeds it, and nothing sends them on. */
+/** The queue contains dead letters: it has sources and no dead-letter exchange. */
 const holdsDead = (queue: Queue, deaths: QueueDeaths) => deaths.fed_by.length > 0 && queue.messages > 0 && deaths.dead_letter_exchange === null;
 
-/** How full a box is drawn where no limit says what full is. */
+/** The fill level of a box without a length limit. */
 const filling = (messages: number) => Math.min(0.9, Math.log10(messages + 1) / 6);
 
-/** How many messages are in the first queues that dead letters go to. */
+/** The number of messages in the first targets of dead letters. */
 function useHeld(vhost: string, names: string[]): Record<string, number> {
   const held: Record<string, number> = {};
   for (const index of [0, 1, 2, 3]) {
@@ -245,9 +245,9 @@ function DeathCallout({ queue, deaths }: { queue: Queue; deaths: QueueDeaths }):
   );
 }
 
-// ---- The page ---------------------------------------------------------------------------------------------------------------
+// ---- Page -------------------------------------------------------------------------------------------------------------------
 
-/** Jump marks; the section that is being read is marked. */
+/** Links to the sections; the current section is marked. */
 function Sections({ list }: { list: [id: string, title: string][] }): JSX.Element {
   const [here, setHere] = useState('top');
   const ids = list.map(([id]) => id).join();

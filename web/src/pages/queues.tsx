@@ -1,4 +1,4 @@
-// All queues: features, depth, rates, and a form for a new one.
+// All queues: features, depth, rates, and a form for a new queue.
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { api, at } from '../api';
@@ -59,7 +59,7 @@ export function Features({ queue, operatorKeys }: { queue: Queue; operatorKeys?:
   );
 }
 
-/** Idle is what nobody consumes and nothing passes. */
+/** A queue without consumers and without traffic is idle. */
 export function shownState(queue: Queue): string {
   if (queue.state !== 'running') return queue.state;
   return queue.idle_since && statRate(queue.message_stats, 'publish') === 0 && queue.consumers === 0 ? 'idle' : 'running';
@@ -71,7 +71,7 @@ type Operators = Map<string, Table>; // definitions by virtual host and name
 const keyOf = (one: { vhost: string; name: string }) => `${one.vhost} ${one.name}`;
 
 const deadLetters = (queue: Queue, rests: Rests) => (rests.has(keyOf(queue)) ? queue.messages : 0);
-type Rests = Set<string>; // queues that dead letters end in, by virtual host and name
+type Rests = Set<string>; // target queues of dead letters, by virtual host and name
 
 const columnsWith = (operators: Operators, rests: Rests): Column<Queue>[] => [
   { id: 'name', title: 'Name', sort: 'name', value: (queue) => queue.name, cell: (queue) => <Name text={queue.name} href={queueLink(queue.vhost, queue.name)} sub={`${queue.type}, ${plural(queue.consumers, 'consumer')}${died(queue) ? `, ${count(died(queue))} died` : ''}${queue.messages_parked ? `, ${count(queue.messages_parked)} parked` : ''}`} /> },

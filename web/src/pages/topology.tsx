@@ -85,7 +85,7 @@ function Picture({ placed, focus, vhost, bindings, deadPaths, found }: { placed:
     const usable = Math.max(scale, 0.05);
     setView({ scale: usable, x: placed.width / 2 - box.clientWidth / usable / 2, y: placed.height / 2 - box.clientHeight / usable / 2 });
   };
-  // Where everything at once would be too small to read: begin at the focus, or at the left, and let the reader drag.
+  // If the complete graph would be too small to read, start at the focus or at the left and let the user drag.
   const begin = () => {
     const box = host.current!;
     if (box.clientWidth >= 640 || box.clientWidth / placed.width > readableScale) return fit();
@@ -212,7 +212,7 @@ function Loaded({ graph, vhost, failed }: { graph: Graph; vhost: string; failed?
     const timer = setTimeout(() => setPlaced({ shape, of: arrange(drawn) }), 0);
     return () => clearTimeout(timer);
   }, [shape, asList]);
-  // Numbers change while places stay.
+  // Numbers are updated; the layout stays.
   const current = useMemo(() => placed && placed.shape === shape ? { ...placed.of, vertices: placed.of.vertices.map((one) => ({ ...one, ...drawn.vertices.find((other) => other.id === one.id) })) } : undefined, [placed, drawn, shape]);
   const needle = search.toLowerCase();
   const found = (vertex: Vertex) => needle === '' || vertex.name.toLowerCase().includes(needle) || (vertex.members ?? []).some((member) => member.toLowerCase().includes(needle));
@@ -266,7 +266,7 @@ export function TopologyPage({ path }: { path: string[] }): JSX.Element {
   const chosen = chosenVhost.use();
   const names = useResource<{ name: string }[]>(path[1] === undefined && chosen === '' ? '/vhosts?columns=name&disable_stats=true' : null, 0);
   const vhost = path[1] ?? (chosen !== '' ? chosen : names.data ? names.data.find((one) => one.name === '/')?.name ?? names.data[0]?.name : undefined);
-  // The choice of the top bar leads to that virtual host.
+  // Selecting a virtual host in the top bar opens its graph.
   const first = useRef(chosen);
   useEffect(() => {
     if (chosen !== first.current && chosen !== '' && path[1] !== undefined && chosen !== path[1]) go(['topology', chosen]);

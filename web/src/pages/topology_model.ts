@@ -1,4 +1,4 @@
-// The virtual host as a graph: bindings, dead-letter paths, cycles, broken paths. Pure: no page, no request.
+// The virtual host as a graph: bindings, dead-letter paths, cycles, broken paths. Pure functions without requests.
 import type { Table } from '../types';
 
 export interface RawQueue {
@@ -29,11 +29,11 @@ export interface Vertex {
   sub: string;
   messages: number;
   full: number; // 0 … 1
-  rests: boolean; // dead letters come here
+  rests: boolean; // a target of dead letters
   deadExchange: boolean; // a queue sends its dead letters here
   missing: boolean;
   findings: string[];
-  members?: string[]; // of a group of alike queues
+  members?: string[]; // of a group of similar queues
 }
 export interface Edge {
   from: string;
@@ -134,13 +134,13 @@ export function build(queues: RawQueue[], exchanges: RawExchange[], bindings: Ra
     return [...found];
   };
   const cache = new Map<string, string[]>();
-  const targets = new Map<string, string[]>(); // queue → queues its dead letters reach
-  const via = new Map<string, string>(); // queue → vertex its dead edge leads to
+  const targets = new Map<string, string[]>(); // queue → targets of its dead letters
+  const via = new Map<string, string>(); // queue → vertex of its dead-letter edge
   const note = (queue: string, finding: Finding) => {
     findings.push(finding);
     const vertex = vertices.get('q ' + queue)!;
     vertex.findings.push(finding.text);
-    if (finding.kind !== 'exchange-missing') vertex.sub += `, ${finding.kind.replace('-', ' ')}`; // a missing exchange says so itself
+    if (finding.kind !== 'exchange-missing') vertex.sub += `, ${finding.kind.replace('-', ' ')}`; // the vertex of a missing exchange already says so
   };
   for (const one of queues) {
     const exchange = one.arguments['x-dead-letter-exchange'] ?? setting(one.effective_policy_definition, 'dead-letter-exchange');
@@ -148,7 +148,7 @@ export function build(queues: RawQueue[], exchanges: RawExchange[], bindings: Ra
     const asked = one.arguments['x-dead-letter-routing-key'] ?? setting(one.effective_policy_definition, 'dead-letter-routing-key');
     const key = typeof asked === 'string' ? asked : undefined;
     if (exchange === '') {
-      if (key === undefined) continue; // by the keys of each message
+      if (key === undefined) continue; // depends on the key of each message
       if (!named.has(key)) {
         note(one.name, { severity: 'error', kind: 'no-route', text: `The default exchange leads to no queue named ${key}; messages that die in ${one.name} are dropped.`, queue: one.name });
         continue;
@@ -175,13 +175,13 @@ export function build(queues: RawQueue[], exchanges: RawExchange[], bindings: Ra
     for (const target of reached) vertices.get('q ' + target)!.rests = true;
     if (reached.length === 0) note(one.name, { severity: 'error', kind: 'no-route', text: `Exchange ${exchange} leads to no queue${key === undefined ? '' : ` for key ${key}`}; messages that die in ${one.name} are dropped.`, queue: one.name });
   }
-  // A queue with a dead-letter exchange of its own sends them on: they do not rest there.
+  // A queue with its own dead-letter exchange is not a final target.
   for (const queue of via.keys()) vertices.get('q ' + queue)!.rests = false;
   markCycles(targets, via, edges, note);
   return { vertices, edges: [...edges.values()], findings };
 }
 
-// Dead letters that come back: strongly connected queues, by Tarjan's algorithm without recursion.
+// Dead-letter cycles: strongly connected queues, by Tarjan's algorithm without recursion.
 function markCycles(targets: Map<string, string[]>, via: Map<string, string>, edges: Map<string, Edge>, note: (queue: string, finding: Finding) => void): void {
   const index = new Map<string, number>();
   const low = new Map<string, number>();
@@ -242,7 +242,7 @@ function markCycles(targets: Map<string, string[]>, via: Map<string, string>, ed
   }
 }
 
-// ---- What is drawn ------------------------------------------------------------------------------------------------------------
+// ---- Visible part of the graph ------------------------------------------------------------------------------------------------
 
 export const drawnMost = 500;
 
@@ -268,7 +268,7 @@ function subgraph(graph: Graph, ids: ReadonlySet<string>, note: string): Drawn {
   return { vertices: [...ids].map((id) => graph.vertices.get(id)!).filter(Boolean), edges: graph.edges.filter((edge) => ids.has(edge.from) && ids.has(edge.to)), note };
 }
 
-/** One vertex and everything within so many steps; the nearest first when there are too many. */
+/** One vertex and everything within a number of steps; the nearest if there are too many. */
 export function focusOn(graph: Graph, focus: string, hops: number): Drawn {
   const near = neighbours(graph);
   const ids = new Set<string>([focus]);
@@ -293,7 +293,7 @@ export function focusOn(graph: Graph, focus: string, hops: number): Drawn {
   return subgraph(graph, ids, `${ids.size} of ${whole} shown: ${cut ? 'the nearest' : `within ${hops} step${hops === 1 ? '' : 's'}`}`);
 }
 
-// Queues that are bound to the same exchanges and dead-letter to the same place are drawn as one.
+// Queues with the same source exchanges and the same dead-letter target share one box.
 function grouped(graph: Graph): Graph {
   const ways = new Map<string, string[]>();
   for (const edge of graph.edges) {
@@ -310,7 +310,7 @@ function grouped(graph: Graph): Graph {
   const into = new Map<string, string>();
   const vertices = new Map(graph.vertices);
   for (const members of alike.values()) {
-    // Where dead letters rest is worth a box of its own.
+    // A final target of dead letters has its own box.
     if (members.length <= (graph.vertices.get(members[0]!)!.rests ? 50 : 5)) continue;
     const first = graph.vertices.get(members[0]!)!;
     const id = 'g ' + first.name;
@@ -333,7 +333,7 @@ function grouped(graph: Graph): Graph {
   return { vertices, edges: [...edges.values()], findings: graph.findings };
 }
 
-/** Everything that is connected with something, components with findings and dead letters first. */
+/** All connected vertices; components with findings and dead letters first. */
 export function overview(graph: Graph): Drawn {
   const whole = graph.vertices.size;
   let source = graph;

@@ -92,7 +92,7 @@ export function Bar({ part, whole, tone = 'accent' }: { part: number; whole: num
 
 const fieldText = (value: unknown): string => visible(typeof value === 'string' ? value : JSON.stringify(value));
 
-/** An AMQP table where there is room for two columns; a table in it, field by field below its name. */
+/** An AMQP table in two columns; the fields of a nested table are below its name. */
 export function FieldColumns({ of }: { of: Record<string, unknown> | undefined }): JSX.Element {
   const names = Object.keys(of ?? {});
   if (names.length === 0) return <span class="faint">none</span>;
@@ -100,7 +100,7 @@ export function FieldColumns({ of }: { of: Record<string, unknown> | undefined }
   return <KeyValues rows={names.map((name) => [visible(name), isTable(of![name]) ? <Fields of={of![name] as Record<string, unknown>} /> : <code>{fieldText(of![name])}</code>])} />;
 }
 
-/** An AMQP table as text, one field a line. */
+/** An AMQP table as text, one field per line. */
 export function Fields({ of }: { of: Record<string, unknown> | undefined }): JSX.Element {
   const names = Object.keys(of ?? {});
   if (names.length === 0) return <span class="faint">none</span>;

@@ -1,4 +1,4 @@
-// Charts of samples: lines by uPlot, which is loaded when the first chart is drawn; stacked bars and tables here.
+// Charts of samples: lines by uPlot, which is loaded with the first chart; stacked bars and tables in this file.
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
@@ -55,7 +55,7 @@ export function RangeChoice({ longest = 86400 }: { longest?: number }): JSX.Elem
   );
 }
 
-/** Oldest first: the value at each moment, or its growth per second. */
+/** The values in order of time, or their rates per second. */
 export function plotted(parts: [title: string, colour: number, details: Details | undefined][], kind: 'level' | 'rate'): Plotted {
   const any = parts.find(([, , details]) => details?.samples?.length)?.[2]?.samples ?? [];
   const moments = any.map((one) => one.timestamp).reverse();
@@ -92,7 +92,7 @@ function themed(element: HTMLElement, name: string): string {
 
 const faded = (colour: string) => colour.replace(/^rgb\((.*)\)$/, (_, parts: string) => `rgba(${parts.replaceAll(' ', ',').replaceAll(',,', ',')},0.13)`);
 
-/** Hours and minutes would be the same for all moments of a short range. */
+/** Short ranges show seconds, because hours and minutes would be the same for all labels. */
 const withSeconds = (times: number[]) => times.length > 1 && times[times.length - 1]! - times[0]! < 120_000;
 
 function optionsFor(element: HTMLElement, data: Plotted, hidden: ReadonlySet<string>, show: (value: number) => string, width: number, height: number): uPlot.Options {
@@ -100,7 +100,7 @@ function optionsFor(element: HTMLElement, data: Plotted, hidden: ReadonlySet<str
   const line = themed(element, 'plot-line');
   const font = '11px system-ui, sans-serif';
   return {
-    width, height, padding: [8, 24, 0, 0], // half a label stands beyond the last moment
+    width, height, padding: [8, 24, 0, 0], // space for half a label at the end
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, low, high) => [Math.min(0, low), topOf(high)] } },
@@ -175,9 +175,9 @@ function Lines({ data, label, hidden, show }: { data: Plotted; label: string; hi
   );
 }
 
-/** Stacked bars: how many in each step. */
+/** Stacked bars with the count in each step. */
 export function Bars({ data, label }: { data: Plotted; label: string }): JSX.Element {
-  const narrow = matchMedia('(max-width: 640px)').matches; // the drawing is scaled, and its letters with it
+  const narrow = matchMedia('(max-width: 640px)').matches; // the drawing is scaled together with its text
   const width = narrow ? 340 : 560, height = 148, left = 40, bottom = 20, top = 10;
   const sums = data.times.map((_, index) => data.series.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));
   const most = niceCeil(Math.max(...sums, 0));

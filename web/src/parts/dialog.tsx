@@ -1,4 +1,4 @@
-// Dialogs: a question with the name of what it is about, and what ends if the answer is yes.
+// Confirmation dialogs, which name the object and the consequences.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icons';
@@ -35,8 +35,8 @@ export function Dialog({ title, close, children, foot }: {
 
 export interface Question {
   title: string;
-  body: ComponentChildren; // what ends, how many, what stays
-  typed?: string; // must be typed before the button works
+  body: ComponentChildren; // the consequences
+  typed?: string; // must be typed to enable the button
   typedLabel?: string;
   button: string;
   act: () => Promise<unknown>;
@@ -45,7 +45,7 @@ export interface Question {
 const question = createStore<Question | null>(null);
 export const ask = (one: Question) => question.set(one);
 
-/** One place for all confirmations. */
+/** Renders all confirmation dialogs. */
 export function Confirmation(): JSX.Element | null {
   const asked = question.use();
   return asked && <Asked key={asked.title} asked={asked} />;

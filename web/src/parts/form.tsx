@@ -1,4 +1,4 @@
-// Fields of forms, and rows of names and values with types.
+// Form fields, and rows of names and typed values.
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Icon } from '../icons';
@@ -22,7 +22,7 @@ interface TextProps {
   set: (value: string) => void;
   hint?: ComponentChildren;
   error?: string;
-  invalid?: boolean; // what is wrong stands elsewhere
+  invalid?: boolean; // the error text is shown elsewhere
   mono?: boolean;
   type?: string;
   required?: boolean;
@@ -72,7 +72,7 @@ export interface Pair {
 
 export const emptyPair: Pair = { name: '', value: '', type: 'String' };
 
-/** Pairs without a name are left out; a value that does not fit its type is named. */
+/** Omits pairs without a name. The error names a value that does not match its type. */
 export function pairsToObject(pairs: Pair[]): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const { name, value, type } of pairs) {

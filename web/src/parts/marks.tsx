@@ -1,4 +1,4 @@
-// Small marks: features, states, reasons, sources, names.
+// Badges and marks: features, states, reasons, sources, names.
 import type { ComponentChildren, JSX } from 'preact';
 import { Icon, type IconName } from '../icons';
 import { exchangeLink, policyLink, queueLink } from '../router';
@@ -54,7 +54,7 @@ export const PolicyBadge = ({ vhost, name, operator }: { vhost: string; name: st
   </Badge>
 );
 
-/** A number in a cell: 0 is quiet, unknown is a dash. */
+/** A number in a cell: 0 is muted, an unknown number is a dash. */
 export function Num({ value, strong, dead }: { value: number | null | undefined; strong?: boolean; dead?: boolean }): JSX.Element {
   if (value === null || value === undefined) return <span class="zero">{unknown}</span>;
   if (value === 0) return <span class="zero">0</span>;
@@ -75,7 +75,7 @@ export function SourceMark({ of, children }: { of: Source; children?: ComponentC
   return <span class={`source source-${of}`}><Icon name={icons[of]} /><span>{children ?? of}</span></span>;
 }
 
-/** RabbitMQ's API writes the version of AMQP 1.0 as it writes 0-9-1. */
+/** RabbitMQ's API writes AMQP 1.0 as "AMQP 1-0". */
 export const protocolTitle = (name: string) => (name === 'AMQP 1-0' ? 'AMQP 1.0' : visible(name));
 
 export const Yes = ({ of }: { of: boolean | undefined }) => (of ? <span>yes</span> : <span class="zero">no</span>);

@@ -1,12 +1,12 @@
-// The y scale of a chart of lines.
+// The y scale of a line chart.
 
-/** At most four steps of a round number up to it. */
+/** At most four round steps up to the maximum. */
 function stepOf(high: number): number {
   const power = 10 ** Math.floor(Math.log10(high / 4));
   return power * ([1, 2, power >= 10 ? 2.5 : 5, 5].find((factor) => factor * power * 4 >= high) ?? 10);
 }
 
-/** The highest line of the grid is the top of the chart. */
+/** The top of the chart is the highest grid line. */
 export const topOf = (high: number | null) => (high && high > 0 ? Math.ceil(high / stepOf(high) - 1e-9) * stepOf(high) : 1);
 
 export function steps(low: number, high: number): number[] {

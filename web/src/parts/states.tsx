@@ -1,4 +1,4 @@
-// What a list or a page shows instead of data: loading, nothing, an error, no permission.
+// States of a list or page without data: loading, empty, error, no permission.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from '../api';
@@ -7,7 +7,7 @@ import { session } from '../session';
 import { visible } from '../format';
 import type { Resource } from '../resource';
 
-/** A skeleton, but only when the answer takes longer than 200 ms. */
+/** A skeleton, shown if the response takes longer than 200 ms. */
 export function Loading({ rows = 5 }: { rows?: number }): JSX.Element {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -63,7 +63,7 @@ export function Failed({ error, retry }: { error: ApiError; retry?: () => void }
   );
 }
 
-/** The data of a resource, or the state it is in. */
+/** Shows the data of a resource, or its state. */
 export function Shown<T>({ of, rows, children }: {
   of: Resource<T>; rows?: number; children: (data: T) => ComponentChildren;
 }): JSX.Element {

@@ -1,5 +1,5 @@
-// Tables: sort, filter, columns chosen by the user, pages, CSV and JSON. The state is part of the address, so
-// that every view has a link. A long list is asked for page by page; a short one is sorted here.
+// Tables: sorting, filters, selectable columns, pages, CSV and JSON. The state is part of the address, so
+// that every view has a link. Long lists are requested by page; short lists are sorted in the browser.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icons';
@@ -17,14 +17,14 @@ export interface Column<T> {
   id: string;
   title: string;
   cell: (row: T) => ComponentChildren;
-  value: (row: T) => unknown; // for sorting here and for exports
-  sort?: string; // the broker's name for it; without: no sorting of long lists by it
+  value: (row: T) => unknown; // for sorting in the browser and for exports
+  sort?: string; // the field in the API; without it, long lists cannot be sorted by the column
   num?: boolean;
-  w?: 1 | 2 | 3; // goes when the window is narrow: 3 first
+  w?: 1 | 2 | 3; // hidden in narrow windows, 3 first
   group?: string;
-  off?: boolean; // only when chosen
-  calls?: (row: T) => boolean; // shown without being chosen as soon as this holds for a row
-  action?: boolean; // not part of exports and choices
+  off?: boolean; // hidden by default
+  calls?: (row: T) => boolean; // shown by default if this is true for a row
+  action?: boolean; // not exported and not selectable
 }
 
 interface Page<T> {
@@ -42,7 +42,7 @@ interface CommonProps<T> {
   columns: Column<T>[];
   rowKey: (row: T) => string;
   rowLink?: (row: T) => string | undefined;
-  store: string; // name under which choices are kept
+  store: string; // storage key of the user's settings
   empty: ComponentChildren;
   tools?: ComponentChildren;
   segments?: ComponentChildren;
@@ -50,7 +50,7 @@ interface CommonProps<T> {
   firstDescending?: boolean;
   bulk?: (rows: T[], clear: () => void) => ComponentChildren;
   filterHint?: string;
-  prefix?: string; // of the names in the address, where a page has several tables
+  prefix?: string; // prefix of the names in the address, if a page has several tables
   plain?: boolean; // without toolbar and pager
 }
 
@@ -97,7 +97,7 @@ function save(name: string, type: string, text: string): void {
 }
 export const saveFile = save;
 
-// A cell that a spreadsheet would take for a formula gets an apostrophe.
+// Prefixes a cell with an apostrophe if a spreadsheet would treat it as a formula.
 function csvCell(value: unknown): string {
   let text = value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
   if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
@@ -216,7 +216,7 @@ function Pager({ noun, state, total, filtered, pages, store }: {
 
 const widthClass = (column: { num?: boolean; w?: number }) => [column.num ? 'num' : '', column.w ? `w-${column.w}` : ''].join(' ').trim() || undefined;
 
-/** Columns of this width and wider ones are not shown: what a group's head spans must follow, as the stylesheet does. */
+/** Columns with this `w` or higher are hidden. The span of a group header depends on it, as in the stylesheet. */
 function useGone(): number {
   const narrow = useMemo(() => [640, 860, 1180].map((width) => matchMedia(`(max-width: ${width}px)`)), []);
   const now = () => narrow.findIndex((one) => one.matches) + 1 || 4;
@@ -273,14 +273,14 @@ function Head<T>({ columns, state, sortable, lead }: {
 }
 
 function Body<T>({ props, columns, rows, state, sortable, version }: {
-  props: CommonProps<T>; columns: Column<T>[]; rows: T[]; version: string; // the question that the rows answer
+  props: CommonProps<T>; columns: Column<T>[]; rows: T[]; version: string; // the request that the rows belong to
   state: TableState; sortable: (column: Column<T>) => string | undefined;
 }): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [at, setAt] = useState(-1);
   const body = useRef<HTMLTableSectionElement>(null);
   const order = useRef<{ of: string; keys: string[] }>({ of: '', keys: [] });
-  // Rows do not move under the pointer, unless somebody asks for another order.
+  // Rows do not move under the pointer unless the user changes the order.
   let shown = rows;
   if (order.current.of === version && body.current?.matches(':hover')) {
     const before = new Map(order.current.keys.map((key, index) => [key, index]));
@@ -325,11 +325,11 @@ function Body<T>({ props, columns, rows, state, sortable, version }: {
   );
 }
 
-// ---- Long lists, by the page --------------------------------------------------------------------------------------------
+// ---- Long lists, requested by page --------------------------------------------------------------------------------------
 
 export interface PagedProps<T> extends CommonProps<T> {
-  path: string; // of the API, perhaps with a query
-  fields?: string; // the columns that are asked for
+  path: string; // of the API, optionally with a query
+  fields?: string; // the requested columns
   every?: number;
   onPage?: (page: Page<T> | undefined, resource: Resource<Page<T>>) => void;
 }
@@ -349,7 +349,7 @@ export function PagedTable<T>(props: PagedProps<T>): JSX.Element {
   const page = resource.data;
   const columns = useColumns(props.columns, props.store, page?.items ?? []);
   useEffect(() => props.onPage?.(page, resource), [page]);
-  // The list has become shorter than the address says.
+  // The list has become too short for the page in the address.
   const tooFar = resource.error?.kind === 'page_out_of_range' || /page_out_of_range|out of range/.test(resource.error?.reason ?? '');
   useEffect(() => { if (tooFar && state.page > 1) state.change({ page: null }); }, [tooFar, state.page]);
 
@@ -385,7 +385,7 @@ function NoMatch({ name, noun, clear }: { name: string; noun: string; clear: () 
   );
 }
 
-// ---- Short lists, sorted and filtered here --------------------------------------------------------------------------------
+// ---- Short lists, sorted and filtered in the browser ----------------------------------------------------------------------
 
 export interface ListProps<T> extends CommonProps<T> {
   of: Resource<T[]>;

@@ -1,4 +1,4 @@
-// Toasts: what has happened, where the page does not show it anyway. Errors stay until they are dismissed.
+// Toasts: results that the page does not show otherwise. Errors stay until they are dismissed.
 import type { JSX } from 'preact';
 import { Icon } from '../icons';
 import { createStore } from '../store';

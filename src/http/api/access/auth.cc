@@ -1,5 +1,4 @@
-// Logging in from a page, hashing a password, and how often logins were tried.
-// management 4.3, 4.9, 4.30
+// Logins from a page, password hashes, and statistics of login attempts. management 4.3, 4.9, 4.30
 #include "base/base64.h"
 #include "http/api/listing.h"
 #include "http/api/resource_json.h"
@@ -14,10 +13,11 @@ namespace {
 
 Response login_failed() { return error_response(401, "not_authorized", "Login failed"); }
 
-// A form of username and password; the answer is what the page shall send from then on.
+// The body is a form with username and password. The response contains the token that the page
+// sends with later requests.
 Response log_in_by_form(Context& context, const Call& call) {
     const auto form = parse_target("/?" + call.request.body);
-    if (!form) return bad_request("the form is not well-formed");
+    if (!form) return bad_request("malformed form");
     const auto user = form->query.find("username");
     const auto password = form->query.find("password");
     if (user == form->query.end() || password == form->query.end()) return login_failed();
@@ -57,7 +57,7 @@ Response reset_attempts(Context& context, const Call& call) {
 void add_auth_routes(Router& router, Context& context) {
     router.add("POST", "/login", Role::anybody,
                [&](const Call& call) { return log_in_by_form(context, call); });
-    // The token is the page's own to forget: there is no session here to end.
+    // There is no session on the server. The page drops its credentials itself.
     router.add("DELETE", "/login", Role::anybody, [](const Call&) { return no_content(); });
     router.add("GET", "/auth", Role::anybody, [](const Call&) {
         return ok(json::object{{"oauth_enabled", false}});
@@ -71,7 +71,7 @@ void add_auth_routes(Router& router, Context& context) {
                [&](const Call& call) { return show_attempts(context, call); });
     router.add("DELETE", "/auth/attempts/*", Role::administrator,
                [&](const Call& call) { return reset_attempts(context, call); });
-    // Where they came from is not kept: RabbitMQ does not either unless it is told to.
+    // The sources of login attempts are not tracked. RabbitMQ tracks them only if configured to.
     router.add("GET", "/auth/attempts/*/source", Role::monitoring, [&](const Call& call) {
         if (call.parameter(0) != context.settings().node_name) return not_found();
         return list(call, json::array{});

@@ -1,4 +1,4 @@
-// /permissions and /topic-permissions: who may do what in which vhost. management 4.10
+// /permissions and /topic-permissions. management 4.10
 #include "http/api/body.h"
 #include "http/api/listing.h"
 #include "http/api/resource_json.h"
@@ -29,7 +29,7 @@ Response grant_refused(const CatalogRefusal& refusal) {
     return bad_request(refusal.text);
 }
 
-// In these paths the vhost comes first: /permissions/V/U.
+// The virtual host comes first in these paths: /permissions/V/U.
 UserAndVhost named(const Call& call) { return {call.parameter(1), call.parameter(0)}; }
 
 Response show_permissions(const Call& call) {

@@ -43,7 +43,7 @@ Response put_user(Context& context, const Call& call) {
     return existed ? no_content() : created();
 }
 
-// Whoever is connected as a user that is gone is gone, too.
+// Deletes the user and closes its connections.
 Result<CatalogRecord, CatalogRefusal> remove_user(Context& context, const std::string& name) {
     REVENANT_TRY(CatalogRecord record, context.broker().change(DeleteUser{name}));
     context.settings().close_connections_if(

@@ -1,4 +1,4 @@
-// /channels: the engine knows what they hold, the network what they are called. management 4.25
+// /channels: state from the engine, names from the network. management 4.25
 #include "http/api/listing.h"
 #include "http/api/object_stats.h"
 #include "http/api/responses.h"
@@ -47,7 +47,7 @@ json::object view_channel(const ApiSettings& settings, const runtime::Connection
     return view;
 }
 
-// The channels of all connections that are chosen.
+// Lists the channels of the connections that `chosen` selects.
 template <typename Chosen>
 Response list_channels(Context& context, const Call& call, Chosen chosen) {
     const auto wanted = StatsRequest::of(context, call);
@@ -56,7 +56,7 @@ Response list_channels(Context& context, const Call& call, Chosen chosen) {
     std::map<std::string, Channels> by_vhost;
     const ConnectionNames peers(context);
     for (const runtime::ConnectionView& connection : peers.all()) {
-        // Links of AMQP 1.0 are channels of the engine, but none of their client's.
+        // The engine has a channel per AMQP 1.0 link, but AMQP 1.0 clients have no channels.
         if (connection.protocol != engine::ClientProtocol::amqp091) continue;
         if (connection.channels.empty() || !chosen(connection)) continue;
         auto found = by_vhost.find(connection.vhost);

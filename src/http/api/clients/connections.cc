@@ -1,4 +1,4 @@
-// /connections: who is connected, and ending it. management 4.24
+// /connections: listing and closing connections. management 4.24
 #include "http/api/listing.h"
 #include "http/api/object_stats.h"
 #include "http/api/responses.h"
@@ -91,7 +91,7 @@ Response close_connection(const Context& context, const Call& call) {
     return no_content();
 }
 
-// Terms of RabbitMQ: links are incoming and outgoing as the broker sees them.
+// As in RabbitMQ, incoming and outgoing are from the broker's point of view.
 json::object view_incoming_link(const protocol::LinkInfo& link) {
     return {{"handle", link.handle},
             {"link_name", to_json_string(link.name)},
@@ -110,7 +110,7 @@ json::object view_outgoing_link(const protocol::LinkInfo& link) {
             {"queue_name", to_json_string(link.queue)},
             {"send_settled", link.settle_mode == protocol::SettleMode::settled},
             {"max_message_size", max_size(link)},
-            {"filter", json::array{}},  // none is in force
+            {"filter", json::array{}},  // filters are not supported
             {"delivery_count", link.delivery_count},
             {"credit", link.credit},
             {"consumer_timeout", link.timed_out}};
@@ -138,7 +138,7 @@ json::object view_session(const protocol::SessionInfo& session) {
             {"outgoing_links", std::move(outgoing)}};
 }
 
-// Sessions are of AMQP 1.0: a connection of 0-9-1 has none.
+// The AMQP 1.0 sessions of a connection. An AMQP 0-9-1 connection has none.
 Response list_sessions(const Context& context, const Call& call) {
     const ConnectionNames peers(context);
     const auto* const connection = peers.find(call.parameter(0));

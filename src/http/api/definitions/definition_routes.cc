@@ -1,4 +1,4 @@
-// /definitions: export and import of everything declared. management 4.26, 4.27
+// /definitions: export and import of definitions. management 4.26, 4.27
 #include "http/api/definitions/definitions.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
@@ -16,7 +16,7 @@ DefinitionsHead head(Context& context) {
             context.cluster_name()};
 }
 
-// The name goes into a header: no quotes, no line ends.
+// Removes control characters, quotes and backslashes from the name, because it goes into a header.
 void as_attachment(const Call& call, Response& response) {
     std::string name(call.query_parameter("download"));
     std::erase_if(name, [](char c) {
@@ -42,16 +42,16 @@ Response get_of_vhost(Context& context, const Call& call) {
     return response;
 }
 
-// The body itself, or the field `file` of a form.
+// The request body, or the field `file` of a form.
 Result<std::string, Response> uploaded_document(const Request& request) {
     const std::string* const type = request.find_header("content-type");
     if (type == nullptr || !is_multipart_form(*type)) return request.body;
     auto file = form_field(*type, request.body, "file");
-    if (!file) return Unexpected{bad_request("the form has no field \"file\"")};
+    if (!file) return Unexpected{bad_request("the form has no \"file\" field")};
     return std::move(*file);
 }
 
-// A browser that uploaded a form is sent to the page it names.
+// Redirects a browser that uploaded a form to the page named in the form.
 Response imported(const Call& call) {
     const std::string* const type = call.request.find_header("content-type");
     if (type == nullptr || !is_multipart_form(*type)) return no_content();
@@ -69,7 +69,7 @@ Response post_all(Context& context, const Call& call) {
     auto document = uploaded_document(call.request);
     if (!document) return std::move(document).error();
     if (document->empty()) return no_content();
-    // Older clients name the vhost in the query.
+    // Older clients name the virtual host in the query.
     if (const std::string_view vhost = call.query_parameter("vhost"); !vhost.empty()) {
         if (call.access->find_vhost(vhost) == nullptr) {
             return error_response(404, "not_found", "vhost_not_found");

@@ -1,5 +1,5 @@
-// Definitions: everything that was declared, as one JSON document, and back. Used by the API and at
-// boot. management 4.26, 4.27
+// Definitions: export to one JSON document, and import. Used by the API and at startup.
+// management 4.26, 4.27
 #pragma once
 
 #include "auth/password_rules.h"
@@ -12,7 +12,7 @@
 
 namespace revenant::http {
 
-// Who wrote the document; stands at its top.
+// The fields at the top of the document.
 struct DefinitionsHead {
     std::string rabbitmq_version;
     std::string product_name;
@@ -21,17 +21,19 @@ struct DefinitionsHead {
 };
 
 json::object export_definitions(runtime::Broker& broker, const DefinitionsHead& head);
-// Of one vhost: its queues, exchanges, bindings, policies and parameters. It must exist.
+// Exports the queues, exchanges, bindings, policies and parameters of one virtual host, which must
+// exist.
 json::object export_definitions_of(runtime::Broker& broker, const std::string& vhost,
                                    const DefinitionsHead& head);
 
-// Merges the document into what is there. Users, permissions, policies and parameters are set; a
-// queue or exchange that exists stays as it is. Never from a reactor. The error names the object
-// that is wrong; what stands before it in the order of importing has been done.
+// Merges the document into the existing definitions. Users, permissions, policies and parameters
+// are set; existing queues and exchanges are not changed. Must not be called from a reactor thread.
+// The error names the invalid object. Objects that precede it in the import order are imported.
 Result<void, std::string> import_definitions(runtime::Broker& broker, std::string_view document,
                                              const std::string& acting_user,
                                              const PasswordRules& rules);
-// The same for a document of one vhost, whose objects name none. The vhost must exist.
+// Imports a document of one virtual host, whose objects have no vhost field. The virtual host must
+// exist.
 Result<void, std::string> import_definitions_into(runtime::Broker& broker, const std::string& vhost,
                                                   std::string_view document,
                                                   const std::string& acting_user);

@@ -11,7 +11,7 @@ namespace {
 
 using engine::PolicyScope;
 
-// Objects of a vhost carry its name only in the document of the whole node.
+// Objects have a vhost field only in the document of the whole node.
 enum class VhostNames : std::uint8_t { shown, left_out };
 
 struct VhostContent {
@@ -22,8 +22,9 @@ struct VhostContent {
     std::vector<engine::Policy> operator_policies;
 };
 
-// Asked for bit by bit while others declare and delete: a binding whose ends are not in the other
-// lists would make a document that cannot be imported, and is left out.
+// The lists are read one after the other, while clients may declare and delete objects. A binding
+// whose source or destination is not in the other lists is omitted, because the document could not
+// be imported.
 VhostContent content_of(runtime::Broker& broker, const VhostRef& vhost) {
     VhostContent content;
     content.bindings = explicit_bindings_in(broker, vhost);
@@ -45,7 +46,7 @@ VhostContent content_of(runtime::Broker& broker, const VhostRef& vhost) {
     return content;
 }
 
-// The lists of a document, which grow vhost by vhost.
+// The lists of a document, filled one virtual host at a time.
 struct Lists {
     json::array parameters;
     json::array policies;
@@ -116,7 +117,7 @@ void append(const Vhost& rules, const VhostContent& content, VhostNames names, L
     for (const auto& policy : content.policies) {
         lists.policies.push_back(view_policy(vhost, policy));
     }
-    std::set<std::string_view> passing;  // queues that end with their connection
+    std::set<std::string_view> passing;  // exclusive queues, which end with their connection
     for (const auto& queue : content.queues) {
         if (queue.exclusive) {
             passing.insert(queue.name);

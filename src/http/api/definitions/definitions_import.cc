@@ -13,7 +13,7 @@ namespace {
 
 using Done = Result<void, std::string>;
 
-// The reason out of an answer that the API would have given.
+// The reason field of an error response of the API.
 std::string reason_of(const Response& response) {
     const auto body = parse_json(response.body);
     if (!body || !body->is_object() || !body->get_object().contains("reason")) return "invalid";
@@ -29,7 +29,7 @@ Unexpected<std::string> wrong(const std::string& object, const std::string& reas
     return Unexpected{object + ": " + reason};
 }
 
-// One import: the document, where it goes, who does it.
+// The import of one document.
 class Import {
   public:
     Import(runtime::Broker& broker, const json::object& document, std::string user,
@@ -40,7 +40,7 @@ class Import {
           rules_(rules),
           only_vhost_(std::move(only_vhost)) {}
 
-    // What others refer to comes first. management 4.27
+    // Objects that others refer to are imported first. management 4.27
     Done run() {
         if (!only_vhost_) {
             REVENANT_TRY_VOID(each("global_parameters", &Import::set_global_parameter));
@@ -71,7 +71,7 @@ class Import {
             if (!value.is_object()) {
                 return Unexpected{
                     "\"" + std::string(list) +
-                    "\" holds something that is not an object: " + as_erlang_term(value)};
+                    "\" contains an element that is not an object: " + as_erlang_term(value)};
             }
             REVENANT_TRY_VOID((this->*step)(value.get_object()));
         }
@@ -99,8 +99,8 @@ class Import {
     Done set_global_parameter(const json::object& object) {
         REVENANT_TRY(const std::string name, text(object, "name", "global parameter"));
         const json::value* const value = object.if_contains("value");
-        if (value == nullptr) return wrong("global parameter '" + name + "'", "it has no value");
-        // Of which cluster the definitions came from; ours stays what it is.
+        if (value == nullptr) return wrong("global parameter '" + name + "'", "value is missing");
+        // The document contains the id of the exporting cluster. An existing id is not changed.
         if (name == cluster_id_parameter &&
             broker_.access()->rules().global_parameters.contains(name)) {
             return {};
@@ -111,7 +111,7 @@ class Import {
     Done put_vhost(const json::object& object) {
         REVENANT_TRY(const std::string name, text(object, "name", "virtual host"));
         const std::string shown = "virtual host '" + name + "'";
-        // What is said in the metadata alone counts as well.
+        // Fields may be in the metadata only.
         json::object all;
         if (const json::value* const metadata = object.if_contains("metadata");
             metadata != nullptr && metadata->is_object()) {
@@ -164,7 +164,7 @@ class Import {
         return change(*command, shown);
     }
 
-    // --- what lives in a vhost ---
+    // --- objects of a virtual host ---
 
     Result<std::string, std::string> vhost_of(const json::object& object, std::string_view kind) {
         if (only_vhost_) return *only_vhost_;
@@ -178,7 +178,7 @@ class Import {
         const std::string shown = in_vhost(component + " parameter", name, vhost);
         const json::value* const value = object.if_contains("value");
         if (value == nullptr || !value->is_object()) {
-            return wrong(shown, "its value is not an object");
+            return wrong(shown, "value is not an object");
         }
         if (component == "vhost-limits") return set_limits(vhost, value->get_object());
         if (component != "operator_policy") {
@@ -209,7 +209,7 @@ class Import {
         REVENANT_TRY(const std::string name, text(object, "name", "exchange"));
         REVENANT_TRY(const std::string vhost, vhost_of(object, "exchange"));
         const std::string shown = in_vhost("exchange", name, vhost);
-        if (!amqp_name(name)) return wrong(shown, "its name has more than 255 bytes");
+        if (!amqp_name(name)) return wrong(shown, "name is longer than 255 bytes");
         auto command = exchange_from_json(name, object);
         if (!command) return wrong(shown, reason_of(command.error()));
         REVENANT_TRY(const Known* const known, known_in(vhost, shown));
@@ -222,7 +222,7 @@ class Import {
         REVENANT_TRY(const std::string name, text(object, "name", "queue"));
         REVENANT_TRY(const std::string vhost, vhost_of(object, "queue"));
         const std::string shown = in_vhost("queue", name, vhost);
-        if (name.empty() || !amqp_name(name)) return wrong(shown, "its name is not usable");
+        if (name.empty() || !amqp_name(name)) return wrong(shown, "invalid name");
         auto command = queue_from_json(name, object);
         if (!command) return wrong(shown, reason_of(command.error()));
         REVENANT_TRY_VOID(add_type(object, shown, command->arguments));
@@ -231,11 +231,11 @@ class Import {
         return gather(vhost, std::move(*command), shown);
     }
 
-    // The type stands beside the arguments since RabbitMQ 4; classic needs no saying.
+    // Since RabbitMQ 4 the type is a separate field. The default, classic, needs no argument.
     Done add_type(const json::object& object, const std::string& shown, Table& arguments) const {
         const json::value* const type = object.if_contains("type");
         if (type == nullptr || type->is_null()) return {};
-        if (!type->is_string()) return wrong(shown, "its type is not a string");
+        if (!type->is_string()) return wrong(shown, "type is not a string");
         if (type->get_string() == "classic" || find(arguments, "x-queue-type") != nullptr)
             return {};
         arguments.push_back({"x-queue-type", Value::string(std::string_view(type->get_string()))});
@@ -251,7 +251,7 @@ class Import {
         const std::string shown = "binding of exchange '" + command.source + "' to " +
                                   in_vhost(kind, command.destination, vhost);
         if (kind != "queue" && kind != "exchange") {
-            return wrong(shown, "destination_type should be queue or exchange");
+            return wrong(shown, "destination_type must be 'queue' or 'exchange'");
         }
         command.destination_kind =
             kind == "queue" ? engine::DestinationKind::queue : engine::DestinationKind::exchange;
@@ -265,9 +265,9 @@ class Import {
         return gather(vhost, std::move(command), shown);
     }
 
-    // --- commands, many at a time ---
+    // --- batches of commands ---
 
-    // The names that were there when the import came to them.
+    // The objects that exist when the import reaches the virtual host.
     struct Known {
         std::set<std::string, std::less<>> queues;
         std::set<std::string, std::less<>> exchanges;
@@ -329,7 +329,7 @@ Done import_document(runtime::Broker& broker, std::string_view document,
                      const std::string& acting_user, const PasswordRules& rules,
                      std::optional<std::string> only_vhost) {
     const auto parsed = parse_json(document);
-    if (!parsed) return Unexpected{"not JSON: " + parsed.error()};
+    if (!parsed) return Unexpected{"invalid JSON: " + parsed.error()};
     if (!parsed->is_object()) return Unexpected{std::string("the document is not a JSON object")};
     return Import(broker, parsed->get_object(), acting_user, rules, std::move(only_vhost)).run();
 }

@@ -9,10 +9,11 @@
 namespace revenant::http {
 namespace {
 
-// Messages fetched before the reactor serves others again.
+// Messages fetched before the reactor continues with other work.
 constexpr std::uint64_t fetched_at_once_max = 64;
 
-// A connection with one channel at the home of the vhost, which ends with its answer.
+// A connection with one channel on the home reactor of the virtual host. It closes after its
+// answer.
 template <typename Outcome>
 class TemporaryConnection : public engine::EffectSink,
                             public std::enable_shared_from_this<TemporaryConnection<Outcome>> {
@@ -22,7 +23,7 @@ class TemporaryConnection : public engine::EffectSink,
     explicit TemporaryConnection(std::shared_ptr<runtime::Vhost> vhost)
         : vhost_(std::move(vhost)) {}
 
-    // From any thread but a reactor's.
+    // Must not be called from a reactor thread.
     Answer run(const std::string& user) {
         std::future<Answer> answer = promise_.get_future();
         home().post([self = this->shared_from_this(), user](runtime::Reactor&) {
@@ -49,7 +50,7 @@ class TemporaryConnection : public engine::EffectSink,
     }
 
   protected:
-    // The answer promises that something is safe.
+    // Whether the answer depends on a durable change.
     virtual bool must_be_written() const = 0;
     virtual void work() = 0;
     virtual void on_effect(engine::Effect&& effect) = 0;
@@ -60,7 +61,7 @@ class TemporaryConnection : public engine::EffectSink,
     void handle(engine::Command&& command) {
         vhost_->engine().handle(std::move(command), home().now());
     }
-    // The engine may be in the middle of a turn: it is left alone until that is over.
+    // Posts the end to the reactor, because the engine may be in the middle of a turn.
     void end(Answer answer) {
         if (std::exchange(ended_, true)) return;
         home().post([self = self_, answer = std::make_shared<Answer>(std::move(answer))](
@@ -83,7 +84,7 @@ class TemporaryConnection : public engine::EffectSink,
     }
 
     std::shared_ptr<runtime::Vhost> vhost_;
-    std::shared_ptr<TemporaryConnection> self_;  // nobody else may be waiting any more
+    std::shared_ptr<TemporaryConnection> self_;  // the caller may have timed out and left
     std::promise<Answer> promise_;
     ConnectionId connection_;
     ChannelId channel_;
@@ -123,7 +124,7 @@ class Fetcher final : public TemporaryConnection<std::vector<engine::GetAnswer>>
 
   private:
     bool must_be_written() const override { return false; }
-    // One after the other: each answer says whether there is more.
+    // Fetches one message at a time, because each answer says whether the queue is empty.
     void work() override {
         for (std::uint64_t i = 0; i < fetched_at_once_max; ++i) {
             if (ended() || awaiting_) return;

@@ -1,5 +1,5 @@
-// Publishing one message and fetching some for a user of the API, each over a connection and a
-// channel that exist for this wish only. Answered when what was promised is safe on the disk.
+// Publishing one message and fetching messages for an API user. Each request has its own temporary
+// connection and channel. A publish is answered when the message is durable.
 #pragma once
 
 #include "base/result.h"
@@ -13,11 +13,11 @@
 
 namespace revenant::http {
 
-// However many are asked for: an answer carries messages with about this many bytes at most.
+// Approximate limit of the total size of the fetched messages, whatever their requested number.
 constexpr std::uint64_t fetched_bytes_max = 64 * 1024 * 1024;
 
 enum class PublishOutcome : std::uint8_t { routed, unroutable, rejected };
-// Mandatory and confirmed. The command's channel is filled in here.
+// Publishes as mandatory and with a confirm. Sets the channel of the command.
 Result<PublishOutcome, engine::Refusal> publish_one(const std::shared_ptr<runtime::Vhost>& vhost,
                                                     const std::string& user,
                                                     engine::Publish command);
@@ -26,7 +26,7 @@ struct FetchRequest {
     std::string queue;
     std::uint64_t count = 0;
     bool no_ack = false;
-    engine::Outcome outcome;  // of everything fetched, unless no_ack
+    engine::Outcome outcome;  // for all fetched messages, unless no_ack
 };
 Result<std::vector<engine::GetAnswer>, engine::Refusal> fetch_some(
     const std::shared_ptr<runtime::Vhost>& vhost, const std::string& user, FetchRequest wish);

@@ -75,7 +75,7 @@ Result<void, PropertyError> read_number(const json::object& from, const char* na
     return {};
 }
 
-// The encoded table, to which the properties hold a view.
+// Returns the encoded table. The properties refer to it.
 Result<std::string, PropertyError> read_headers(const json::object& from, BasicProperties& to) {
     const json::value* const value = from.if_contains("headers");
     if (value == nullptr) return std::string();
@@ -91,7 +91,7 @@ Result<std::string, PropertyError> read_headers(const json::object& from, BasicP
     return encoded;
 }
 
-// The property bytes of a message of 0-9-1 as its consumer would get them.
+// The encoded AMQP 0-9-1 properties as a consumer would receive them.
 std::string own_properties(const engine::GetAnswer& got) {
     return got.envelope || got.counts.any()
                ? amqp091::render_properties(*got.message, got.envelope, got.counts)
@@ -101,7 +101,7 @@ std::string own_properties(const engine::GetAnswer& got) {
 json::object view_properties(std::string_view bytes) {
     json::object view;
     const auto properties = amqp091::decode_properties(bytes);
-    if (!properties) return view;  // never: they were read when the message came in
+    if (!properties) return view;  // cannot happen: publishing validates the properties
     for (const auto& [name, flag, field] : text_properties) {
         if (properties->has(flag)) view[name] = to_json_string((*properties).*field);
     }

@@ -21,7 +21,7 @@ Response bad_request_with(const json::value& reason) {
     return response;
 }
 
-// 406 PRECONDITION_FAILED - …: as a client over AMQP would have been told. management 1.7
+// The error that an AMQP client would receive: 406 PRECONDITION_FAILED - …. management 1.7
 Response amqp_error(const engine::Refusal& refusal) {
     const amqp091::ReplyCode code = amqp091::reply_code(refusal.kind);
     return bad_request(std::to_string(static_cast<unsigned>(code)) + " " +
@@ -30,7 +30,8 @@ Response amqp_error(const engine::Refusal& refusal) {
 
 // -------------------------------------------------------------------------- publishing
 
-// What the caller may not write into a message, told if the exchange would have taken it.
+// Stores the refusals for the topic and the user id in the command. The engine applies them after
+// it has found the exchange.
 void check_published(const Call& call, const amqp091::PublishedProperties& published,
                      engine::Publish& command) {
     const auto permissions = permissions_of(call, call.parameter(0));
@@ -48,7 +49,7 @@ Result<engine::Publish, Response> read_publish(const Context& context, const Cal
     }
     REVENANT_TRY(const std::string routing_key, string_field(body, "routing_key", ""));
     if (routing_key.size() > short_string_bytes_max) {
-        return Unexpected{bad_request("routing_key has more than 255 bytes")};
+        return Unexpected{bad_request("routing_key is longer than 255 bytes")};
     }
     const json::value& given = body.at("properties");
     const bool empty_array = given.is_array() && given.get_array().empty();
@@ -121,7 +122,7 @@ constexpr std::array<AckMode, 4> ack_modes = {{
     {"reject_requeue_false", false, {engine::OutcomeKind::rejected, true}},
 }};
 
-// Clients from before RabbitMQ 3.7 say whether to requeue instead.
+// Clients for RabbitMQ before 3.7 send `requeue` instead of `ackmode`.
 Result<const AckMode*, Response> read_ack_mode(const json::object& body) {
     if (const json::value* const requeue = body.if_contains("requeue");
         requeue != nullptr && !body.contains("ackmode")) {

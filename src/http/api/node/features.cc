@@ -1,5 +1,5 @@
-// /feature-flags and /deprecated-features: what RabbitMQ 4.3 switches on one by one is always on
-// here, and tools are told so. management 4.5
+// /feature-flags and /deprecated-features. All feature flags of RabbitMQ 4.3 are reported as
+// enabled. management 4.5
 #include "http/api/body.h"
 #include "http/api/listing.h"
 #include "http/api/responses.h"
@@ -19,8 +19,8 @@ struct Feature {
     std::string_view require_level;
     std::string_view provided_by;
 };
-// Those of RabbitMQ 4.3, by which tools and clients tell what a broker can do. Streams are not
-// among them.
+// The feature flags of RabbitMQ 4.3 except those of streams. Tools and clients use them to detect
+// the features of a broker.
 constexpr std::array<Feature, 27> features = {{
     {"classic_mirrored_queue_version", "required", "hard", "rabbit"},
     {"classic_queue_type_delivery_support", "required", "hard", "rabbit"},
@@ -79,10 +79,10 @@ struct Deprecated {
     std::string_view name;
     std::string_view description;
 };
-// RabbitMQ deprecates them; here they stay, and are permitted unless the configuration forbids it
+// Features that RabbitMQ deprecates. They are permitted unless the configuration denies them
 // (docs/compatibility.md).
 constexpr std::array<Deprecated, 3> deprecated = {{
-    {"global_qos", "Prefetch for a whole channel"},
+    {"global_qos", "Per-channel prefetch"},
     {"transient_nonexcl_queues", "Queues that are neither durable nor exclusive"},
     {"management_metrics_collection", "Metrics in the HTTP API"},
 }};
@@ -97,8 +97,7 @@ json::object view_deprecated(const Context& context, const Deprecated& feature) 
             {"doc_url", ""}};
 }
 
-// If there is such a queue or channel. That metrics are collected is nobody's doing, so it is no
-// use of anything, as RabbitMQ has it.
+// Whether such a queue or channel exists. As in RabbitMQ, collecting metrics does not count as use.
 bool is_used(Context& context, std::string_view name) {
     if (name == "management_metrics_collection") return false;
     const bool queues = name == "transient_nonexcl_queues";

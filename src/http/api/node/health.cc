@@ -1,4 +1,4 @@
-// /health/checks: 200 while it holds, 503 when it does not. management 4.28
+// /health/checks: 200 if the check passes, 503 if it fails. management 4.28
 #include "http/api/responses.h"
 #include "http/api/routes.h"
 #include "http/api/views.h"
@@ -42,7 +42,7 @@ Response check_alarms(const Context& context, std::string_view where) {
                   {{"alarms", std::move(alarms)}});
 }
 
-// The health check of RabbitMQ 3, which 4.3 still has.
+// The health check of RabbitMQ 3, which RabbitMQ 4.3 still supports.
 Response check_node(const Context& context) {
     const ApiSettings& settings = context.settings();
     std::string alarms;
@@ -54,11 +54,11 @@ Response check_node(const Context& context) {
     return failed("resource alarm(s) in effect:[" + alarms + "]", {});
 }
 
-// Ours: messages that cannot be read from the disk wait for an operator.
+// Not in RabbitMQ. Parked messages need an operator.
 Response check_parked(Context& context) {
     const engine::MessageTotals parked = context.totals().parked;
     if (parked.count == 0) return healthy();
-    return failed("There are messages that cannot be read from the disk",
+    return failed("There are messages that cannot be read from disk",
                   {{"messages_parked", parked.count}});
 }
 
@@ -77,7 +77,7 @@ Response check_port(const Context& context, const Call& call) {
     return failed("No active listener", {{"missing", port}, {"ports", std::move(ports)}});
 }
 
-// The listener behind any of the names a protocol goes by.
+// Maps the alternative names of a protocol to its listener.
 std::string listener_of(std::string_view protocol) {
     struct Names {
         std::string_view listener;
@@ -100,7 +100,7 @@ std::string listener_of(std::string_view protocol) {
     return name;
 }
 
-// The first of a list that is there will do.
+// Passes if a listener for any of the protocols exists.
 Response check_protocol(const Context& context, const Call& call) {
     json::array protocols;
     for (const ListenerView& listener : context.settings().listeners) {
@@ -130,7 +130,7 @@ Response check_connection_limit(Context& context) {
 
 constexpr std::int64_t day_seconds = 24 * 3600;
 
-// As RabbitMQ counts them: a month is a twelfth of 365 days.
+// As in RabbitMQ, a month is a twelfth of 365 days.
 std::optional<std::int64_t> seconds_of_unit(std::string_view unit) {
     const std::string name = to_lower_ascii(unit);
     if (name == "days") return day_seconds;
@@ -147,9 +147,9 @@ json::array date_if_before(std::optional<std::int64_t> end, std::int64_t limit) 
     return json::array{date};
 }
 
-// The certificates in force, also those loaded again since the node started.
+// Checks the certificates in use, including those reloaded since startup.
 Response check_certificates(const Context& context, const Call& call) {
-    constexpr std::int64_t number_max = 10'000;  // years enough, and no product overflows
+    constexpr std::int64_t number_max = 10'000;  // large enough, and no product overflows
     const std::string& text = call.parameter(0);
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -197,7 +197,7 @@ void add_health_routes(Router& router, Context& context) {
                [&](const Call& call) { return check_port(context, call); });
     router.add("GET", "/health/checks/protocol-listener/*", Role::management,
                [&](const Call& call) { return check_protocol(context, call); });
-    // A vhost whose engine answers is up; one that does not would let the check time out.
+    // Asks every engine for its totals. If an engine does not respond, the check times out.
     router.add("GET", "/health/checks/virtual-hosts", Role::management, [&](const Call&) {
         static_cast<void>(context.totals());
         return healthy();
@@ -215,13 +215,13 @@ void add_health_routes(Router& router, Context& context) {
     router.add("GET", "/health/checks/ready-to-serve-clients", Role::management, in_service);
     router.add("GET", "/health/checks/certificate-expiration/*/*", Role::management,
                [&](const Call& call) { return check_certificates(context, call); });
-    // What there is to be known of a cluster is in place once the API answers.
+    // The catalog is loaded before the API accepts requests.
     router.add("GET", "/health/checks/metadata-store/initialized", Role::management, always);
     router.add("GET", "/health/checks/metadata-store/initialized/with-data", Role::management,
                always);
     router.add("GET", "/health/checks/reached-target-cluster-size", Role::management, alone);
     router.add("GET", "/health/checks/node-is-mirror-sync-critical", Role::management, alone);
-    // A quorum queue of one node is its own leader.
+    // On a single node, every quorum queue has a leader.
     for (const char* where :
          {"all-vhosts", "all-vhosts/pattern/*", "vhost/*", "vhost/*/pattern/*"}) {
         router.add("GET",

@@ -1,8 +1,8 @@
-// /nodes: there is one. management 4.4
+// /nodes: always one node. management 4.4
 #include "auth/sasl.h"
 #include "http/api/listing.h"
-#include "http/api/object_stats.h"
 #include "http/api/object_lists.h"
+#include "http/api/object_stats.h"
 #include "http/api/process.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
@@ -17,7 +17,7 @@
 namespace revenant::http {
 namespace {
 
-// All that are known; the configuration chooses which are offered.
+// All supported mechanisms. The configuration decides which are enabled.
 json::array auth_mechanisms(const std::vector<Mechanism>& offered) {
     json::array mechanisms;
     for (const auto& [mechanism, description] :
@@ -77,7 +77,7 @@ json::object view_node(Context& context) {
     };
 }
 
-// Ours, since the node started.
+// Not in RabbitMQ. Counts since startup.
 json::object view_journals(const runtime::JournalView& journal) {
     return {
         {"files", journal.files},
@@ -112,7 +112,7 @@ Response list_nodes(Context& context, const Call& call) {
     return list(call, json::array{view_measured_node(context, *wanted)});
 }
 
-// The parts of the memory that RabbitMQ names and that are known here; the rest is one part.
+// The memory categories of RabbitMQ. Only messages in queues are measured; the rest is other_proc.
 json::object memory_parts(Context& context, std::uint64_t resident) {
     const std::uint64_t in_queues = bytes_in_queues(context.broker());
     json::object parts;
@@ -156,7 +156,7 @@ json::object view_memory(Context& context) {
     return memory;
 }
 
-// What RabbitMQ calls binaries: here the messages in memory, all of them in queues.
+// RabbitMQ's binary memory: the messages in memory, which are all in queues.
 json::object view_binary(Context& context) {
     json::object parts;
     for (const char* name :
@@ -185,13 +185,13 @@ Response show_memory(Context& context, const Call& call) {
     return ok(json::object{{"memory", view_memory(context)}});
 }
 
-// Tables of the Erlang machine, of which there are none.
+// There are no Erlang tables.
 Response show_memory_of_tables(const Context& context, const Call& call) {
     if (call.parameter(0) != context.settings().node_name) return not_found();
     return ok(json::object{{"ets_tables_memory", "no_tables"}});
 }
 
-// In percent of the whole, rounded up.
+// Memory categories in percent of the total, rounded up.
 Response show_memory_shares(Context& context, const Call& call) {
     if (call.parameter(0) != context.settings().node_name) return not_found();
     const std::uint64_t resident = view_process().resident_bytes;
@@ -203,7 +203,7 @@ Response show_memory_shares(Context& context, const Call& call) {
     return ok(json::object{{"memory", std::move(memory)}});
 }
 
-// What the journals of all virtual hosts have done and hold. Ours.
+// Not in RabbitMQ. Totals of the journals of all virtual hosts.
 Response show_journal(Context& context, const Call& call) {
     if (call.parameter(0) != context.settings().node_name) return not_found();
     const runtime::JournalView journal = context.node_counters().all.journal;
@@ -227,7 +227,7 @@ Response reset_statistics(Context& context) {
     return no_content();
 }
 
-// Ours, for suspend_listeners and resume_listeners of the command line.
+// Not in RabbitMQ. Used by suspend_listeners and resume_listeners of revenantctl.
 Response suspend(const Context& context, const Call& call, bool suspended) {
     if (call.parameter(0) != context.settings().node_name) return not_found();
     if (!context.settings().suspend_listeners) return no_content();
@@ -235,7 +235,7 @@ Response suspend(const Context& context, const Call& call, bool suspended) {
     return done ? no_content() : error_response(503, "unavailable", done.error());
 }
 
-// Everything that was set, by its name in a configuration file.
+// The configured settings by key.
 Response effective_configuration(const Context& context) {
     json::object view;
     if (context.settings().configuration) {
@@ -273,7 +273,7 @@ void add_node_routes(Router& router, Context& context) {
     });
     router.add("GET", "/config/effective", Role::administrator,
                [&](const Call&) { return effective_configuration(context); });
-    // One node's queues are where they are.
+    // There is nothing to rebalance on a single node.
     router.add("POST", "/rebalance/queues", Role::administrator,
                [](const Call&) { return no_content(); });
 }

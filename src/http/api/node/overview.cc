@@ -1,4 +1,4 @@
-// /overview, /whoami and the other answers about the node as a whole.
+// /overview, /whoami and other requests about the whole node.
 #include "http/api/body.h"
 #include "http/api/listing.h"
 #include "http/api/object_stats.h"
@@ -97,7 +97,8 @@ Response whoami(const Context& context, const Call& call) {
     return ok(view_login(context.settings(), *call.user));
 }
 
-// What the caller may do with AMQP objects. Ours: pages show no button that would be refused.
+// Not in RabbitMQ. The caller's AMQP permissions, with which pages hide actions that would be
+// refused.
 Response own_permissions(const Call& call) {
     json::array views;
     for (const auto& [of, permissions] : call.access->rules().permissions) {
@@ -116,14 +117,15 @@ Response put_cluster_name(Context& context, const Call& call) {
     return record ? no_content() : bad_request(record.error().text);
 }
 
-// "100B", "10KB", "50MB": the limits are round.
+// "100B", "10KB", "50MB". The limits are multiples of these units.
 std::string size_text(std::uint64_t bytes) {
     if (bytes >= 1'000'000) return std::to_string(bytes / 1'000'000) + "MB";
     if (bytes >= 1'000) return std::to_string(bytes / 1'000) + "KB";
     return std::to_string(bytes) + "B";
 }
 
-// For message_size_stats of the command line, in the words of rabbitmq-diagnostics. Ours.
+// Not in RabbitMQ. Used by message_size_stats of revenantctl, with the texts of
+// rabbitmq-diagnostics.
 Response message_sizes(Context& context) {
     engine::MessageSizes sizes;
     const engine::Traffic traffic = context.totals().traffic;
@@ -156,9 +158,9 @@ void add_overview_routes(Router& router, Context& context) {
     router.add("GET", "/whoami", Role::management,
                [&](const Call& call) { return whoami(context, call); });
     router.add("GET", "/whoami/permissions", Role::management, own_permissions);
-    // Tools ask for it before they log in.
     router.add("GET", "/message-sizes", Role::monitoring,
                [&](const Call&) { return message_sizes(context); });
+    // Tools request the version before they log in.
     router.add("GET", "/version", Role::anybody,
                [&](const Call&) { return ok(json::value(context.settings().rabbitmq_version)); });
     router.add("GET", "/cluster-name", Role::management, [&](const Call&) {
@@ -166,7 +168,7 @@ void add_overview_routes(Router& router, Context& context) {
     });
     router.add("PUT", "/cluster-name", Role::administrator,
                [&](const Call& call) { return put_cluster_name(context, call); });
-    // What RabbitMQ's own pages load before they draw anything; the file is theirs.
+    // RabbitMQ's own pages load this file, which is theirs, before they render.
     router.add("GET", "/extensions", Role::management, [](const Call&) {
         return ok(json::array{json::object{{"javascript", "dispatcher.js"}}});
     });

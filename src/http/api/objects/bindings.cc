@@ -1,4 +1,4 @@
-// /bindings: between exchanges and queues or other exchanges. management 4.22
+// /bindings: from exchanges to queues or other exchanges. management 4.22
 #include "http/api/body.h"
 #include "http/api/engine_call.h"
 #include "http/api/listing.h"
@@ -40,7 +40,7 @@ Response list_bindings_of_vhost(Context& context, const Call& call) {
     return list(call, std::move(all));
 }
 
-// The two ends that /bindings/V/e/X/q/Q names.
+// Source and destination in /bindings/V/e/X/q/Q.
 struct BindingEnds {
     std::string vhost;
     std::string source;
@@ -63,7 +63,7 @@ std::vector<BindingView> bindings_between(Context& context, const BindingEnds& e
         .value_or(std::vector<BindingView>{});
 }
 
-// Clients escape the key as they found it in a listing; some take it for escaped already.
+// Most clients escape the properties_key from a listing; some assume that it is already escaped.
 std::optional<BindingView> find_binding(Context& context, const BindingEnds& ends,
                                         const std::string& wanted) {
     for (BindingView& binding : bindings_between(context, ends)) {
@@ -92,7 +92,7 @@ Response show_binding(Context& context, const Call& call, DestinationKind kind) 
     return binding ? show(call, view_binding(ends->vhost, *binding)) : not_found();
 }
 
-// Binding takes write on the destination and read on the source, as does unbinding. amqp091 15.2
+// Binding and unbinding require write on the destination and read on the source. amqp091 15.2
 bool may_bind(const Call& call, const BindingEnds& ends) {
     const auto permissions = permissions_of(call, ends.vhost);
     const auto* const kind = ends.kind == DestinationKind::queue ? "queue" : "exchange";
@@ -127,7 +127,8 @@ Response post_binding(Context& context, const Call& call, DestinationKind kind) 
     BindingView binding{ends->source, kind, ends->destination, "", {}};
     auto routing_key = string_field(*body, "routing_key", "");
     if (!routing_key) return std::move(routing_key).error();
-    if (routing_key->size() > short_string_bytes_max) return bad_request("routing key is too long");
+    if (routing_key->size() > short_string_bytes_max)
+        return bad_request("routing_key is longer than 255 bytes");
     auto arguments = table_field(*body, "arguments");
     if (!arguments) return std::move(arguments).error();
     binding.routing_key = std::move(*routing_key);

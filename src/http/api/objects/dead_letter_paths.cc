@@ -11,7 +11,7 @@ engine::DeadLetterAddress address_of(const engine::DeadLetterSource& source) {
     return {*source.exchange, source.routing_key};
 }
 
-// Names of queues that are still there.
+// The names of the queues that still exist, by id.
 std::unordered_map<std::uint64_t, std::string> names_of(
     runtime::Broker& broker, const VhostRef& vhost,
     std::span<const engine::DeadLetterReach> reaches) {
@@ -79,7 +79,7 @@ void Reaches::name_targets(std::span<const engine::DeadLetterAddress> addresses,
     }
 }
 
-// Every queue that bindings lead to from there, whatever the key.
+// Every queue that bindings and alternate exchanges can reach from the exchange, with any key.
 const std::vector<std::string>& Reaches::everything_behind(const std::string& first) {
     const auto known = behind_.find(first);
     if (known != behind_.end()) return known->second;
@@ -100,7 +100,7 @@ const std::vector<std::string>& Reaches::everything_behind(const std::string& fi
 
 void Reaches::look_behind(const std::string& exchange, std::set<std::string>& queues,
                           std::vector<std::string>& exchanges) const {
-    if (exchange.empty()) return;  // the default exchange, as an alternate: the key names the queue
+    if (exchange.empty()) return;  // default exchange as an alternate: the key names the queue
     const auto view = broker_.ask(
         vhost_, [&](engine::Engine& engine) { return engine::find_exchange(engine, exchange); });
     if (!view) return;

@@ -1,6 +1,6 @@
-// Dead-letter paths: which queues send their dead letters where, as settings and bindings are now.
-// Found out in parts, as every list (object_lists.h), however many queues there are. From any
-// thread but a reactor's.
+// Dead-letter paths: the targets of each queue's dead letters, with the current settings and
+// bindings. Read in parts, like every list (object_lists.h). Must not be called from a reactor
+// thread.
 #pragma once
 
 #include "engine/view/query.h"
@@ -17,30 +17,31 @@
 
 namespace revenant::http {
 
-// Where the letters to one address go. Queues under one policy share it.
+// The targets of one dead-letter address. Queues with the same policy share it.
 struct Reach {
     std::string exchange_type;  // empty: the exchange does not exist
-    // Sorted. Every queue that the exchange can lead to, where the key or the headers decide.
+    // Sorted. All queues that the exchange can reach if the route depends on the message's key or
+    // headers.
     std::vector<std::string> targets;
-    // Nothing can be said of targets: the default exchange, and dead letters keep their keys.
+    // The targets are unknown: the default exchange, and dead letters keep their routing keys.
     bool unknown = false;
 };
 
 struct DeadLetterPath {
     std::string vhost;
     engine::DeadLetterSource source;
-    std::shared_ptr<const Reach> reach;  // none: the queue names no dead-letter exchange
+    std::shared_ptr<const Reach> reach;  // null: the queue has no dead-letter exchange
 };
 
-// Queues that name a dead-letter exchange, and those in which messages died. Sorted by name.
+// Queues that have a dead-letter exchange or in which messages died, sorted by name.
 std::vector<DeadLetterPath> dead_letter_paths_in(runtime::Broker& broker, const VhostRef& vhost);
 
-// Addresses of one vhost to where they lead; each is found out once.
+// The targets of the dead-letter addresses in a virtual host. Each address is resolved once.
 class Reaches {
   public:
     Reaches(runtime::Broker& broker, VhostRef vhost);
 
-    // Before find().
+    // add() all sources, then call find_all() before find().
     void add(const engine::DeadLetterSource& source);
     void find_all();
     std::shared_ptr<const Reach> find(const engine::DeadLetterSource& source) const;

@@ -59,7 +59,7 @@ TEST_F(DeadLetterPathsTest, LeadEverywhereBehindTheExchangeWhenMessagesKeepTheir
     declare("default", "", "");
     EXPECT_EQ(reach_of("any"), "direct: dead late other");
     EXPECT_EQ(reach_of("default"), "direct: unknown");
-    // Around in a circle, and on by the alternate exchange.
+    // A cycle of bindings, and an alternate exchange.
     bind("amq.topic", "e/amq.direct", "#");
     ASSERT_EQ(put("/queues/%2F/spare", "{}"), 201U);
     bind("amq.fanout", "q/spare", "");
@@ -76,7 +76,7 @@ TEST_F(DeadLetterPathsTest, EndWhereThereIsNoExchangeOrNoBinding) {
     EXPECT_EQ(reach_of("unbound"), "direct:");
 }
 
-// More queues, addresses and targets than any turn looks at.
+// More queues, addresses and targets than one turn visits.
 TEST_F(DeadLetterPathsTest, AreWholeAndInOrderHoweverManyThereAre) {
     constexpr std::size_t count = 1'100;
     std::string queues;
@@ -116,7 +116,7 @@ TEST_F(DeadLetterPathsTest, AreWholeAndInOrderHoweverManyThereAre) {
                                                            : 1)
             << path.source.queue;
     }
-    // Every target has all its sources, and each is listed once.
+    // Every target is listed once, with all its sources.
     const json::value list = get("/dead-letters/queues");
     ASSERT_EQ(list.get_array().size(), count + 1);
     const json::value t7 =

@@ -1,4 +1,4 @@
-// Which queues hold dead letters.
+// The queues that contain dead letters.
 #pragma once
 
 #include "http/api/context.h"
@@ -8,7 +8,7 @@
 
 namespace revenant::http {
 
-// Queues of a vhost that dead letters end in and that are not empty.
+// The non-empty queues of a virtual host that are targets of dead letters.
 std::set<std::string> queues_with_dead_letters(Context& context, const std::string& vhost);
 
 }  // namespace revenant::http

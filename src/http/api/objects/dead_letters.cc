@@ -1,12 +1,12 @@
-// /dead-letters: how many messages died, in which queues, of what, and where they are now. Ours:
-// what RabbitMQ's API does not say. docs/web.md
+// /dead-letters: deaths by queue and reason, and the queues with dead letters. Not in RabbitMQ.
+// docs/web.md
 #include "http/api/listing.h"
-#include "http/api/streamed_listing.h"
 #include "http/api/object_stats.h"
 #include "http/api/objects/dead_letter_paths.h"
 #include "http/api/objects/dead_letter_queues.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
+#include "http/api/streamed_listing.h"
 #include "http/api/views.h"
 
 #include <algorithm>
@@ -28,11 +28,11 @@ using engine::DeathOutcome;
 using engine::DeathOutcomes;
 
 constexpr std::size_t top_count = 8;
-constexpr std::size_t names_max = 20;  // of sources or targets in one item
+constexpr std::size_t names_max = 20;  // sources or targets per item
 
-// Paths that lead to the same queues, and how many of each reason went there.
+// Paths with the same targets, and the number of dead letters by reason.
 struct Feed {
-    std::vector<const DeadLetterPath*> paths;  // by name
+    std::vector<const DeadLetterPath*> paths;  // sorted by name
     std::array<std::uint64_t, death_reason_count> dead_lettered{};
 };
 struct Target {
@@ -68,7 +68,7 @@ void for_each_reason(Visit visit) {
     for (std::size_t i = 0; i < death_reason_count; ++i) visit(static_cast<DeathReason>(i));
 }
 
-// Outcomes that never happened are left out.
+// Omits outcomes with a count of 0.
 json::object view_outcomes(const DeathOutcomes& deaths, DeathReason reason) {
     json::object view;
     for (std::size_t i = 0; i < engine::death_outcome_count; ++i) {
@@ -94,7 +94,7 @@ json::object view_trend(const Trend& trend, const std::optional<Range>& range) {
     return view;
 }
 
-// Why dead letters of a queue would be lost, as far as it can be seen from settings and bindings.
+// Why dead letters of the queue would be dropped, judging by settings and bindings.
 json::value problem_of(const DeadLetterPath& path) {
     if (path.reach == nullptr) return nullptr;
     if (path.reach->exchange_type.empty()) return "exchange_missing";
@@ -129,7 +129,7 @@ void add_path(const DeadLetterPath& path, json::object& view) {
     view["target_count"] = reach.targets.size();
 }
 
-// The vhosts that a call is about: ?vhost= or all that the caller may look into.
+// The virtual host in ?vhost=, or all that the caller may see.
 std::vector<std::string> asked_vhosts(Context& context, const Call& call) {
     std::vector<std::string> visible = context.visible_vhosts(call);
     const auto asked = call.query.find("vhost");
@@ -148,7 +148,7 @@ std::vector<DeadLetterPath> find_paths(Context& context, const std::vector<std::
     return all;
 }
 
-// By what they reach. Paths of one policy are many, but reach the same.
+// Groups paths by their targets. Queues with the same policy have the same targets.
 std::map<const Reach*, Feed> gather_feeds(const std::vector<DeadLetterPath>& paths) {
     std::map<const Reach*, Feed> feeds;
     for (const DeadLetterPath& path : paths) {
@@ -163,7 +163,7 @@ std::map<const Reach*, Feed> gather_feeds(const std::vector<DeadLetterPath>& pat
     return feeds;
 }
 
-// Of queues of one vhost, in their order; nothing for those that are gone.
+// In the order of the names; absent for queues that no longer exist.
 std::vector<std::optional<engine::DeadLetterRest>> find_rests(Context& context,
                                                               const std::string& vhost,
                                                               std::span<const std::string> names) {
@@ -183,7 +183,7 @@ std::vector<std::optional<engine::DeadLetterRest>> find_rests(Context& context,
     return rests;
 }
 
-// Queues that are a target of a path, with those that send there; by vhost and name.
+// Queues that are a target of a path, with their sources; sorted by virtual host and name.
 class Targets {
   public:
     Targets(Context& context, const std::vector<DeadLetterPath>& paths)
@@ -222,7 +222,7 @@ class Targets {
     std::vector<Target> all_;
 };
 
-// -------------------------------------------------------------------------- the whole at a glance
+// -------------------------------------------------------------------------- overview
 
 struct Cause {
     const DeadLetterPath* path = nullptr;
@@ -230,7 +230,7 @@ struct Cause {
     std::uint64_t deaths = 0;
 };
 
-// The most frequent deaths, by queue and reason.
+// The queues and reasons with the most deaths.
 std::vector<Cause> top_causes(const std::vector<DeadLetterPath>& paths) {
     std::vector<Cause> causes;
     for (const DeadLetterPath& one : paths) {
@@ -247,7 +247,7 @@ std::vector<Cause> top_causes(const std::vector<DeadLetterPath>& paths) {
     return causes;
 }
 
-// How many messages are in each of the queues that add_path() names.
+// The number of messages in each target that add_path() lists.
 json::array view_target_messages(const DeadLetterPath& path, const Targets& targets) {
     json::array view;
     if (path.reach == nullptr) return view;
@@ -279,7 +279,7 @@ json::array view_top(const std::vector<DeadLetterPath>& paths, const Targets& ta
     return view;
 }
 
-// Of the queues that dead letters end in.
+// Totals of the target queues.
 json::object view_targets(const std::vector<Target>& targets) {
     std::uint64_t queues = 0;
     std::uint64_t messages = 0;
@@ -357,7 +357,7 @@ Response summarize(Context& context, const Call& call) {
 
 // -------------------------------------------------------------------------- lists
 
-// The first of all by name.
+// The first sources in the order of their names.
 json::array first_sources(const Target& target) {
     std::vector<std::string> names;
     for (const Feed* feed : target.feeds) {
@@ -418,7 +418,7 @@ json::object view_source(const DeadLetterPath& path) {
     return view;
 }
 
-// ?only=died, ?only=problems and ?exchange=NAME leave the others out.
+// Filters: ?only=died, ?only=problems, ?exchange=NAME.
 Response list_sources(Context& context, const Call& call) {
     std::vector<DeadLetterPath> paths = find_paths(context, asked_vhosts(context, call));
     const std::string_view only = call.query_parameter("only");
@@ -432,11 +432,11 @@ Response list_sources(Context& context, const Call& call) {
         call, paths, [](const DeadLetterPath& path) { return path.source.queue; }, view_source);
 }
 
-// A dead-letter exchange and the queues that name it.
+// A dead-letter exchange and the queues that use it.
 struct Sink {
     std::string vhost;
     std::string exchange;
-    std::vector<const DeadLetterPath*> paths;  // by name
+    std::vector<const DeadLetterPath*> paths;  // sorted by name
 };
 
 std::vector<Sink> gather_sinks(const std::vector<DeadLetterPath>& paths) {

@@ -1,4 +1,4 @@
-// /exchanges: what is there, declaring and deleting. management 4.16, 4.17
+// /exchanges: listing, declaring and deleting. management 4.16, 4.17
 #include "http/api/body.h"
 #include "http/api/engine_call.h"
 #include "http/api/listing.h"

@@ -12,7 +12,7 @@
 namespace revenant::http {
 namespace {
 
-// One row for whoever has a limit.
+// Adds a row if the user or virtual host has a limit.
 template <typename Owner>
 void add_row(json::array& rows, std::string_view kind, const Owner& owner) {
     json::object limits = view_limits(owner.limits);

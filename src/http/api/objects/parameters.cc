@@ -1,5 +1,5 @@
-// /parameters and /global-parameters. The components that exist here are the limits of a vhost and
-// its policies, each with a home of its own; what plugins of RabbitMQ bring is not known.
+// /parameters and /global-parameters. The components are the limits and the policies of a virtual
+// host, which are stored elsewhere. Components of RabbitMQ plugins are not supported.
 // management 4.15
 #include "http/api/body.h"
 #include "http/api/cluster_parameters.h"
@@ -21,7 +21,7 @@ namespace {
 using engine::PolicyScope;
 
 constexpr std::string_view limits_component = "vhost-limits";
-constexpr std::string_view limits_name = "limits";  // there is one parameter of this component
+constexpr std::string_view limits_name = "limits";  // the only parameter of this component
 constexpr std::string_view policy_component = "policy";
 constexpr std::string_view operator_policy_component = "operator_policy";
 
@@ -64,7 +64,7 @@ void append_component(Context& context, const Call& call, const std::string& vho
     }
 }
 
-// Policies are shown when they are asked for by name only, as RabbitMQ does.
+// As in RabbitMQ, policies are listed only if the path names their component.
 Response list_all_parameters(Context& context, const Call& call) {
     json::array all;
     for (const std::string& vhost : context.visible_vhosts(call)) {
@@ -82,7 +82,7 @@ Response list_parameters_of_component(Context& context, const Call& call) {
     return list(call, std::move(all));
 }
 
-// In these paths the vhost comes second: /parameters/C/V/N.
+// The virtual host comes second in these paths: /parameters/C/V/N.
 std::optional<Response> check_vhost(const Call& call) {
     const std::string& vhost = call.parameter(1);
     if (call.access->find_vhost(vhost) == nullptr) return not_found();
@@ -116,7 +116,8 @@ Response show_parameter(Context& context, const Call& call) {
     return found ? show(call, std::move(*found)) : not_found();
 }
 
-// Limits and operator policies bind policymakers; they cannot lift them. management 3.2
+// Limits and operator policies apply to policymakers, who therefore must not change them.
+// management 3.2
 bool may_write(const Call& call) {
     const std::string& component = call.parameter(0);
     const bool of_operators =
@@ -130,7 +131,7 @@ Result<void, Response> put_limits(Context& context, const Call& call, const json
     }
     if (!value.is_object()) return Unexpected{validation_failed("limits are not an object")};
     REVENANT_TRY(const VhostLimits limits, vhost_limits_from_json(value.get_object()));
-    // The value is all there is: what it does not name is no longer limited.
+    // The value replaces all limits.
     for (const CatalogCommand& command :
          {CatalogCommand{ClearVhostLimits{call.parameter(1), {}}},
           CatalogCommand{SetVhostLimits{call.parameter(1), limits}}}) {
@@ -197,14 +198,14 @@ Response delete_parameter(Context& context, const Call& call) {
     return change_response(done);
 }
 
-// -------------------------------------------------------------------------- global ones
+// -------------------------------------------------------------------------- global parameters
 
 json::object view_global(const std::string& name, const std::string& value) {
     const auto parsed = parse_json(value);
     return {{"name", to_json_string(name)}, {"value", parsed ? *parsed : nullptr}};
 }
 
-// The name of the cluster is there also while it is that of the configuration.
+// Includes the cluster name even if it comes from the configuration.
 std::map<std::string, std::string, std::less<>> all_global(Context& context, const Call& call) {
     auto all = call.access->rules().global_parameters;
     all.try_emplace(std::string(cluster_name_parameter),

@@ -1,5 +1,4 @@
-// /policies and /operator-policies: rules that give queues and exchanges their settings.
-// management 4.11, 4.12
+// /policies and /operator-policies. management 4.11, 4.12
 #include "http/api/body.h"
 #include "http/api/engine_call.h"
 #include "http/api/listing.h"
@@ -17,7 +16,7 @@ namespace {
 using engine::Policy;
 using engine::PolicyScope;
 
-// The weakest first, as RabbitMQ lists them.
+// Sorted by priority, lowest first, as in RabbitMQ.
 Response list_policies(Context& context, const Call& call, PolicyScope scope,
                        const std::vector<std::string>& vhosts) {
     std::vector<std::pair<std::string, Policy>> all;

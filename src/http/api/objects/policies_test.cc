@@ -9,7 +9,7 @@ class ApiPoliciesTest : public ApiTest {
     std::string put_refused(const std::string& body, const std::string& kind = "policies") {
         return refusal(send("PUT", "/" + kind + "/%2F/p", body));
     }
-    // The text between RabbitMQ's frame around it.
+    // The error text inside RabbitMQ's frame.
     std::string fault(const std::string& body, const std::string& kind = "policies") {
         const std::string text = put_refused(body, kind);
         const std::string head = "400 Validation failed\n\n";

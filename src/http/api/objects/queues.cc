@@ -1,13 +1,13 @@
-// /queues: what is there, declaring, deleting, purging. management 4.19, 4.20
+// /queues: listing, declaring, deleting and purging. management 4.19, 4.20
 #include "http/api/body.h"
 #include "http/api/engine_call.h"
 #include "http/api/listing.h"
-#include "http/api/streamed_listing.h"
 #include "http/api/object_stats.h"
 #include "http/api/objects/dead_letter_queues.h"
 #include "http/api/resource_json.h"
 #include "http/api/responses.h"
 #include "http/api/routes.h"
+#include "http/api/streamed_listing.h"
 #include "http/api/views.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace revenant::http {
 namespace {
 
-// How messages died in the queue, since the node started. Ours: RabbitMQ counts for the node only.
+// Deaths in the queue since startup. Not in RabbitMQ, which counts only per node.
 json::object view_deaths(const engine::DeathOutcomes& deaths) {
     json::object view;
     for (const DeathReason reason : {DeathReason::rejected, DeathReason::expired,
@@ -31,7 +31,7 @@ json::object view_deaths(const engine::DeathOutcomes& deaths) {
     return view;
 }
 
-// What only quorum queues have. DL-211
+// Fields of quorum queues only. DL-211
 void add_quorum_fields(const ApiSettings& settings, const engine::QueueView& queue,
                        json::object& view) {
     view["leader"] = settings.node_name;
@@ -112,7 +112,7 @@ json::object view_queue(const ApiSettings& settings, std::string_view vhost,
     return view;
 }
 
-// Who owns an exclusive queue. Connections are asked for only if there is one.
+// The owners of exclusive queues. The connections are listed only if there is such a queue.
 class Owners {
   public:
     explicit Owners(const Context& context) : context_(context) {}
@@ -129,7 +129,7 @@ class Owners {
     std::optional<ConnectionNames> peers_;
 };
 
-// All that is left of a queue where statistics are not wanted, but totals are. management 2.4
+// The fields of a queue if statistics are disabled but totals are requested. management 2.4
 void keep_totals_only(json::object& view) {
     json::object kept;
     for (const char* name :
@@ -140,7 +140,7 @@ void keep_totals_only(json::object& view) {
     view = std::move(kept);
 }
 
-// The queues of some vhosts: their names, and of the rest only what is asked for.
+// The queues of some virtual hosts. Stores only names and ids; views are created on request.
 class QueueList {
   public:
     QueueList(Context& context, const StatsRequest& wanted, bool totals_only, bool typed)
@@ -181,7 +181,7 @@ class QueueList {
                 vhost, [&](engine::Engine& engine) { return engine::find_queues(engine, ids); });
             auto queue = found.begin();
             for (std::size_t i = 0; i < ids.size() && queue != found.end(); ++i) {
-                if (queue->id != ids[i]) continue;  // it was deleted meanwhile
+                if (queue->id != ids[i]) continue;  // deleted in the meantime
                 views[places[i]] = view(vhost->name(), *queue);
                 ++queue;
             }
@@ -223,7 +223,8 @@ Response list_queues_of(Context& context, const Call& call,
     const bool totals_only = context.settings().enable_queue_totals ||
                              call.query_parameter("enable_queue_totals") == "true";
     QueueList queues(context, *wanted, totals_only, wants_typed_arguments(call));
-    const bool only_dead_letters = call.query_parameter("only") == "dead-letters";  // ours
+    // Not in RabbitMQ.
+    const bool only_dead_letters = call.query_parameter("only") == "dead-letters";
     for (const std::string& vhost : vhosts) {
         only_dead_letters ? queues.add_with_dead_letters(vhost) : queues.add(vhost);
     }
@@ -308,7 +309,7 @@ Response delete_queue(Context& context, const Call& call) {
     return done ? no_content() : response_to(done.error());
 }
 
-// Of all its messages, or of those that cannot be read.
+// Purges all ready messages, or discards the parked ones.
 template <typename Command>
 Response clear_queue(Context& context, const Call& call) {
     const std::string& vhost_name = call.parameter(0);
@@ -323,7 +324,7 @@ Response clear_queue(Context& context, const Call& call) {
     return change_response(execute(vhost, call.user->name, std::move(command)));
 }
 
-// What cannot be read from the disk. Ours.
+// Not in RabbitMQ. Messages that cannot be read from disk.
 Response list_parked(Context& context, const Call& call) {
     const auto found = context.ask(call.parameter(0), [&](engine::Engine& engine) {
         return engine::list_parked(engine, call.parameter(1));
@@ -344,7 +345,7 @@ Response list_parked(Context& context, const Call& call) {
 Response list_bindings(Context& context, const Call& call) {
     const auto bindings = context.list(call.parameter(0), bindings_in,
                                        engine::BindingFilter{.destination = call.parameter(1)});
-    // Every queue is bound to the default exchange; what has no binding does not exist.
+    // Every queue is bound to the default exchange, so a queue without bindings does not exist.
     if (!bindings || bindings->empty()) return not_found();
     json::array views;
     for (const auto& binding : *bindings) views.push_back(view_binding(call.parameter(0), binding));
@@ -372,7 +373,7 @@ void add_queue_routes(Router& router, Context& context) {
                [&](const Call& call) { return list_parked(context, call); });
     router.add("DELETE", "/queues/*/*/parked", Role::vhost,
                [&](const Call& call) { return clear_queue<engine::DiscardParked>(context, call); });
-    // RabbitMQ 4 knows no action any more. management 4.20
+    // RabbitMQ 4 has no actions any more. management 4.20
     router.add("POST", "/queues/*/*/actions", Role::administrator, [](const Call& call) {
         const auto body = read_body(call.request);
         if (!body) return body.error();

@@ -1,4 +1,4 @@
-// /vhosts: what exists, making and deleting. management 4.6, 4.7
+// /vhosts: listing, creating and deleting. management 4.6, 4.7
 #include "http/api/body.h"
 #include "http/api/engine_call.h"
 #include "http/api/listing.h"
@@ -45,7 +45,7 @@ json::object view_vhost(Context& context, const Vhost& vhost, const StatsRequest
     return view;
 }
 
-// Bytes over the connections it has now.
+// Adds the bytes received and sent over the current connections.
 void add_data(const std::vector<runtime::ConnectionView>& connections, const std::string& vhost,
               const StatsRequest& wanted, const Trend& trend, json::object& view) {
     constexpr std::array stats = {Stat::recv_oct, Stat::send_oct};
@@ -127,7 +127,7 @@ void add_vhost_routes(Router& router, Context& context) {
                [&](const Call& call) { return protect_vhost(context, call, true); });
     router.add("DELETE", "/vhosts/*/deletion/protection", Role::administrator,
                [&](const Call& call) { return protect_vhost(context, call, false); });
-    // A vhost that exists runs.
+    // An existing virtual host is always running.
     router.add("POST", "/vhosts/*/start/*", Role::administrator, [&](const Call& call) {
         return call.access->find_vhost(call.parameter(0)) == nullptr ? not_found() : no_content();
     });
