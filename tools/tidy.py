@@ -420,6 +420,22 @@ def anchors(file: File) -> set[str]:
     return set(found)
 
 
+@check("document-file")
+def document_files(repository: Repository) -> Iterator[Finding]:
+    """A file or folder of src that a document names in backticks exists: `engine/rules/settle.cc`, or without its ending."""
+    modules = {file.module for file in repository.cpp() if file.module}
+    known = {file.path.removeprefix("src/") for file in repository.files if file.path.startswith("src/")}
+    known |= {re.sub(r"\.(h|cc)$", "", path) for path in known}
+    known |= {os.path.dirname(path) for path in known}
+    for file in repository.files:
+        if not file.path.endswith(".md") or file.path.startswith(("docs/spec/", "docs/decisions/")):
+            continue
+        for number, line in prose_lines(file):
+            for path in re.findall(r"`(?:src/)?([a-z0-9_]+/[a-z0-9_/.]+)`", line):
+                if path.split("/")[0] in modules and path.rstrip("/") not in known:
+                    yield Finding(file.path, number, f"there is no {path} below src")
+
+
 def prose_lines(file: File) -> Iterator[tuple[int, str]]:
     fenced = False
     for number, line in enumerate(file.lines, 1):

@@ -86,6 +86,11 @@ class Tidy(unittest.TestCase):
     def test_a_folder_that_is_no_room(self):
         self.finds("src/cellar/wine.h:1: include-direction", {"src/cellar/wine.h": HEADER})
 
+    def test_a_document_that_names_a_missing_file(self):
+        self.finds("docs/a.md:3: document-file",
+                   {"docs/a.md": "# A\n\nSee `engine/words/command.h`, `src/engine/engine`, `engine/rules/settle.cc`.\n"})
+        self.assertEqual(findings({"docs/a.md": "# A\n\nSee `engine/words`, `tests/x/y`, `basic/ack`.\n"}), ([], 0))
+
     def test_banned_words(self):
         for text in ("auto t = std::chrono::steady_clock::now();", "void f() { throw 1; }",
                      "#include <iostream>", "#include <boost/asio.hpp>", "#include <mutex>",
