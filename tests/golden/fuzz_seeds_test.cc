@@ -28,13 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path source = REVENANT_SOURCE_DIR;
+const fs::path repository = REVENANT_SOURCE_DIR;
 const engine::MessageFormats both_formats{&amqp091::message_format(), &amqp10::message_format()};
 using Seeds = std::map<std::string, std::string>;
 
 void write_seeds(const std::string& target, const Seeds& seeds) {
     if (std::getenv("REVENANT_WRITE_GOLDEN") == nullptr) return;
-    const fs::path folder = source / "tests/fuzz/corpus" / target;
+    const fs::path folder = repository / "tests/fuzz/corpus" / target;
     fs::remove_all(folder);
     fs::create_directories(folder);
     for (const auto& [name, bytes] : seeds) write_file(folder / name, bytes);
@@ -67,7 +67,7 @@ std::string for_each_record(const std::string& golden_folder,
                             const std::function<void(const journal::Journal::Record&)>& visit) {
     Folder folder;
     const std::string copy = folder / "copy";
-    fs::copy(source / "tests/golden/written" / golden_folder, copy);
+    fs::copy(repository / "tests/golden/written" / golden_folder, copy);
     journal::PosixDisk disk;
     InlineWorker worker;
     const std::string snapshot = journal::Journal::open(disk, worker, copy, {}).value()->snapshot();
@@ -195,7 +195,7 @@ TEST(FuzzSeeds, OfTheCatalog) {
 
 TEST(FuzzSeeds, OfFilesOfAJournal) {
     Seeds seeds;
-    for (const auto& entry : fs::directory_iterator(source / "tests/golden/written/catalog")) {
+    for (const auto& entry : fs::directory_iterator(repository / "tests/golden/written/catalog")) {
         const bool is_snapshot = entry.path().extension() == ".snapshot";
         const std::string bytes = file_contents(entry.path());
         seeds[is_snapshot ? "snapshot" : "segment"] = (is_snapshot ? '\4' : '\0') + bytes;
