@@ -5,8 +5,8 @@ from proton import Delivery, Endpoint, Handler, Link, Message, Terminus, symbol
 
 from peer import (UNSETTLED, Change, Inbox, address_of, attach_receiver, attach_sender, bodies_in,
                   case, case_per_type, check_usable, connect, declare_queue, drain, drop,
-                  expect_detach, flush, new_name, new_session, publish, receive, receiver_of, send,
-                  sender_to, settle, wait_for_ready)
+                  expect_detach, flush, new_name, new_session, next_message, publish, receive,
+                  receiver_of, send, sender_to, settle, wait_for_ready)
 
 
 # ---------------------------------------------------------------- credit
@@ -296,7 +296,7 @@ def too_large_for_the_receiver_ends_session(proton, channel):
     condition = session.remote_condition
     assert condition.name == "amqp:link:message-size-exceeded", condition
     assert condition.description.endswith(" bytes) > maximum message size (1000 bytes)"), condition
-    assert bodies_in(connect(), queue) == [bytes(2000)]
+    assert next_message(connect(), queue).body == bytes(2000)
 
 
 @case
