@@ -2,16 +2,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <sys/resource.h>
 
 namespace revenant::runtime {
 
 void lower_thread_priority() {
-    constexpr int nice_value = 10;  // about a tenth of the weight of a normal thread
-    // On Linux, setpriority() applies to one thread. If it fails, all threads keep the same
-    // priority.
+    constexpr int difference = 10;  // about a tenth of the weight
+    constexpr int lowest = 19;
+    // On Linux a priority belongs to one thread. If the system refuses, all threads keep theirs.
+    const auto thread = static_cast<id_t>(::gettid());
+    const int now = ::getpriority(PRIO_PROCESS, thread);
     [[maybe_unused]] const int ignored =
-        ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice_value);
+        ::setpriority(PRIO_PROCESS, thread, std::min(now + difference, lowest));
 }
 
 }  // namespace revenant::runtime

@@ -165,7 +165,7 @@ def an_error_names_the_object(world):
              ["policy 'p' in vhost '/'", "foo"]),
             ({"parameters": [{"name": "n", "vhost": "/", "component": "foo", "value": {}}]},
              ["foo parameter 'n' in vhost '/'", "component foo not found"]),
-            ({"global_parameters": [{"name": "g"}]}, ["global parameter 'g'", "no value"])):
+            ({"global_parameters": [{"name": "g"}]}, ["global parameter 'g'", "value is missing"])):
         for part in parts:
             contains(refusal(document), part)
     for body in (b"{", b"[]", b'{"queues":[', b"\xff", b"[" * 100000):

@@ -161,7 +161,7 @@ def log_says_how_much_of_it_is_missing(world):
         for line in lines:
             if not LINE.match(line):
                 raise Mismatch(f"not a log line: {line!r}")
-        gap, = [line for line in lines if "missing here" in line]
+        gap, = [line for line in lines if "log lines were dropped" in line]
         contains(gap, f"lines={dropped}")
         equal(sum(NOISE in line for line in lines), 2000 - dropped)
         contains(lines[-1], "[info] node: stopped")
