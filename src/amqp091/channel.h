@@ -134,6 +134,14 @@ class Channel final : public engine::EffectSink {
     void on(const TxCommit& method);
     void on(const TxRollback& method);
 
+    // Command is engine::Bind or engine::Unbind.
+    template <typename Command>
+    void send_binding(Command command, Reply reply, bool no_wait);
+    template <typename Command, typename Method>
+    void change_exchange_binding(const Method& method, Reply reply);
+    template <typename Command, typename Method>
+    void change_queue_binding(const Method& method, Reply reply, bool no_wait);
+
     void expect(Reply reply, bool no_wait, std::string text = {});
     void reply_immediately(std::string frame);
     void on_done(engine::Done&& done);

@@ -144,7 +144,7 @@ void Channel::write_get_answer(const engine::GetAnswer& answer) {
 
 // The engine has let the channel go already; commands still under way are ignored there.
 void Channel::on_refuse(const engine::Refuse& refuse) {
-    // The client's own close is under way: the two cross, and both are told (amqp091 4.4).
+    // Both sides close at the same time; each close is answered (amqp091 4.4).
     if (state_ == State::leaving) client_closed_ = true;
     const ReplyCode code = reply_code(refuse.refusal.kind);
     const std::string& text = refuse.refusal.text;

@@ -63,53 +63,55 @@ void Channel::on(const ExchangeDelete& method) {
     connection_.port().send(engine::DeleteExchange{id_, std::move(name), method.if_unused});
 }
 
-namespace {
-
 template <typename Command>
-Command binding_command(ChannelId channel, std::string source, engine::DestinationKind kind,
-                        std::string destination, std::string_view routing_key, Table arguments) {
-    Command command;
-    command.channel = channel;
-    command.source = std::move(source);
-    command.destination_kind = kind;
-    command.destination = std::move(destination);
-    command.routing_key = std::string(routing_key);
-    command.arguments = std::move(arguments);
-    return command;
+void Channel::send_binding(Command command, Reply reply, bool no_wait) {
+    const bool to_queue = command.destination_kind == engine::DestinationKind::queue;
+    if (!require(Permission::write, to_queue ? "queue" : "exchange", command.destination)) return;
+    if (!require(Permission::read, "exchange", command.source)) return;
+    command.channel = id_;
+    command.refusal_if_topic =
+        permissions_.current().topic_refusal(Permission::read, command.source, command.routing_key);
+    expect(reply, no_wait);
+    connection_.port().send(std::move(command));
 }
 
-}  // namespace
-
-void Channel::on(const ExchangeBind& method) {
-    std::string destination = without_line_breaks(method.destination);
-    std::string source = without_line_breaks(method.source);
+template <typename Command, typename Method>
+void Channel::change_exchange_binding(const Method& method, Reply reply) {
     auto table = arguments(method.arguments);
     if (!table) return;
-    if (!require(Permission::write, "exchange", destination)) return;
-    if (!require(Permission::read, "exchange", source)) return;
-    auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::exchange,
-                                                 std::move(destination), method.routing_key,
-                                                 std::move(*table));
-    command.refusal_if_topic =
-        permissions_.current().topic_refusal(Permission::read, source, method.routing_key);
-    expect(Reply::exchange_bind, method.no_wait);
-    connection_.port().send(std::move(command));
+    Command command;
+    command.source = without_line_breaks(method.source);
+    command.destination_kind = engine::DestinationKind::exchange;
+    command.destination = without_line_breaks(method.destination);
+    command.routing_key = std::string(method.routing_key);
+    command.arguments = std::move(*table);
+    send_binding(std::move(command), reply, method.no_wait);
+}
+
+template <typename Command, typename Method>
+void Channel::change_queue_binding(const Method& method, Reply reply, bool no_wait) {
+    auto table = arguments(method.arguments);
+    if (!table) return;
+    auto queue = queue_name(method.queue);
+    if (!queue) return;
+    Command command;
+    command.source = without_line_breaks(method.exchange);
+    command.destination_kind = engine::DestinationKind::queue;
+    // amqp091 8.2: without queue and key, the last declared queue is both.
+    command.routing_key = method.queue.empty() && method.routing_key.empty()
+                              ? *queue
+                              : std::string(method.routing_key);
+    command.destination = std::move(*queue);
+    command.arguments = std::move(*table);
+    send_binding(std::move(command), reply, no_wait);
+}
+
+void Channel::on(const ExchangeBind& method) {
+    change_exchange_binding<engine::Bind>(method, Reply::exchange_bind);
 }
 
 void Channel::on(const ExchangeUnbind& method) {
-    std::string destination = without_line_breaks(method.destination);
-    std::string source = without_line_breaks(method.source);
-    auto table = arguments(method.arguments);
-    if (!table) return;
-    if (!require(Permission::write, "exchange", destination)) return;
-    if (!require(Permission::read, "exchange", source)) return;
-    auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::exchange,
-                                                   std::move(destination), method.routing_key,
-                                                   std::move(*table));
-    command.refusal_if_topic =
-        permissions_.current().topic_refusal(Permission::read, source, method.routing_key);
-    expect(Reply::exchange_unbind, method.no_wait);
-    connection_.port().send(std::move(command));
+    change_exchange_binding<engine::Unbind>(method, Reply::exchange_unbind);
 }
 
 void Channel::on(const QueueDeclare& method) {
@@ -127,14 +129,14 @@ void Channel::on(const QueueDeclare& method) {
         command.name = connection_.host().random_name("amq.gen-");
         command.server_named = true;
     }
-    // Whoever answers a direct reply-to request may see whether somebody waits (amqp091 14.3).
+    // A direct reply-to queue may be checked without a permission (amqp091 14.3).
     if (!command.name.starts_with(reply_queue) &&
         (method.passive ? !require_any("queue", command.name)
                         : !require(Permission::configure, "queue", command.name))) {
         return;
     }
     command.passive = method.passive;
-    // Of an exclusive queue the flag means nothing and is not kept (amqp091 8.5).
+    // The flag has no meaning for an exclusive queue and is not stored (amqp091 8.5).
     command.durable = method.durable && !method.exclusive;
     command.exclusive = method.exclusive;
     command.auto_delete = method.auto_delete;
@@ -148,40 +150,11 @@ void Channel::on(const QueueDeclare& method) {
 }
 
 void Channel::on(const QueueBind& method) {
-    auto table = arguments(method.arguments);
-    if (!table) return;
-    auto queue = queue_name(method.queue);
-    if (!queue) return;
-    std::string source = without_line_breaks(method.exchange);
-    // amqp091 8.2: neither queue nor key named means the last declared queue for both.
-    const std::string key = method.queue.empty() && method.routing_key.empty()
-                                ? *queue
-                                : std::string(method.routing_key);
-    if (!require(Permission::write, "queue", *queue)) return;
-    if (!require(Permission::read, "exchange", source)) return;
-    auto command = binding_command<engine::Bind>(id_, source, engine::DestinationKind::queue,
-                                                 std::move(*queue), key, std::move(*table));
-    command.refusal_if_topic = permissions_.current().topic_refusal(Permission::read, source, key);
-    expect(Reply::queue_bind, method.no_wait);
-    connection_.port().send(std::move(command));
+    change_queue_binding<engine::Bind>(method, Reply::queue_bind, method.no_wait);
 }
 
 void Channel::on(const QueueUnbind& method) {
-    auto table = arguments(method.arguments);
-    if (!table) return;
-    auto queue = queue_name(method.queue);
-    if (!queue) return;
-    std::string source = without_line_breaks(method.exchange);
-    const std::string key = method.queue.empty() && method.routing_key.empty()
-                                ? *queue
-                                : std::string(method.routing_key);
-    if (!require(Permission::write, "queue", *queue)) return;
-    if (!require(Permission::read, "exchange", source)) return;
-    auto command = binding_command<engine::Unbind>(id_, source, engine::DestinationKind::queue,
-                                                   std::move(*queue), key, std::move(*table));
-    command.refusal_if_topic = permissions_.current().topic_refusal(Permission::read, source, key);
-    expect(Reply::queue_unbind, /*no_wait=*/false);
-    connection_.port().send(std::move(command));
+    change_queue_binding<engine::Unbind>(method, Reply::queue_unbind, /*no_wait=*/false);
 }
 
 void Channel::on(const QueuePurge& method) {
