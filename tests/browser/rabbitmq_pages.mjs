@@ -87,7 +87,8 @@ async function go(window, hash, text) {
   const shown = () => window.page.locator('#main').getByText(text).first().waitFor({ state: 'attached' });
   await window.page.goto(base + hash);
   try {
-    // RabbitMQ's page drops a response that its refresh timer overtakes, as on a busy machine: load it once more.
+    // One of these pages once stayed empty for 15 s on a busy machine. The cause is not known; a page that stays
+    // empty twice is a failure.
     await shown().catch(async () => {
       await window.page.reload();
       await shown();
